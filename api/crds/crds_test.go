@@ -1,0 +1,252 @@
+package crds_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/api/crds"
+)
+
+// maxAnnotations is how many bytes all annotations of an object may have together. kubectl apply keeps the whole
+// object in one of them.
+const maxAnnotations = 262144
+
+var readOnce = sync.OnceValues(crds.All)
+
+// definitions are those of All, read once; tests only look at them.
+func definitions(t testing.TB) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	return byName(t, readOnce)
+}
+
+// fresh are those of All, for tests that change them.
+func fresh(t testing.TB) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	return byName(t, crds.All)
+}
+
+func byName(t testing.TB, read func() ([]*apiextensionsv1.CustomResourceDefinition, error)) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	list, err := read()
+	if err != nil {
+		t.Fatalf("All() failed: %v", err)
+	}
+	out := map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, crd := range list {
+		out[crd.Name] = crd
+	}
+	return out
+}
+
+func TestAllReturnsFreshCopies(t *testing.T) {
+	const name = "subscriptions.operators.coreos.com"
+	fresh(t)[name].Spec.Names.Kind = "Changed"
+	if got := fresh(t)[name].Spec.Names.Kind; got != "Subscription" {
+		t.Errorf("a change of a returned CustomResourceDefinition came back: kind is %q", got)
+	}
+}
+
+func TestSize(t *testing.T) {
+	names, err := filepath.Glob("*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("found no generated files: %v", err)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) >= maxAnnotations {
+				t.Errorf("has %d bytes as YAML, want less than %d", len(data), maxAnnotations)
+			}
+			applied, err := yaml.YAMLToJSON(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(applied) >= maxAnnotations {
+				t.Errorf("has %d bytes as JSON, want less than %d", len(applied), maxAnnotations)
+			}
+		})
+	}
+}
+
+func TestAPIServerAcceptsDefinitions(t *testing.T) {
+	for name, crd := range fresh(t) {
+		t.Run(name, func(t *testing.T) {
+			apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
+			apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
+			crd.Status.StoredVersions = []string{storageVersion(crd)}
+			internal := &apiextensions.CustomResourceDefinition{}
+			if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range crdvalidation.ValidateCustomResourceDefinition(context.Background(), internal) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func storageVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
+	for _, version := range crd.Spec.Versions {
+		if version.Storage {
+			return version.Name
+		}
+	}
+	return ""
+}
+
+// shape is what clients see of a kind beside its schema.
+type shape struct {
+	Kind, ListKind, Plural, Singular string
+	ShortNames, Categories           []string
+	Scope                            apiextensionsv1.ResourceScope
+	Versions                         []version
+	Columns                          []column
+}
+
+type version struct {
+	Name     string
+	Storage  bool
+	Required []string
+}
+
+type column struct{ Name, Type, Path string }
+
+func classic(kind, plural, singular string, shortNames []string, versions []version, columns ...column) shape {
+	return shape{
+		Kind: kind, ListKind: kind + "List", Plural: plural, Singular: singular,
+		ShortNames: shortNames, Categories: []string{"olm"}, Scope: apiextensionsv1.NamespaceScoped,
+		Versions: versions, Columns: columns,
+	}
+}
+
+func clusterScoped(s shape, categories ...string) shape {
+	s.Scope, s.Categories = apiextensionsv1.ClusterScoped, categories
+	return s
+}
+
+func shapes() map[string]shape {
+	both := []string{"metadata", "spec"}
+	age := column{"Age", "date", ".metadata.creationTimestamp"}
+	progressing := column{"Progressing", "string", ".status.conditions[?(@.type=='Progressing')].status"}
+	return map[string]shape{
+		"clusterserviceversions.operators.coreos.com": classic("ClusterServiceVersion", "clusterserviceversions", "clusterserviceversion",
+			[]string{"csv", "csvs"}, []version{{"v1alpha1", true, both}},
+			column{"Display", "string", ".spec.displayName"}, column{"Version", "string", ".spec.version"},
+			column{"Release", "string", ".spec.release"}, column{"Replaces", "string", ".spec.replaces"},
+			column{"Phase", "string", ".status.phase"}),
+		"subscriptions.operators.coreos.com": classic("Subscription", "subscriptions", "subscription",
+			[]string{"sub", "subs"}, []version{{"v1alpha1", true, both}},
+			column{"Package", "string", ".spec.name"}, column{"Source", "string", ".spec.source"},
+			column{"Channel", "string", ".spec.channel"}),
+		"installplans.operators.coreos.com": classic("InstallPlan", "installplans", "installplan",
+			[]string{"ip"}, []version{{"v1alpha1", true, both}},
+			column{"CSV", "string", ".spec.clusterServiceVersionNames[0]"}, column{"Approval", "string", ".spec.approval"},
+			column{"Approved", "boolean", ".spec.approved"}),
+		"catalogsources.operators.coreos.com": classic("CatalogSource", "catalogsources", "catalogsource",
+			[]string{"catsrc"}, []version{{"v1alpha1", true, both}},
+			column{"Display", "string", ".spec.displayName"}, column{"Type", "string", ".spec.sourceType"},
+			column{"Publisher", "string", ".spec.publisher"}, age),
+		"operatorgroups.operators.coreos.com": classic("OperatorGroup", "operatorgroups", "operatorgroup",
+			[]string{"og"}, []version{{"v1", true, both[:1]}, {"v1alpha2", false, both[:1]}}),
+		"operatorconditions.operators.coreos.com": classic("OperatorCondition", "operatorconditions", "operatorcondition",
+			[]string{"condition"}, []version{{"v1", false, both[:1]}, {"v2", true, both[:1]}}),
+		"olmconfigs.operators.coreos.com": clusterScoped(classic("OLMConfig", "olmconfigs", "olmconfig", nil,
+			[]version{{"v1", true, both[:1]}}), "olm"),
+		"operators.operators.coreos.com": clusterScoped(classic("Operator", "operators", "operator", nil,
+			[]version{{"v1", true, nil}}), "olm"),
+		"clusterextensions.olm.operatorframework.io": clusterScoped(classic("ClusterExtension", "clusterextensions", "clusterextension",
+			nil, []version{{"v1", true, nil}},
+			column{"Installed Bundle", "string", ".status.install.bundle.name"}, column{"Version", "string", ".status.install.bundle.version"},
+			column{"Installed", "string", ".status.conditions[?(@.type=='Installed')].status"}, progressing, age)),
+		"clustercatalogs.olm.operatorframework.io": clusterScoped(classic("ClusterCatalog", "clustercatalogs", "clustercatalog",
+			nil, []version{{"v1", true, both}},
+			column{"LastUnpacked", "date", ".status.lastUnpacked"},
+			column{"Serving", "string", ".status.conditions[?(@.type=='Serving')].status"}, age)),
+		"clusterobjectsets.olm.operatorframework.io": clusterScoped(classic("ClusterObjectSet", "clusterobjectsets", "clusterobjectset",
+			nil, []version{{"v1", true, nil}},
+			column{"Available", "string", ".status.conditions[?(@.type=='Available')].status"}, progressing, age)),
+	}
+}
+
+func TestShapes(t *testing.T) {
+	got := map[string]shape{}
+	for name, crd := range definitions(t) {
+		got[name] = shapeOf(crd)
+	}
+	if diff := cmp.Diff(shapes(), got); diff != "" {
+		t.Errorf("CustomResourceDefinitions differ (-want +got):\n%s", diff)
+	}
+}
+
+func shapeOf(crd *apiextensionsv1.CustomResourceDefinition) shape {
+	names := crd.Spec.Names
+	out := shape{
+		Kind: names.Kind, ListKind: names.ListKind, Plural: names.Plural, Singular: names.Singular,
+		ShortNames: names.ShortNames, Categories: names.Categories, Scope: crd.Spec.Scope,
+	}
+	for _, v := range crd.Spec.Versions {
+		out.Versions = append(out.Versions, version{v.Name, v.Storage, v.Schema.OpenAPIV3Schema.Required})
+		for _, c := range v.AdditionalPrinterColumns {
+			out.Columns = append(out.Columns, column{c.Name, c.Type, c.JSONPath})
+		}
+	}
+	return out
+}
+
+func TestEveryVersionIsServedWithStatus(t *testing.T) {
+	for name, crd := range definitions(t) {
+		if crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
+			t.Errorf("%s: conversion strategy is %s, want None", name, crd.Spec.Conversion.Strategy)
+		}
+		if crd.Annotations["controller-gen.kubebuilder.io/version"] != "v0.20.0" {
+			t.Errorf("%s: was generated by %q, want v0.20.0", name, crd.Annotations["controller-gen.kubebuilder.io/version"])
+		}
+		for _, v := range crd.Spec.Versions {
+			switch {
+			case !v.Served:
+				t.Errorf("%s %s is not served", name, v.Name)
+			case v.Subresources == nil || v.Subresources.Status == nil:
+				t.Errorf("%s %s has no status subresource", name, v.Name)
+			case v.Subresources.Scale != nil:
+				t.Errorf("%s %s has a scale subresource", name, v.Name)
+			}
+		}
+	}
+}
+
+func TestGeneratorAnnotation(t *testing.T) {
+	for name, crd := range definitions(t) {
+		want := ""
+		if crd.Spec.Group == "olm.operatorframework.io" {
+			want = "experimental"
+		}
+		if got := crd.Annotations["olm.operatorframework.io/generator"]; got != want {
+			t.Errorf("%s: generator annotation is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestAppliedSizeCountsWhatKubectlKeeps(t *testing.T) {
+	for name, crd := range definitions(t) {
+		data, err := json.Marshal(crd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) >= maxAnnotations {
+			t.Errorf("%s: a Go client would send %d bytes, want less than %d", name, len(data), maxAnnotations)
+		}
+	}
+}

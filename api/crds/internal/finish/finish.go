@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// embedded lists, for each CustomResourceDefinition, where the types of Kubernetes for pods begin.
+var embedded = map[string][]string{
+	"clusterserviceversions.operators.coreos.com": {"spec.install.spec.deployments[].spec"},
+	"subscriptions.operators.coreos.com": {
+		"spec.config.affinity", "spec.config.env", "spec.config.envFrom", "spec.config.resources", "spec.config.tolerations",
+		"spec.config.volumeMounts", "spec.config.volumes",
+	},
+	"catalogsources.operators.coreos.com": {"spec.grpcPodConfig.affinity", "spec.grpcPodConfig.tolerations"},
+}
+
+// optionalTimes lists, for each CustomResourceDefinition, conditions that people write by hand, without a time.
+var optionalTimes = map[string][]string{
+	"operatorconditions.operators.coreos.com": {"spec.overrides[]"},
+}
+
+// finishDirectory rewrites each CustomResourceDefinition of a directory.
+func finishDirectory(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return fmt.Errorf("list %s: %w", dir, err)
+	}
+	for _, name := range names {
+		if err := finishFile(name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func finishFile(name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	var crd object
+	if err := yaml.Unmarshal(data, &crd); err != nil {
+		return err
+	}
+	if err := finish(crd); err != nil {
+		return err
+	}
+	if data, err = yaml.Marshal(crd); err != nil {
+		return err
+	}
+	return os.WriteFile(name, append([]byte("---\n"), data...), 0o644)
+}
+
+// finish changes the schemas of one CustomResourceDefinition in place.
+func finish(crd object) error {
+	name, _ := crd.child("metadata")["name"].(string)
+	versions, _ := crd.child("spec")["versions"].([]any)
+	if name == "" || len(versions) == 0 {
+		return fmt.Errorf("not a CustomResourceDefinition with a name and versions")
+	}
+	for _, version := range versions {
+		root := object(version.(map[string]any)).child("schema").child("openAPIV3Schema")
+		if err := finishSchema(name, root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func finishSchema(crd string, root object) error {
+	harden(root)
+	for _, path := range embedded[crd] {
+		node, err := root.at(path)
+		if err != nil {
+			return err
+		}
+		slim(node, strings.Contains(path, "[]"))
+	}
+	for _, path := range optionalTimes[crd] {
+		node, err := root.at(path)
+		if err != nil {
+			return err
+		}
+		makeTimeOptional(node)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package crds_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/publicdata"
+)
+
+// realCSVs reads the ClusterServiceVersions of the public bundles, by file name.
+func realCSVs(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	found := map[string]map[string]any{}
+	for name, tree := range publicdata.BundleTrees(t) {
+		for file, content := range tree {
+			if path.Dir(file) != "manifests" || !bytes.Contains(content.Data, []byte(v1alpha1.ClusterServiceVersionKind)) {
+				continue
+			}
+			var obj map[string]any
+			if err := yaml.Unmarshal(content.Data, &obj); err != nil {
+				t.Fatalf("%s/%s: %v", name, file, err)
+			}
+			if obj["kind"] == v1alpha1.ClusterServiceVersionKind {
+				obj["apiVersion"] = v1alpha1.GroupVersion.String() // one package names a group of its own
+				found[path.Join(name, file)] = obj
+			}
+		}
+	}
+	return found
+}
+
+func eachRealCSV(t *testing.T, check func(t *testing.T, csv map[string]any)) {
+	csvs := realCSVs(t)
+	if len(csvs) < 100 {
+		t.Fatalf("found %d ClusterServiceVersions, want at least 100", len(csvs))
+	}
+	for name, csv := range csvs {
+		t.Run(name, func(t *testing.T) { check(t, csv) })
+	}
+}
+
+func TestRealCSVsAreAdmittedWhole(t *testing.T) {
+	eachRealCSV(t, func(t *testing.T, csv map[string]any) {
+		_, unknown, errs := admit(t, normal(t, csv))
+		for _, path := range unknown {
+			if !isStray(path) {
+				t.Errorf("the field %s is lost", path)
+			}
+		}
+		for _, err := range errs {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRealCSVsKeepEveryFieldInGo(t *testing.T) {
+	eachRealCSV(t, func(t *testing.T, csv map[string]any) {
+		want := normal(t, csv)
+		typed := v1alpha1.ClusterServiceVersion{}
+		convert(t, want, &typed)
+		var got map[string]any
+		convert(t, typed, &got)
+		for path, change := range missing("", want, got) {
+			if !isStray(path) {
+				t.Errorf("%s: %s", path, change)
+			}
+		}
+	})
+}
+
+// strays are the ends of paths that some published operators hold by mistake, and that are fields of no API: a name in
+// upper case, the contact beside the annotations, a Service's spec in that of a Deployment.
+var strays = []string{
+	"spec.MinKubeVersion", "spec.support", ".Kind", "deployments[0].spec.ports", "deployments[0].spec.selector.app.kubernetes.io/name",
+}
+
+func isStray(path string) bool {
+	return slices.ContainsFunc(strays, func(stray string) bool { return strings.HasSuffix(path, stray) })
+}
+
+// normal gives an object the numbers that JSON decoding gives it.
+func normal(t *testing.T, obj map[string]any) map[string]any {
+	t.Helper()
+	data, err := json.Marshal(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	decode(t, data, &out)
+	return out
+}
+
+// missing is what want has and got has not, by path. Nulls and empty values may go, because they say nothing.
+func missing(at string, want, got any) map[string]string {
+	lost := map[string]string{}
+	switch want := want.(type) {
+	case map[string]any:
+		fields, ok := got.(map[string]any)
+		if !ok && !isEmpty(want) {
+			lost[at] = fmt.Sprintf("%v became %v", want, got)
+			break
+		}
+		for name, value := range want {
+			maps.Copy(lost, missing(strings.TrimPrefix(at+"."+name, "."), value, fields[name]))
+		}
+	case []any:
+		items, _ := got.([]any)
+		if len(items) != len(want) {
+			lost[at] = fmt.Sprintf("%d items became %d", len(want), len(items))
+			break
+		}
+		for i := range want {
+			maps.Copy(lost, missing(fmt.Sprintf("%s[%d]", at, i), want[i], items[i]))
+		}
+	default:
+		if !cmp.Equal(want, got) && (got != nil || !isEmpty(want)) {
+			lost[at] = fmt.Sprintf("%v became %v", want, got)
+		}
+	}
+	return lost
+}
+
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, field := range value {
+			if !isEmpty(field) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(value) == 0
+	default:
+		return value == nil || value == "" || value == false || value == int64(0)
+	}
+}

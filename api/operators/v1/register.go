@@ -1,0 +1,33 @@
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of the classic kinds.
+const GroupName = "operators.coreos.com"
+
+// Kinds of this package.
+const (
+	OperatorGroupKind     = "OperatorGroup"
+	OLMConfigKind         = "OLMConfig"
+	OperatorKind          = "Operator"
+	OperatorConditionKind = "OperatorCondition"
+)
+
+// GroupVersion is the group and version of the kinds in this package.
+var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
+
+// AddToScheme registers the kinds of this package with a scheme.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion,
+		&OperatorGroup{}, &OperatorGroupList{},
+		&OLMConfig{}, &OLMConfigList{},
+		&Operator{}, &OperatorList{},
+		&OperatorCondition{}, &OperatorConditionList{},
+	)
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return nil
+}

@@ -1,0 +1,56 @@
+package v2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ConditionUpgradeable is the only condition type that is acted on: False keeps the operator from being upgraded.
+const ConditionUpgradeable = "Upgradeable"
+
+// OperatorCondition is where an operator reports whether it can be upgraded.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=condition,categories=olm
+type OperatorCondition struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	// +optional
+	Spec OperatorConditionSpec `json:"spec,omitzero"`
+	// +optional
+	Status OperatorConditionStatus `json:"status,omitzero"`
+}
+
+// OperatorConditionList is a list of OperatorConditions.
+//
+// +kubebuilder:object:root=true
+type OperatorConditionList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []OperatorCondition `json:"items"`
+}
+
+// OperatorConditionSpec says who may report, what is reported and what an administrator overrides.
+type OperatorConditionSpec struct {
+	// serviceAccounts may write the object.
+	// +optional
+	ServiceAccounts []string `json:"serviceAccounts,omitempty"`
+	// deployments are told the name of the object.
+	// +optional
+	Deployments []string `json:"deployments,omitempty"`
+	// overrides win over what the operator reports.
+	// +optional
+	Overrides []metav1.Condition `json:"overrides,omitempty"`
+	// conditions are what the operator reports.
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// OperatorConditionStatus is what the manager took over from the spec.
+type OperatorConditionStatus struct {
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}

@@ -1,0 +1,63 @@
+package registry_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"fairlead.dev/fairlead/api/registry"
+)
+
+// TestWireFormat holds the generated code to the published names, numbers and types, which testdata/wire.txt lists and which never change.
+func TestWireFormat(t *testing.T) {
+	want, err := os.ReadFile("testdata/wire.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	file := registry.File_registry_proto
+	for i := range file.Services().Len() {
+		service := file.Services().Get(i)
+		for j := range service.Methods().Len() {
+			fmt.Fprintln(&got, describeMethod(service.Methods().Get(j)))
+		}
+	}
+	for i := range file.Messages().Len() {
+		message := file.Messages().Get(i)
+		fmt.Fprintln(&got, message.FullName())
+		for j := range message.Fields().Len() {
+			fmt.Fprintln(&got, "  "+describeField(message.Fields().Get(j)))
+		}
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("the wire format changed (-published +generated):\n%s", diff)
+	}
+}
+
+func describeMethod(m protoreflect.MethodDescriptor) string {
+	answer := string(m.Output().FullName())
+	if m.IsStreamingServer() {
+		answer = "stream " + answer
+	}
+	text := fmt.Sprintf("/%s/%s %s -> %s", m.Parent().FullName(), m.Name(), m.Input().FullName(), answer)
+	if m.Options().(*descriptorpb.MethodOptions).GetDeprecated() {
+		text += " deprecated"
+	}
+	return text
+}
+
+func describeField(f protoreflect.FieldDescriptor) string {
+	kind := f.Kind().String()
+	if f.Message() != nil {
+		kind = string(f.Message().FullName())
+	}
+	if f.IsList() {
+		kind = "repeated " + kind
+	}
+	return fmt.Sprintf("%d %s %s", f.Number(), f.Name(), kind)
+}

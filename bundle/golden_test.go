@@ -1,0 +1,175 @@
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	kyaml "sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write the expected files of testdata anew")
+
+// TestGolden renders the bundles of testdata. Each archive holds the files of a bundle under in/ and what is made of
+// it under want/.
+func TestGolden(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) < 2 {
+		t.Fatalf("archives %q, error %v", archives, err)
+	}
+	for _, name := range archives {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, want := splitArchive(archive)
+			got := renderGolden(t, in)
+			if *update {
+				archive.Files = append(archive.Files[:len(archive.Files)-len(want)], got...)
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(fileTexts(want), fileTexts(got)); diff != "" {
+				t.Errorf("run with -update if this is right (-want +got):\n%s", diff)
+			}
+			if again := renderGolden(t, in); !cmp.Equal(fileTexts(got), fileTexts(again)) {
+				t.Error("rendering it again gives other bytes")
+			}
+		})
+	}
+}
+
+func splitArchive(archive *txtar.Archive) (in fs.FS, want []txtar.File) {
+	files := fstest.MapFS{}
+	for _, f := range archive.Files {
+		if name, ok := strings.CutPrefix(f.Name, "in/"); ok {
+			files[name] = &fstest.MapFile{Data: f.Data}
+			continue
+		}
+		want = append(want, f)
+	}
+	return files, want
+}
+
+func fileTexts(files []txtar.File) map[string]string {
+	out := map[string]string{}
+	for _, f := range files {
+		out[f.Name] = string(f.Data)
+	}
+	return out
+}
+
+func renderGolden(t *testing.T, in fs.FS) []txtar.File {
+	t.Helper()
+	b, err := Load(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []txtar.File{
+		{Name: "want/findings.txt", Data: findingsText(b)},
+		{Name: "want/catalog.txt", Data: catalogText(t, b)},
+		{Name: "want/steps.yaml", Data: stepsText(t, b)},
+		{Name: "want/running.yaml", Data: runningText(t, b)},
+	}
+}
+
+func findingsText(b *Bundle) []byte {
+	var out bytes.Buffer
+	for _, warning := range b.Warnings {
+		fmt.Fprintln(&out, warning)
+	}
+	for _, finding := range Validate(b) {
+		fmt.Fprintln(&out, finding)
+	}
+	return out.Bytes()
+}
+
+func catalogText(t *testing.T, b *Bundle) []byte {
+	t.Helper()
+	c, err := b.ToCatalog("registry.example.com/bundles/" + b.Package + ":v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s %s of package %s from %s\n", c.Schema, c.Name, c.Package, c.Image)
+	for _, property := range c.Properties {
+		fmt.Fprintf(&out, "%s %s\n", property.Type, property.Value)
+	}
+	for _, image := range c.RelatedImages {
+		fmt.Fprintf(&out, "image %q %s\n", image.Name, image.Image)
+	}
+	return out.Bytes()
+}
+
+func stepsText(t *testing.T, b *Bundle) []byte {
+	t.Helper()
+	properties, err := b.AllProperties()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := PlanSteps(b, StepTarget{Namespace: "operators", Replaces: "installed.v0.1.0", Properties: properties})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for _, step := range steps {
+		fmt.Fprintf(&out, "--- # step %s\n%s", step.Kind, yamlText(t, step.Object.Object))
+	}
+	return out.Bytes()
+}
+
+// runningText is what the ClusterServiceVersion becomes once it is installed.
+func runningText(t *testing.T, b *Bundle) []byte {
+	t.Helper()
+	csv := b.CSV.DeepCopy()
+	csv.Namespace, csv.UID = "operators", "00000000-0000-0000-0000-000000000000"
+	certs := map[string]ServingCert{}
+	for _, name := range ServingDeployments(csv) {
+		certs[name] = ServingCert{CA: []byte("authority")}
+	}
+	o := WebhookOptions{Certs: certs}
+	deployments, err1 := Deployments(csv, DeploymentOptions{Certs: certs})
+	services, err2 := Services(csv)
+	validating, err3 := ValidatingWebhooks(csv, o)
+	mutating, err4 := MutatingWebhooks(csv, o)
+	conversions, err5 := Conversions(csv, o)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for _, list := range [][]any{anys(deployments), anys(services), anys(validating), anys(mutating), anys(conversions)} {
+		for _, object := range list {
+			fmt.Fprintf(&out, "---\n%s", yamlText(t, object))
+		}
+	}
+	return out.Bytes()
+}
+
+func anys[T any](list []T) []any {
+	out := make([]any, 0, len(list))
+	for _, item := range list {
+		out = append(out, item)
+	}
+	return out
+}
+
+func yamlText(t *testing.T, v any) []byte {
+	t.Helper()
+	out, err := kyaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// decoded is what a manifest file turned out to be: an object, something to pass over, or an error.
+type decoded struct {
+	object   *unstructured.Unstructured
+	warnings []error
+	err      error
+}
+
+// readManifests decodes the files and sorts their objects into the ClusterServiceVersion and the others.
+func (in *Inspection) readManifests(files []file, lim limits) {
+	for _, f := range files {
+		in.Manifests = append(in.Manifests, File{Name: f.name, Data: f.data})
+	}
+	if err := lim.checkTotalTokens(files); err != nil {
+		in.fail("", err)
+		return
+	}
+	all := decodeAll(files, lim)
+	if slices.ContainsFunc(all, func(d decoded) bool { return errors.Is(d.err, errTotalValues) }) {
+		in.fail("", fmt.Errorf("read manifests: more than %d values in all, aliases expanded", lim.totalValues))
+		return
+	}
+	for i, d := range all {
+		name := files[i].name
+		for _, warning := range d.warnings {
+			in.notice(name, warning)
+		}
+		if d.err != nil {
+			in.fail(name, d.err)
+			continue
+		}
+		in.Manifests[i].Object = d.object
+		in.takeObject(name, d.object)
+	}
+	if in.Bundle.manifest == nil && !slices.ContainsFunc(all, decoded.mayBeCSV) {
+		in.fail("", markf(ErrNoCSV, "read manifests: none of the files is a ClusterServiceVersion"))
+	}
+}
+
+// mayBeCSV says whether a file may hold the ClusterServiceVersion, had it been possible to read it.
+func (d decoded) mayBeCSV() bool {
+	return d.err != nil && !errors.Is(d.err, ErrUnsupportedKind)
+}
+
+func (in *Inspection) takeObject(name string, object *unstructured.Unstructured) {
+	b := in.Bundle
+	switch {
+	case object == nil:
+	case object.GetKind() != v1alpha1.ClusterServiceVersionKind:
+		b.Objects = append(b.Objects, object)
+	case b.manifest != nil:
+		in.fail(name, markf(ErrSecondCSV, "a second ClusterServiceVersion, %s besides %s; a bundle has one", object.GetName(), b.manifest.GetName()))
+	default:
+		in.takeCSV(name, object)
+	}
+}
+
+// decodeAll decodes files side by side. Results stand in the order of the files.
+func decodeAll(files []file, lim limits) []decoded {
+	lim.used = new(atomic.Int64)
+	out := make([]decoded, len(files))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(len(files), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				out[i] = decode(files[i], lim)
+			}
+		})
+	}
+	for i := range files {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return out
+}
+
+// decode reads the object of a manifest file. A file without a Kubernetes object is passed over, as long as it is not
+// YAML or JSON with errors in it: of those nobody can tell what would be missing.
+func decode(f file, lim limits) decoded {
+	value, warnings, err := decodeValue(f, lim)
+	if err != nil && !isManifestName(f.name) && !errors.Is(err, errTotalValues) {
+		return decoded{warnings: []error{markf(ErrNotObject, "passed over: neither YAML nor JSON")}}
+	}
+	if err != nil {
+		return decoded{err: err}
+	}
+	object, ok := value.(map[string]any)
+	if !ok || object["kind"] == nil || object["apiVersion"] == nil {
+		return decoded{warnings: []error{markf(ErrNotObject, "passed over: not a Kubernetes object with apiVersion and kind")}}
+	}
+	d := decoded{object: &unstructured.Unstructured{Object: object}, warnings: warnings}
+	d.err = checkObject(d.object)
+	return d
+}
+
+func decodeValue(f file, lim limits) (value any, warnings []error, err error) {
+	doc, err := parse(f.data, lim)
+	if err != nil {
+		return nil, nil, err
+	}
+	return doc.value()
+}
+
+// checkObject checks what everything later relies on.
+func checkObject(object *unstructured.Unstructured) error {
+	kind, isText := object.Object["kind"].(string)
+	if _, ok := object.Object["apiVersion"].(string); !ok || !isText {
+		return errors.New("apiVersion and kind have to be texts")
+	}
+	if err := checkKind(kind); err != nil {
+		return err
+	}
+	metadata, ok := object.Object["metadata"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s without metadata; give it a name", kind)
+	}
+	if name, ok := metadata["name"].(string); !ok || name == "" {
+		return fmt.Errorf("%s without metadata.name; give it a name", kind)
+	}
+	return nil
+}
+
+// Decode reads the object in a manifest file, within the limits of bundles.
+func Decode(f File) (*unstructured.Unstructured, error) {
+	d := decode(file{name: f.Name, data: f.Data}, defaultLimits)
+	switch {
+	case d.err != nil:
+		return nil, fmt.Errorf("read %s: %w", f.Name, d.err)
+	case d.object == nil:
+		return nil, fmt.Errorf("read %s: %w", f.Name, errors.Join(d.warnings...))
+	}
+	return d.object, nil
+}

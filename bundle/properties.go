@@ -1,0 +1,149 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// propertiesAnnotation of a ClusterServiceVersion holds properties of its bundle, as a JSON list.
+const propertiesAnnotation = "olm.properties"
+
+// AllProperties are the properties of the bundle without its manifests: those that its author declared, its package and
+// version unless declared, those in the annotation olm.properties, its APIs, and its needs. Each is there once.
+func (b *Bundle) AllProperties() ([]catalog.Property, error) {
+	list := propertyList{items: append([]catalog.Property(nil), b.Properties...)}
+	if !list.has(catalog.PropertyPackage) {
+		list.add(catalog.PropertyPackage, b.packageProperty())
+	}
+	list.items = append(list.items, b.annotatedProperties()...)
+	for _, gvk := range b.ProvidedAPIs() {
+		list.add(catalog.PropertyGVK, apiProperty(gvk))
+	}
+	for _, gvk := range b.RequiredAPIs() {
+		list.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+	}
+	for i, dependency := range b.Dependencies {
+		if err := list.addDependency(dependency); err != nil {
+			return nil, fmt.Errorf("read dependency %d of bundle %s: %w", i, b.Name, err)
+		}
+	}
+	if list.err != nil {
+		return nil, fmt.Errorf("write properties of bundle %s: %w", b.Name, list.err)
+	}
+	return list.unique(), nil
+}
+
+// The values of the properties that are derived; keys stand in the order in which catalogs are written.
+type (
+	packageValue struct {
+		PackageName string `json:"packageName"`
+		Version     string `json:"version"`
+		Release     string `json:"release,omitempty"`
+	}
+	requiredPackageValue struct {
+		PackageName  string `json:"packageName"`
+		VersionRange string `json:"versionRange"`
+	}
+	apiValue struct {
+		Group   string `json:"group"`
+		Kind    string `json:"kind"`
+		Version string `json:"version"`
+	}
+)
+
+func (b *Bundle) packageProperty() packageValue {
+	return packageValue{PackageName: b.Package, Version: b.Version.Version.String(), Release: b.Version.Release.String()}
+}
+
+func apiProperty(gvk catalog.GVK) apiValue {
+	return apiValue{Group: gvk.Group, Kind: gvk.Kind, Version: gvk.Version}
+}
+
+// annotatedProperties are those of the annotation olm.properties. One that cannot be read counts for nothing; Validate
+// reports it.
+func (b *Bundle) annotatedProperties() []catalog.Property {
+	properties, err := parseAnnotatedProperties(b.CSV.Annotations[propertiesAnnotation])
+	if err != nil {
+		return nil
+	}
+	return properties
+}
+
+func parseAnnotatedProperties(text string) ([]catalog.Property, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var properties []catalog.Property
+	if err := json.Unmarshal([]byte(text), &properties); err != nil {
+		return nil, fmt.Errorf("read annotation %s: %w; it has to be a JSON list of type and value", propertiesAnnotation, err)
+	}
+	for i := range properties {
+		var compact bytes.Buffer
+		if properties[i].Type == "" || json.Compact(&compact, properties[i].Value) != nil {
+			return nil, fmt.Errorf("read annotation %s: entry %d has no type or no value", propertiesAnnotation, i)
+		}
+		properties[i].Value = compact.Bytes()
+	}
+	return properties, nil
+}
+
+// propertyList collects properties and the first error of writing one.
+type propertyList struct {
+	items []catalog.Property
+	err   error
+}
+
+func (l *propertyList) has(kind string) bool {
+	for _, item := range l.items {
+		if item.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *propertyList) add(kind string, value any) {
+	raw, err := compactJSON(value)
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	l.items = append(l.items, catalog.Property{Type: kind, Value: raw})
+}
+
+// addDependency turns a dependency on a package or an API into the property for it, and takes over any other as it is.
+func (l *propertyList) addDependency(d Dependency) error {
+	switch d.Type {
+	case catalog.PropertyPackage:
+		need, err := d.Package()
+		if err != nil {
+			return err
+		}
+		l.add(catalog.PropertyPackageRequired, requiredPackageValue{PackageName: need.PackageName, VersionRange: need.Version})
+	case catalog.PropertyGVK:
+		gvk, err := d.GVK()
+		if err != nil {
+			return err
+		}
+		l.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+	default:
+		l.items = append(l.items, catalog.Property(d))
+	}
+	return nil
+}
+
+// unique keeps the first of properties with the same type and value.
+func (l *propertyList) unique() []catalog.Property {
+	seen := map[string]bool{}
+	out := make([]catalog.Property, 0, len(l.items))
+	for _, item := range l.items {
+		key := item.Type + "\x00" + string(item.Value)
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, item)
+		}
+	}
+	return out
+}

@@ -1,0 +1,245 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fairlead.dev/fairlead/test/publicdata"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+	kyaml "sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// TestRealBundles takes every public bundle all the way: without errors, without surprises in names, and back from the
+// catalog form to the same steps.
+func TestRealBundles(t *testing.T) {
+	eachRealBundle(t, func(t *testing.T, b *Bundle, last bool) {
+		if b.Package == "" || b.Name == "" || b.Version.Version.String() == "0.0.0" || len(b.Channels) == 0 {
+			t.Errorf("package %q, name %q, version %s, channels %q", b.Package, b.Name, b.Version, b.Channels)
+		}
+		if err := Validate(b).Err(); err != nil {
+			t.Error(err)
+		}
+		target := StepTarget{Namespace: "operators", Replaces: "before"}
+		steps, err := Steps(b, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range steps {
+			if messages := validation.IsValidLabelValue(step.GetLabels()[v1alpha1.PermissionsHashLabel]); len(messages) > 0 {
+				t.Errorf("%s %s: %q", step.GetKind(), step.GetName(), messages)
+			}
+			if Namespaced(step.GetKind()) != (step.GetNamespace() == target.Namespace) {
+				t.Errorf("%s %s is in namespace %q", step.GetKind(), step.GetName(), step.GetNamespace())
+			}
+		}
+		checkRunning(t, b)
+		if last {
+			checkRoundTrip(t, b, target, steps)
+		}
+	})
+}
+
+// checkRoundTrip makes the bundle anew from its form in a catalog and compares the steps.
+func checkRoundTrip(t *testing.T, b *Bundle, target StepTarget, steps any) {
+	t.Helper()
+	c, err := b.ToCatalog("registry.example.com/bundle:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifests []json.RawMessage
+	for _, property := range c.Properties {
+		if property.Type == catalog.PropertyBundleObject {
+			var object struct{ Data []byte }
+			if err := json.Unmarshal(property.Value, &object); err != nil {
+				t.Fatal(err)
+			}
+			manifests = append(manifests, object.Data)
+		}
+	}
+	again, err := FromManifests(manifests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameOrder(again, b)
+	got, err := Steps(again, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asJSON(t, steps) != asJSON(t, got) {
+		t.Errorf("steps from the catalog (-files +catalog):\n%s", cmp.Diff(steps, any(got)))
+	}
+}
+
+// sameOrder puts the objects of a bundle into the order of another.
+func sameOrder(b, as *Bundle) {
+	order := map[string]int{}
+	for i, object := range as.Objects {
+		order[object.GetKind()+"/"+object.GetName()] = i
+	}
+	slices.SortFunc(b.Objects, func(x, y *unstructured.Unstructured) int {
+		return order[x.GetKind()+"/"+x.GetName()] - order[y.GetKind()+"/"+y.GetName()]
+	})
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// checkRunning renders what the operator runs with, for the first install mode that it supports.
+func checkRunning(t *testing.T, b *Bundle) {
+	t.Helper()
+	csv := b.CSV.DeepCopy()
+	csv.Namespace = "operators"
+	modes, err := v1alpha1.NewInstallModeSet(csv.Spec.InstallModes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := ""
+	if modes.Supports(csv.Namespace, []string{target}) != nil {
+		target = csv.Namespace
+		if err := modes.Supports(csv.Namespace, []string{target}); err != nil {
+			t.Logf("neither AllNamespaces nor OwnNamespace: %v", err)
+		}
+	}
+	csv.Annotations = union(csv.Annotations, map[string]string{v1alpha1.TargetNamespacesAnnotation: target})
+	certs := map[string]ServingCert{}
+	for _, name := range ServingDeployments(csv) {
+		certs[name] = ServingCert{CA: []byte("authority")}
+	}
+	before := asJSON(t, csv)
+	deployments, err := Deployments(csv, DeploymentOptions{Certs: certs, ProxyEnv: env("HTTP_PROXY", "p")})
+	if err != nil || len(deployments) != len(csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs) {
+		t.Errorf("%d Deployments, error %v", len(deployments), err)
+	}
+	for _, deployment := range deployments {
+		if got := deployment.Spec.Template.Annotations[v1alpha1.TargetNamespacesAnnotation]; got != target {
+			t.Errorf("Deployment %s targets %q, want %q", deployment.Name, got, target)
+		}
+	}
+	services, err := Services(csv)
+	if err != nil || len(services) != len(certs) {
+		t.Errorf("%d Services for %d certificates, error %v", len(services), len(certs), err)
+	}
+	o := WebhookOptions{Certs: certs}
+	validating, err := ValidatingWebhooks(csv, o)
+	if err != nil {
+		t.Error(err)
+	}
+	mutating, err := MutatingWebhooks(csv, o)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, configuration := range validating {
+		checkService(t, b, configuration.Name, configuration.Webhooks[0].ClientConfig.CABundle)
+	}
+	for _, configuration := range mutating {
+		checkService(t, b, configuration.Name, configuration.Webhooks[0].ClientConfig.CABundle)
+	}
+	if _, err := Conversions(csv, o); err != nil {
+		t.Error(err)
+	}
+	if asJSON(t, csv) != before {
+		t.Error("the ClusterServiceVersion was changed")
+	}
+}
+
+func checkService(t *testing.T, b *Bundle, name string, ca []byte) {
+	t.Helper()
+	if messages := validation.IsDNS1123Subdomain(name); len(messages) > 0 || string(ca) != "authority" {
+		t.Errorf("%s: webhook configuration %s: %q, authority %q", b.Name, name, messages, ca)
+	}
+}
+
+// TestRealCatalogProperties compares with the public catalog, which was written by another tool.
+func TestRealCatalogProperties(t *testing.T) {
+	published := publishedBundles(t)
+	compared := 0
+	eachRealBundle(t, func(t *testing.T, b *Bundle, _ bool) {
+		text, ok := published[b.Package+"/"+b.Name]
+		if !ok {
+			t.Skipf("%s is not in the public catalog", b.Name)
+		}
+		var want struct {
+			Image         string
+			Properties    []catalog.Property
+			RelatedImages []catalog.RelatedImage
+		}
+		if err := kyaml.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatal(err)
+		}
+		c, err := b.ToCatalog(want.Image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared++
+		if diff := cmp.Diff(comparable(want.Properties), comparable(c.Properties)); diff != "" {
+			t.Errorf("(-public +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(byImage(want.RelatedImages), byImage(c.RelatedImages)); diff != "" {
+			t.Errorf("related images (-public +got):\n%s", diff)
+		}
+	})
+	if compared < 100 {
+		t.Errorf("only %d bundles are in the public catalog", compared)
+	}
+}
+
+// comparable are the properties without manifests, as sorted lines.
+func comparable(properties []catalog.Property) []string {
+	var out []string
+	for _, property := range properties {
+		if property.Type != catalog.PropertyBundleObject && property.Type != catalog.PropertyCSVMetadata {
+			out = append(out, property.Type+" "+canonicalJSON(property.Value))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// byImage puts images into an order in which equal ones do not matter.
+func byImage(images []catalog.RelatedImage) []catalog.RelatedImage {
+	out := slices.Clone(images)
+	slices.SortFunc(out, func(a, b catalog.RelatedImage) int {
+		return strings.Compare(a.Image+" "+a.Name, b.Image+" "+b.Name)
+	})
+	return out
+}
+
+var bundleNameLine = regexp.MustCompile(`(?m)^name: (.*)$`)
+
+// publishedBundles are the olm.bundle documents of the public catalog, by package and name, for the packages of which
+// there are bundles.
+func publishedBundles(t *testing.T) map[string]string {
+	t.Helper()
+	packages := map[string]bool{}
+	for name := range publicdata.BundleTrees(t) {
+		packages[path.Dir(name)] = true
+	}
+	out := map[string]string{}
+	publicdata.Each(t, publicdata.FullCatalog, func(name string, data func() []byte) {
+		pkg := path.Base(path.Dir(name))
+		if !packages[pkg] {
+			return
+		}
+		for _, text := range strings.Split(string(data()), "\n---\n") {
+			if match := bundleNameLine.FindStringSubmatch(text); match != nil && strings.Contains(text, "\nschema: olm.bundle") {
+				out[pkg+"/"+match[1]] = text
+			}
+		}
+	})
+	return out
+}

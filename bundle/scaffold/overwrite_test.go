@@ -1,0 +1,79 @@
+package scaffold
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNothingIsOverwritten finds files that say something else: they are an error, or replaced if that is asked for.
+func TestNothingIsOverwritten(t *testing.T) {
+	tests := map[string]struct {
+		file string
+		with func(*Request)
+		want string // of the error
+	}{
+		"a Dockerfile":                 {"bundle.Dockerfile", func(*Request) {}, "bundle.Dockerfile is there already, and says something else"},
+		"a Dockerfile, replaced":       {"bundle.Dockerfile", func(r *Request) { r.Replace = true }, ""},
+		"a Dockerfile, overwritten":    {"bundle.Dockerfile", func(r *Request) { r.Overwrite = true }, ""},
+		"a copy of a manifest":         {"out/manifests/csv.yaml", func(*Request) {}, "csv.yaml is there already, and says something else"},
+		"a copy, replaced":             {"out/manifests/csv.yaml", func(r *Request) { r.Replace = true }, ""},
+		"annotations are not replaced": {"out/metadata/annotations.yaml", func(r *Request) { r.Replace = true }, "Expect field"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := workDir(t, map[string]string{"manifests/csv.yaml": csvText, tc.file: "annotations: {" + annotationKeys[3] + ": other}"})
+			r := request(dir)
+			r.OutputDir = filepath.Join(dir, "out")
+			tc.with(&r)
+			p, err := Make(t.Context(), r)
+			if tc.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("error %v, want one with %q", err, tc.want)
+				}
+				return
+			}
+			if err != nil || written(t, dir, p)[tc.file] == "" {
+				t.Errorf("%s is not replaced: %v", tc.file, err)
+			}
+		})
+	}
+}
+
+// TestLinksAreNotFollowed has links where files go.
+func TestLinksAreNotFollowed(t *testing.T) {
+	for _, name := range []string{"metadata/annotations.yaml", "bundle.Dockerfile"} {
+		t.Run(name, func(t *testing.T) {
+			dir := workDir(t, map[string]string{"manifests/csv.yaml": csvText, "metadata/x": ""})
+			victim := filepath.Join(t.TempDir(), "victim")
+			if err := os.WriteFile(victim, []byte("secret"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+			r := request(dir)
+			r.Overwrite = true
+			if _, err := Make(t.Context(), r); err == nil || !strings.Contains(err.Error(), "is no regular file; remove it") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestPathsWithBlanks(t *testing.T) {
+	dir := workDir(t, map[string]string{"my bundle/manifests/csv.yaml": csvText})
+	r := request(dir)
+	r.Manifests, r.Channels = filepath.Join(dir, "my bundle", "manifests"), []string{"stable", " 4.10 "}
+	p, err := Make(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := written(t, dir, p)["bundle.Dockerfile"]
+	for _, want := range []string{`COPY ["my bundle/manifests","/manifests/"]` + "\n", "channels.v1=stable,4.10\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// BundleSecretStepKind is the kind of the step for a Secret of a bundle; a step of kind Secret copies a pull secret.
+const BundleSecretStepKind = "BundleSecret"
+
+// StepTarget is where a bundle is to be installed and what its catalog knows about it.
+type StepTarget struct {
+	// Namespace is the namespace of the operator.
+	Namespace string
+	// Replaces is the name of the ClusterServiceVersion that is to be replaced, empty for none. It takes the place of
+	// what the bundle says.
+	Replaces string
+	// Properties are recorded on the ClusterServiceVersion.
+	Properties []catalog.Property
+}
+
+// Step is one object of an InstallPlan with the kind of its step.
+type Step struct {
+	Kind   string
+	Object *unstructured.Unstructured
+}
+
+// PlanSteps are the Steps of a bundle with the kinds that an InstallPlan lists them under.
+func PlanSteps(b *Bundle, t StepTarget) ([]Step, error) {
+	objects, err := Steps(b, t)
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]Step, 0, len(objects))
+	for _, object := range objects {
+		kind := object.GetKind()
+		if kind == secretKind {
+			kind = BundleSecretStepKind
+		}
+		steps = append(steps, Step{Kind: kind, Object: object})
+	}
+	return steps, nil
+}
+
+// Steps returns the objects of an InstallPlan in their order: the ClusterServiceVersion, the other objects of the
+// bundle, CRDs before the rest, then for each service account the account, Roles, RoleBindings, ClusterRoles and
+// ClusterRoleBindings. Owner references to the ClusterServiceVersion have no UID yet.
+func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
+	csv, err := targetCSV(b.CSV, t)
+	if err != nil {
+		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
+	}
+	first, err := toUnstructured(csv)
+	if err != nil {
+		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
+	}
+	steps := append([]*unstructured.Unstructured{first}, bundledObjects(b, t.Namespace)...)
+	accounts, err := RBAC(csv)
+	if err != nil {
+		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
+	}
+	for _, account := range accounts {
+		for _, object := range account.objects() {
+			step, err := toUnstructured(object)
+			if err != nil {
+				return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
+			}
+			steps = append(steps, step)
+		}
+	}
+	return steps, nil
+}
+
+// targetCSV is the ClusterServiceVersion as it is to be created.
+func targetCSV(in *v1alpha1.ClusterServiceVersion, t StepTarget) (*v1alpha1.ClusterServiceVersion, error) {
+	annotation, err := propertiesText(t.Properties)
+	if err != nil {
+		return nil, err
+	}
+	csv := in.DeepCopy()
+	csv.Namespace = t.Namespace
+	csv.Spec.Replaces = t.Replaces
+	csv.Annotations = union(csv.Annotations, map[string]string{v1alpha1.PropertiesAnnotation: annotation})
+	csv.Status = v1alpha1.ClusterServiceVersionStatus{}
+	return csv, nil
+}
+
+// propertiesText is the annotation that records properties on a ClusterServiceVersion.
+func propertiesText(properties []catalog.Property) (string, error) {
+	text, err := json.Marshal(struct {
+		Properties []catalog.Property `json:"properties,omitempty"`
+	}{properties})
+	if err != nil {
+		return "", fmt.Errorf("write annotation %s: %w", v1alpha1.PropertiesAnnotation, err)
+	}
+	return string(text), nil
+}
+
+// bundledObjects are copies of the manifests besides the ClusterServiceVersion, CRDs first, in the target namespace.
+func bundledObjects(b *Bundle, namespace string) []*unstructured.Unstructured {
+	out := make([]*unstructured.Unstructured, 0, len(b.Objects))
+	for _, object := range b.Objects {
+		object = object.DeepCopy()
+		tidy(object)
+		if Namespaced(object.GetKind()) {
+			object.SetNamespace(namespace)
+		} else {
+			object.SetNamespace("")
+		}
+		out = append(out, object)
+	}
+	rank := func(o *unstructured.Unstructured) int {
+		if o.GetKind() == crdKind {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(x, y *unstructured.Unstructured) int { return rank(x) - rank(y) })
+	return out
+}
+
+func (a *AccountRBAC) objects() []runtime.Object {
+	var out []runtime.Object
+	if a.ServiceAccount != nil {
+		out = append(out, a.ServiceAccount)
+	}
+	for _, o := range a.Roles {
+		out = append(out, o)
+	}
+	for _, o := range a.RoleBindings {
+		out = append(out, o)
+	}
+	for _, o := range a.ClusterRoles {
+		out = append(out, o)
+	}
+	for _, o := range a.ClusterRoleBindings {
+		out = append(out, o)
+	}
+	return out
+}
+
+func toUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("convert %T: %w", object, err)
+	}
+	out := &unstructured.Unstructured{Object: content}
+	tidy(out)
+	return out, nil
+}
+
+// tidy drops what belongs to the API server, and what encoders leave of it in manifests.
+func tidy(object *unstructured.Unstructured) {
+	delete(object.Object, "status")
+	for _, field := range []string{"creationTimestamp", "resourceVersion", "uid", "generation", "selfLink", "managedFields"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+}

@@ -1,0 +1,126 @@
+package validate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/version"
+)
+
+// checkGoodPractices checks what makes an operator a good guest of a cluster.
+func checkGoodPractices(r recorder) {
+	if r.csv == nil {
+		return
+	}
+	at := r.csvPlace()
+	deployments := r.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs
+	if len(deployments) == 0 {
+		r.err(RuleDeployments, at.in("spec.install.spec.deployments"), "unable to find a deployment to install in the CSV", "add the Deployment of the operator")
+	}
+	for i, d := range deployments {
+		for j, c := range d.Spec.Template.Spec.Containers {
+			if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() {
+				r.warn(RuleRequests, at.in("spec.install.spec.deployments[%d].spec.template.spec.containers[%d].resources", i, j),
+					fmt.Sprintf("container %s has no requests for both cpu and memory", c.Name), "say what it needs to run")
+			}
+		}
+	}
+	checkDescriptions(r, at)
+	checkChannels(r)
+	checkCRDPermissions(r, at)
+	checkNameVersion(r, at)
+}
+
+func checkDescriptions(r recorder, at place) {
+	check := func(field string, list []v1alpha1.CRDDescription) {
+		for i, d := range list {
+			if d.Description == "" {
+				r.warn(RuleDescription, at.in("spec.customresourcedefinitions.%s[%d]", field, i), fmt.Sprintf("%s has no description", d.Name), "say what it is for")
+			}
+		}
+	}
+	check("owned", r.csv.Spec.CustomResourceDefinitions.Owned)
+	check("required", r.csv.Spec.CustomResourceDefinitions.Required)
+}
+
+// channelNames are what names of channels begin with by convention.
+var channelNames = []string{"candidate", "fast", "stable"}
+
+func checkChannels(r recorder) {
+	var odd []string
+	for _, channel := range append(slices.Clone(r.Bundle.Channels), r.Bundle.Annotations[bundle.AnnotationDefaultChannel]) {
+		conventional := slices.ContainsFunc(channelNames, func(name string) bool { return strings.HasPrefix(channel, name) })
+		if channel != "" && !conventional && !slices.Contains(odd, channel) {
+			odd = append(odd, channel)
+		}
+	}
+	if len(odd) > 0 {
+		r.warn(RuleChannelName, place{file: r.metadataFile("annotations"), field: "annotations"},
+			fmt.Sprintf("channels do not follow the convention of names: %s", strings.Join(odd, ", ")), "begin names with "+strings.Join(channelNames, ", "))
+	}
+}
+
+// checkCRDPermissions finds operators that may change the CRDs of others.
+func checkCRDPermissions(r recorder, at place) {
+	strategy := r.csv.Spec.InstallStrategy.StrategySpec
+	check := func(field string, permissions []v1alpha1.StrategyDeploymentPermissions) {
+		for i, p := range permissions {
+			for j, rule := range p.Rules {
+				if writesCRDs(rule) {
+					r.warn(RuleRBACCRD, at.in("spec.install.spec.%s[%d].rules[%d]", field, i, j),
+						fmt.Sprintf("account %s may create or change CRDs, which belong to the bundle", p.ServiceAccountName), "let the bundle bring them, and remove the verbs")
+				}
+			}
+		}
+	}
+	check("permissions", strategy.Permissions)
+	check("clusterPermissions", strategy.ClusterPermissions)
+}
+
+func writesCRDs(rule rbacv1.PolicyRule) bool {
+	named := func(list []string, name string) bool {
+		return slices.Contains(list, name) || slices.Contains(list, "*")
+	}
+	return named(rule.APIGroups, "apiextensions.k8s.io") && named(rule.Resources, "customresourcedefinitions") && allows(rule, "create", "patch", "update")
+}
+
+// versionAtEnd finds where a version may begin in a name.
+var versionAtEnd = regexp.MustCompile(`v?[0-9]+\.[0-9]+\.[0-9]+`)
+
+func checkNameVersion(r recorder, at place) {
+	name, at := r.csv.Name, at.in("metadata.name")
+	prefix, text, found := strings.Cut(name, ".v")
+	_, err := version.Parse(text)
+	switch {
+	case found && err == nil && prefix != "":
+		return
+	case !endsInVersion(name):
+		r.warn(RuleNameVersion, at, fmt.Sprintf("%s does not end in a version", name), "name it <operator>.v<version>")
+	default:
+		r.warn(RuleNameVersion, at, fmt.Sprintf("%s is not made of the operator's name, .v and a version", name), "name it <operator>.v<version>")
+	}
+}
+
+func endsInVersion(name string) bool {
+	for _, place := range versionAtEnd.FindAllStringIndex(name, -1) {
+		if _, err := version.Parse(strings.TrimPrefix(name[place[0]:], "v")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// rulesOf are the rules of all accounts.
+func rulesOf(permissions []v1alpha1.StrategyDeploymentPermissions) []rbacv1.PolicyRule {
+	var out []rbacv1.PolicyRule
+	for _, p := range permissions {
+		out = append(out, p.Rules...)
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// platformSet is a set of "os/architecture".
+type platformSet map[string]bool
+
+func (s platformSet) sorted() []string { return slices.Sorted(maps.Keys(s)) }
+
+// missing are those of s that are not in other, sorted.
+func (s platformSet) missing(other platformSet) []string {
+	return slices.DeleteFunc(s.sorted(), func(p string) bool { return other[p] })
+}
+
+// imageUse is an image of the bundle and where it is named.
+type imageUse struct {
+	image   string
+	at      place
+	manager bool
+}
+
+// checkPlatforms compares what images are offered for with what the labels of the ClusterServiceVersion promise.
+func checkPlatforms(ctx context.Context, r recorder) {
+	if r.csv == nil {
+		return
+	}
+	if r.options.Platforms == nil {
+		r.warn(RuleInspect, place{}, "images were not inspected: no access to registries was given", "check the bundle where registries can be reached")
+		return
+	}
+	labels := labelledPlatforms(r.csv)
+	uses := imageUses(r)
+	offered := inspect(ctx, r, uses)
+	managers := platformSet{}
+	for _, use := range uses {
+		if use.manager {
+			maps.Copy(managers, offered[use.image])
+		}
+	}
+	for _, use := range uses {
+		if have := offered[use.image]; len(have) > 0 {
+			comparePlatforms(r, use, labels, have, managers)
+		}
+	}
+	checkAffinity(r, managers)
+}
+
+func comparePlatforms(r recorder, use imageUse, labels, have, managers platformSet) {
+	if lacks := labels.missing(have); len(lacks) > 0 {
+		r.err(RulePlatform, use.at, fmt.Sprintf("%s is not offered for %s, which the labels of the ClusterServiceVersion promise", use.image, strings.Join(lacks, ", ")),
+			"build the image for it, or remove the label")
+	}
+	if use.manager {
+		if more := have.missing(labels); len(more) > 0 {
+			r.warn(RulePlatform, use.at, fmt.Sprintf("%s is offered for %s without a label that says so", use.image, strings.Join(more, ", ")),
+				"add the labels operatorframework.io/arch.<arch>: supported and operatorframework.io/os.<os>: supported")
+		}
+		return
+	}
+	unlabelled := slices.DeleteFunc(managers.missing(have), func(p string) bool { return labels[p] })
+	if len(unlabelled) > 0 {
+		r.warn(RulePlatform, use.at, fmt.Sprintf("%s is not offered for %s, which the manager supports", use.image, strings.Join(unlabelled, ", ")), "build the image for it")
+	}
+}
+
+// labelledPlatforms are those that the labels name; without any it is linux on amd64.
+func labelledPlatforms(csv *v1alpha1.ClusterServiceVersion) platformSet {
+	named := func(prefix, standard string) []string {
+		var out []string
+		for key, value := range csv.Labels {
+			if name, ok := strings.CutPrefix(key, prefix); ok && value == v1alpha1.SystemSupportedValue {
+				out = append(out, name)
+			}
+		}
+		if len(out) == 0 {
+			return []string{standard}
+		}
+		return out
+	}
+	set := platformSet{}
+	for _, os := range named(v1alpha1.OSLabelPrefix, "linux") {
+		for _, architecture := range named(v1alpha1.ArchLabelPrefix, "amd64") {
+			set[Platform{OS: os, Architecture: architecture}.String()] = true
+		}
+	}
+	return set
+}
+
+// imageUses are the images of containers and the related ones, each once.
+func imageUses(r recorder) []imageUse {
+	var uses []imageUse
+	seen := map[string]bool{}
+	add := func(image string, at place, manager bool) {
+		if image != "" && !seen[image] {
+			seen[image] = true
+			uses = append(uses, imageUse{image, at, manager})
+		}
+	}
+	deployments := r.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs
+	isManager := managerNames(deployments)
+	for _, managers := range []bool{true, false} {
+		for i, d := range deployments {
+			for j, c := range d.Spec.Template.Spec.Containers {
+				if isManager(c.Name) == managers {
+					add(c.Image, r.csvPlace().in("spec.install.spec.deployments[%d].spec.template.spec.containers[%d].image", i, j), managers)
+				}
+			}
+		}
+	}
+	for i, related := range r.csv.Spec.RelatedImages {
+		add(related.Image, r.csvPlace().in("spec.relatedImages[%d].image", i), false)
+	}
+	return uses
+}
+
+// managerNames tells which containers run the operator: those named manager, or else all but the usual proxy.
+func managerNames(deployments []v1alpha1.StrategyDeploymentSpec) func(string) bool {
+	for _, d := range deployments {
+		if slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" }) {
+			return func(name string) bool { return name == "manager" }
+		}
+	}
+	return func(name string) bool { return name != "kube-rbac-proxy" }
+}
+
+// inspect asks for the platforms of the images.
+func inspect(ctx context.Context, r recorder, uses []imageUse) map[string]platformSet {
+	offered := map[string]platformSet{}
+	for _, use := range uses {
+		platforms, err := r.options.Platforms.Platforms(ctx, use.image)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			r.warn(RuleInspect, use.at, fmt.Sprintf("unable to inspect the image: %v", err), "make sure that it exists and can be read")
+			continue
+		}
+		set := platformSet{}
+		for _, p := range platforms {
+			if p.OS != "" && p.OS != "unknown" && p.Architecture != "" && p.Architecture != "unknown" {
+				set[p.String()] = true
+			}
+		}
+		offered[use.image] = set
+	}
+	return offered
+}

@@ -1,0 +1,35 @@
+package validate
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/publicdata"
+)
+
+// TestRealBundles judges all public bundles. Those that were published with a mistake are known.
+func TestRealBundles(t *testing.T) {
+	const image = "related-image" // oci://… is no reference to an image
+	known := map[string]bundle.Rule{
+		"kuadrant-operator/0.7.2": image, "kuadrant-operator/0.10.0": image, "kuadrant-operator/0.11.0": image, "kuadrant-operator/0.11.1": image,
+	}
+	trees := publicdata.BundleTrees(t)
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		report, err := Run(t.Context(), bundle.Inspect(trees[name]), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		errors := report.Errors()
+		if rule, ok := known[name]; ok {
+			if len(errors) == 0 || slices.ContainsFunc(errors, func(f Finding) bool { return f.Rule != rule || f.Line == 0 }) {
+				t.Errorf("%s: %v, want errors of %s with their line", name, errors, rule)
+			}
+			continue
+		}
+		if len(errors) > 0 {
+			t.Errorf("%s: %v", name, errors)
+		}
+	}
+}

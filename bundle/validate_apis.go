@@ -1,0 +1,112 @@
+package bundle
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+)
+
+func checkWebhooks(r recorder, csv *v1alpha1.ClusterServiceVersion) {
+	seen := map[string]bool{}
+	for i, description := range csv.Spec.WebhookDefinitions {
+		field := fmt.Sprintf("spec.webhookdefinitions[%d]", i)
+		checkServedBy(r, csv, field+".deploymentName", description.DeploymentName)
+		if err := CheckWebhookRules(description); err != nil {
+			r.err(RuleWebhookRules, field+".rules", "%v", err)
+		}
+		for _, message := range nameErrors(description.GenerateName) {
+			r.err(RuleWebhookName, field+".generateName", "%s", message)
+		}
+		key := string(description.Type) + " " + description.GenerateName
+		if seen[key] {
+			r.warn(RuleWebhookName, field+".generateName", "%s is that of an earlier %s; give each its own", description.GenerateName, description.Type)
+		}
+		seen[key] = true
+		switch description.Type {
+		case v1alpha1.ValidatingAdmissionWebhook, v1alpha1.MutatingAdmissionWebhook, v1alpha1.ConversionWebhook:
+		default:
+			r.err(RuleWebhook, field+".type", "%q is not known; use %s, %s or %s", description.Type,
+				v1alpha1.ValidatingAdmissionWebhook, v1alpha1.MutatingAdmissionWebhook, v1alpha1.ConversionWebhook)
+		}
+	}
+	if err := checkConversions(csv); err != nil {
+		r.err(RuleConversion, "spec.webhookdefinitions", "%v", err)
+	}
+}
+
+// checkCRDs compares the CRDs of the bundle with those that the ClusterServiceVersion describes.
+func checkCRDs(r recorder, b *Bundle) {
+	csv := r.about("%s %s", v1alpha1.ClusterServiceVersionKind, b.Name)
+	crds := map[string]*unstructured.Unstructured{}
+	for _, object := range b.Objects {
+		if object.GetKind() == crdKind {
+			crds[object.GetName()] = object
+			checkCRD(r.about("%s %s", crdKind, object.GetName()), b.CSV, object)
+		}
+	}
+	owned, required := b.CSV.Spec.CustomResourceDefinitions.Owned, b.CSV.Spec.CustomResourceDefinitions.Required
+	for i, description := range owned {
+		checkOwned(csv, fmt.Sprintf("spec.customresourcedefinitions.owned[%d]", i), description, crds)
+	}
+	for i, description := range required {
+		if _, _, err := description.PluralAndGroup(); err != nil {
+			csv.err(RuleRequiredCRD, fmt.Sprintf("spec.customresourcedefinitions.required[%d].name", i), "%v", err)
+		}
+	}
+}
+
+func checkCRD(r recorder, csv *v1alpha1.ClusterServiceVersion, crd *unstructured.Unstructured) {
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	if want := plural + "." + group; crd.GetName() != want {
+		r.err(RuleCRDName, "metadata.name", "has to be <plural>.<group>, which is %q", want)
+	}
+	if crd.GetAPIVersion() != "apiextensions.k8s.io/v1" {
+		r.warn(RuleCRDVersion, "apiVersion", "%s is not served by Kubernetes 1.22 and later; convert the CRD to apiextensions.k8s.io/v1", crd.GetAPIVersion())
+	}
+	if !csv.OwnsCRD(crd.GetName()) {
+		r.warn(RuleCRDNotOwned, "", "the ClusterServiceVersion does not own it; add it to spec.customresourcedefinitions.owned")
+	}
+}
+
+func checkOwned(r recorder, field string, description v1alpha1.CRDDescription, crds map[string]*unstructured.Unstructured) {
+	_, group, err := description.PluralAndGroup()
+	if err != nil {
+		r.err(RuleOwnedCRD, field+".name", "%v", err)
+		return
+	}
+	crd, ok := crds[description.Name]
+	if !ok {
+		r.err(RuleOwnedCRD, field, "the CRD %s is not in the bundle; add its manifest", description.Name)
+		return
+	}
+	want := catalog.GVK{Group: group, Version: description.Version, Kind: description.Kind}
+	if have := crdAPIs(crd); !slices.Contains(have, want) {
+		r.err(RuleOwnedCRD, field, "the CRD %s in the bundle does not define %s; it defines %v", description.Name, want, have)
+	}
+}
+
+// checkDuplicates finds manifests for the same object and names that no object can have.
+func checkDuplicates(r recorder, b *Bundle) {
+	seen := map[string]bool{}
+	for _, object := range b.Objects {
+		gvk := object.GroupVersionKind()
+		about := r.about("%s %s", gvk.Kind, object.GetName())
+		key := gvk.GroupKind().String() + "/" + object.GetName()
+		if seen[key] {
+			about.err(RuleObjectTwice, "", "another manifest has the same kind and name; keep one of them")
+		}
+		seen[key] = true
+		if gvk.Group == "rbac.authorization.k8s.io" {
+			continue // these names may hold nearly anything
+		}
+		for _, message := range validation.IsDNS1123Subdomain(object.GetName()) {
+			about.err(RuleObjectName, "metadata.name", "%s", message)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package bundle
+
+import (
+	"fmt"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+func checkStrategy(r recorder, csv *v1alpha1.ClusterServiceVersion) {
+	install := csv.Spec.InstallStrategy
+	if install.StrategyName != v1alpha1.InstallStrategyNameDeployment {
+		r.err(RuleStrategy, "spec.install.strategy", "%q is not known; the only strategy is %q", install.StrategyName, v1alpha1.InstallStrategyNameDeployment)
+		return
+	}
+	if len(install.StrategySpec.DeploymentSpecs) == 0 {
+		r.warn(RuleNoDeployments, "spec.install.spec.deployments", "there is no Deployment, so nothing runs")
+	}
+	seen := map[string]bool{}
+	for i, d := range install.StrategySpec.DeploymentSpecs {
+		field := fmt.Sprintf("spec.install.spec.deployments[%d]", i)
+		for _, message := range validation.IsDNS1123Subdomain(d.Name) {
+			r.err(RuleDeployment, field+".name", "%s", message)
+		}
+		if seen[d.Name] {
+			r.err(RuleDeployment, field+".name", "%s is the name of an earlier Deployment; give each its own", d.Name)
+		}
+		seen[d.Name] = true
+		if d.Spec.Selector == nil {
+			r.err(RuleDeployment, field+".spec.selector", "is missing; select the pods of the Deployment")
+		}
+		if len(d.Spec.Template.Spec.Containers) == 0 {
+			r.err(RuleDeployment, field+".spec.template.spec.containers", "is empty; a pod needs a container")
+		}
+	}
+}
+
+func checkPermissions(r recorder, csv *v1alpha1.ClusterServiceVersion) {
+	strategy := csv.Spec.InstallStrategy.StrategySpec
+	for i, permission := range strategy.Permissions {
+		checkPermission(r, fmt.Sprintf("spec.install.spec.permissions[%d]", i), permission, false)
+	}
+	for i, permission := range strategy.ClusterPermissions {
+		checkPermission(r, fmt.Sprintf("spec.install.spec.clusterPermissions[%d]", i), permission, true)
+	}
+}
+
+func checkPermission(r recorder, field string, permission v1alpha1.StrategyDeploymentPermissions, cluster bool) {
+	if permission.ServiceAccountName == "" {
+		r.warn(RuleAccount, field+".serviceAccountName", "is missing; the rules go to the account %q", defaultServiceAccount)
+	} else {
+		for _, message := range validation.IsDNS1123Subdomain(permission.ServiceAccountName) {
+			r.err(RuleAccount, field+".serviceAccountName", "%s", message)
+		}
+	}
+	for i, rule := range permission.Rules {
+		if message := ruleError(rule, cluster); message != "" {
+			r.err(RulePermission, fmt.Sprintf("%s.rules[%d]", field, i), "%s", message)
+		}
+	}
+}
+
+// ruleError says why the API server would refuse a rule.
+func ruleError(rule rbacv1.PolicyRule, cluster bool) string {
+	switch {
+	case len(rule.Verbs) == 0:
+		return "verbs are missing"
+	case len(rule.NonResourceURLs) > 0 && !cluster:
+		return "nonResourceURLs are possible in clusterPermissions only"
+	case len(rule.NonResourceURLs) > 0 && len(rule.APIGroups)+len(rule.Resources)+len(rule.ResourceNames) > 0:
+		return "a rule is either for resources or for nonResourceURLs; split it"
+	case len(rule.NonResourceURLs) > 0:
+		return ""
+	case len(rule.APIGroups) == 0:
+		return `apiGroups are missing; use "" for the core group`
+	case len(rule.Resources) == 0:
+		return "resources are missing"
+	default:
+		return ""
+	}
+}
+
+// checkAPIServices checks that what serves the owned aggregated APIs is there.
+func checkAPIServices(r recorder, csv *v1alpha1.ClusterServiceVersion) {
+	for i, d := range csv.Spec.APIServiceDefinitions.Owned {
+		checkServedBy(r, csv, fmt.Sprintf("spec.apiservicedefinitions.owned[%d].deploymentName", i), d.DeploymentName)
+	}
+}
+
+// checkServedBy checks that a Deployment is there and that a Service can stand in front of it.
+func checkServedBy(r recorder, csv *v1alpha1.ClusterServiceVersion, field, deployment string) {
+	deployments := csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs
+	index := slices.IndexFunc(deployments, func(d v1alpha1.StrategyDeploymentSpec) bool { return d.Name == deployment })
+	if index < 0 {
+		r.err(RuleServedBy, field, "%q is not a Deployment of the install strategy", deployment)
+		return
+	}
+	if selector := deployments[index].Spec.Selector; selector == nil || len(selector.MatchLabels) == 0 {
+		r.err(RuleServedBy, field, "the selector of Deployment %s has no matchLabels, which its Service needs", deployment)
+	}
+	for _, message := range validation.IsDNS1035Label(ServingServiceName(deployment)) {
+		r.err(RuleServedBy, field, "the Service of Deployment %s cannot be named %s: %s", deployment, ServingServiceName(deployment), message)
+	}
+}

@@ -1,0 +1,150 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog/internal/rawjson"
+)
+
+// content is an object on its way from JSON to its type.
+type content struct {
+	text     []byte
+	members  []member
+	object   Object
+	at       Position
+	limits   Limits
+	keeper   *keeper
+	problems Problems
+	twice    []string // keys of the object that hide others like them
+	unknown  []string // keys of properties that mean nothing
+}
+
+// decode returns the object, or nil with problems.
+func (c *content) decode() any {
+	for _, m := range c.members {
+		if c.object.Schema == SchemaBundle && strings.EqualFold(m.key, "properties") {
+			continue // most of a bundle; counted while it is read
+		}
+		if n := rawjson.Count(m.value, c.limits.Items); n > c.limits.Items {
+			c.failItems(m.key)
+			return nil
+		}
+	}
+	var object any
+	switch c.object.Schema {
+	case SchemaPackage:
+		p := &Package{Position: c.at}
+		object = into(c, p)
+		canonical(p.Properties)
+	case SchemaChannel:
+		ch := &Channel{Position: c.at}
+		object = into(c, ch)
+		canonical(ch.Properties)
+	case SchemaBundle:
+		object = c.bundle()
+	case SchemaDeprecations:
+		object = into(c, &Deprecations{Position: c.at})
+	default:
+		object = c.meta()
+	}
+	if object != nil {
+		c.warnKeys()
+	}
+	return object
+}
+
+// meta keeps an object of a schema that is not known here.
+func (c *content) meta() any {
+	c.warnSchema()
+	meta := &Meta{Schema: c.object.Schema, Package: c.object.Package, Name: c.object.Name, Position: c.at}
+	if c.keeper.keeping != keepNothing {
+		meta.Blob = rawjson.AppendCanonical(nil, c.text)
+	}
+	return meta
+}
+
+// into decodes the whole text. Of equal keys the last one alone counts, which
+// holds for the canonical text only: lists would be merged otherwise.
+func into[T any](c *content, object *T) any {
+	if err := json.Unmarshal(rawjson.AppendCanonical(nil, c.text), object); err != nil {
+		c.failType("", err)
+		return nil
+	}
+	return object
+}
+
+// canonical sorts the keys in the values of properties.
+func canonical(properties []Property) {
+	for i, p := range properties {
+		properties[i].Value = rawjson.AppendCanonical(nil, p.Value)
+	}
+}
+
+func (c *content) fail(rule Rule, message, fix string) {
+	c.problems = append(c.problems, Problem{Severity: Error, Rule: rule, Object: c.object, Message: message, Fix: fix})
+}
+
+func (c *content) failItems(key string) {
+	c.fail(RuleLimit, fmt.Sprintf("%q has more than %d items", key, c.limits.Items), "split the object, or raise the limit on items")
+}
+
+// failType reports a value that does not fit its field; within names the field
+// that was decoded, if it was not the whole object.
+func (c *content) failType(within string, err error) {
+	c.fail(RuleFieldType, typeMessage(within, err), "write the field as the schema demands")
+}
+
+// typeMessage says in the terms of JSON why a value could not be decoded.
+func typeMessage(within string, err error) string {
+	field := strings.Trim(within, ".")
+	var corrupt base64.CorruptInputError
+	if errors.As(err, &corrupt) {
+		return fmt.Sprintf("\"icon.base64data\" is not base64: %v", err) // no other field is
+	}
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) {
+		if field == "" {
+			return fmt.Sprintf("the value cannot be read: %v", err)
+		}
+		return fmt.Sprintf("%q cannot be read: %v", field, err)
+	}
+	what := "the value"
+	if field = strings.Trim(within+"."+mismatch.Field, "."); field != "" {
+		what = strconv.Quote(field)
+	}
+	kinds := map[string]string{"array": "list", "bool": "boolean"}
+	found, _, _ := strings.Cut(mismatch.Value, " ")
+	return fmt.Sprintf("%s is %s, not %s", what, article(cmp.Or(kinds[found], found)), article(wantedKind(mismatch.Type)))
+}
+
+// wantedKind is what JSON calls the type of a field: one of those in the
+// types of this package.
+func wantedKind(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.String:
+		return "string"
+	case t == reflect.TypeFor[[]byte]():
+		return "string in base64"
+	case t.Kind() == reflect.Slice:
+		return "list"
+	}
+	return "object"
+}
+
+// article puts "a" or "an" before what rawjson.Kind returns.
+func article(kind string) string {
+	switch kind {
+	case "null":
+		return kind
+	case "object":
+		return "an " + kind
+	}
+	return "a " + kind
+}

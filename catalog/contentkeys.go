@@ -1,0 +1,128 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog/internal/rawjson"
+)
+
+// keys are those that an object may have, with the keys of the object, or of
+// the objects in the list, that each of them holds.
+type keys map[string]keys
+
+// known are the keys of each schema. Those of a bundle's properties are looked
+// at where the properties are read.
+var known = map[string]keys{
+	SchemaPackage: {
+		"schema": nil, "name": nil, "defaultChannel": nil, "description": nil,
+		"icon":       {"base64data": nil, "mediatype": nil},
+		"properties": propertyKeys,
+	},
+	SchemaChannel: {
+		"schema": nil, "name": nil, "package": nil,
+		"entries":    {"name": nil, "replaces": nil, "skips": nil, "skipRange": nil},
+		"properties": propertyKeys,
+	},
+	SchemaBundle: {
+		"schema": nil, "name": nil, "package": nil, "image": nil, "properties": nil,
+		"relatedImages": {"name": nil, "image": nil},
+	},
+	SchemaDeprecations: {
+		"schema": nil, "package": nil, "name": nil,
+		"entries": {"reference": {"schema": nil, "name": nil}, "message": nil},
+	},
+}
+
+var propertyKeys = keys{"type": nil, "value": nil}
+
+// maxNoted bounds how many keys one warning names.
+const maxNoted = 10
+
+// keyNotes collects keys that are not as they should be.
+type keyNotes struct{ unknown, twice []string }
+
+func (c *content) warn(rule Rule, message, fix string) {
+	c.problems = append(c.problems, Problem{Severity: Warning, Rule: rule, Object: c.object, Message: message, Fix: fix})
+}
+
+// warnSchema tells about an unknown schema whose name is one of ours: it is
+// misspelt, or the object is not for catalogs.
+func (c *content) warnSchema() {
+	if strings.HasPrefix(fold(c.object.Schema), "olm.") {
+		c.warn(RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
+			"correct it to one of "+list(slices.Sorted(maps.Keys(known)))+", or leave the object out")
+	}
+}
+
+// warnKeys tells about keys that mean nothing, such as misspelt ones, and about
+// those that hide another one.
+func (c *content) warnKeys() {
+	notes := keyNotes{unknown: c.unknown}
+	for _, key := range c.twice {
+		note(&notes.twice, "", key)
+	}
+	if allowed, ok := known[c.object.Schema]; ok {
+		for _, m := range c.members {
+			notes.member("", m.key, m.value, allowed)
+		}
+	}
+	if len(notes.unknown) > 0 {
+		c.warn(RuleFieldUnknown, "no such field: "+strings.Join(notes.unknown, ", "), "correct the name, or remove the field")
+	}
+	if len(notes.twice) > 0 {
+		c.warn(RuleDuplicateKey, "there is more than one value, of which the last counts, for "+strings.Join(notes.twice, ", "), "remove the others")
+	}
+}
+
+// member looks at a key of an object with the allowed keys, and below it.
+func (n *keyNotes) member(prefix, key string, value []byte, allowed keys) {
+	below, ok := allowed[key]
+	if !ok {
+		below, ok = allowed.fold(key)
+	}
+	if !ok {
+		note(&n.unknown, prefix, key)
+		return
+	}
+	if below == nil {
+		return
+	}
+	n.object(prefix+key+".", value, below)
+	for element := range rawjson.Elements(value) {
+		n.object(prefix+key+"[].", element, below)
+	}
+}
+
+// object looks at the keys of a value, if that is an object.
+func (n *keyNotes) object(prefix string, value []byte, allowed keys) {
+	seen := make([]string, 0, 4)
+	for key, v := range rawjson.Members(value) {
+		if slices.Contains(seen, key) {
+			note(&n.twice, prefix, key)
+		} else if len(seen) < maxNoted {
+			seen = append(seen, key)
+		}
+		n.member(prefix, key, v, allowed)
+	}
+}
+
+// fold finds a key that is written in another case.
+func (k keys) fold(key string) (below keys, ok bool) {
+	for name, below := range k {
+		if strings.EqualFold(name, key) {
+			return below, true
+		}
+	}
+	return nil, false
+}
+
+func note(to *[]string, prefix, key string) {
+	if len(*to) >= maxNoted {
+		return
+	}
+	if name := prefix + clip(key); !slices.Contains(*to, name) {
+		*to = append(*to, name)
+	}
+}

@@ -1,0 +1,151 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/test/publicdata"
+)
+
+// realCatalog unpacks an archive of public catalogs and returns its directory.
+func realCatalog(t testing.TB, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	publicdata.Each(t, name+".tar.zst", func(name string, content func() []byte) {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, content(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return dir
+}
+
+// TestRealCatalogs loads every real catalog and expects nothing to be wrong
+// with it, and nothing to be lost when the smaller one is written and read.
+func TestRealCatalogs(t *testing.T) {
+	for name, want := range map[string]struct{ packages, channels, bundles int }{
+		"community-v4.19": {37, 81, 757},
+		"community-full":  {331, 651, 6980},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "community-full" {
+				t.Skip("large")
+			}
+			fsys := os.DirFS(realCatalog(t, name))
+			c, err := Load(context.Background(), fsys, LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := NewIndex(c, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range x.Problems() {
+				t.Error(p)
+			}
+			channels := 0
+			for _, p := range x.packages {
+				channels += len(p.Channels)
+			}
+			if len(x.packages) != want.packages || channels != want.channels || len(x.bundles) != want.bundles {
+				t.Errorf("the index has %d packages, %d channels, %d bundles; want %v", len(x.packages), channels, len(x.bundles), want)
+			}
+			fromFile, err := Build(context.Background(), fsys, name, filepath.Join(t.TempDir(), "index"), LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer fromFile.Close()
+			if name == "community-v4.19" {
+				checkRewrite(t, c)
+				compareIndexes(t, x, fromFile)
+			}
+			if want, got := contentSum(t, x), contentSum(t, fromFile); want != got {
+				t.Errorf("the content in memory has the checksum %x, that from the file %x", want, got)
+			}
+		})
+	}
+}
+
+func contentSum(t *testing.T, x *Index) [sha256.Size]byte {
+	t.Helper()
+	content, _ := x.Content()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, content); err != nil {
+		t.Fatal(err)
+	}
+	return [sha256.Size]byte(sum.Sum(nil))
+}
+
+// checkRewrite writes the catalog, reads that and expects the same.
+func checkRewrite(t *testing.T, c *Catalog) {
+	t.Helper()
+	want := written(t, WriteJSON, c)
+	for name, write := range map[string]func(io.Writer, *Catalog) error{"a.json": WriteJSON, "a.yaml": WriteYAML} {
+		again, err := Load(context.Background(), files(map[string]string{name: string(written(t, write, c))}), LoadOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !bytes.Equal(want, written(t, WriteJSON, again)) {
+			t.Errorf("%s differs when it is read and written again", name)
+		}
+	}
+}
+
+func written(t testing.TB, write func(io.Writer, *Catalog) error, c *Catalog) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := write(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// watchHeap samples the memory that Go holds until the returned function is
+// called, which returns the most there was.
+func watchHeap() (peak func() uint64) {
+	runtime.GC()
+	stop, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		ticker := time.NewTicker(2 * time.Millisecond)
+		defer ticker.Stop()
+		var max uint64
+		for {
+			metrics.Read(samples)
+			if held := samples[0].Value.Uint64() - samples[1].Value.Uint64(); held > max {
+				max = held
+			}
+			select {
+			case <-ticker.C:
+			case <-stop:
+				most <- max
+				return
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		return <-most
+	}
+}
+
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(fmt.Sprintf("the time used cannot be read: %v", err))
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

@@ -1,0 +1,182 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Compare reports how b differs from a. Neither is changed. It fails only if
+// something of a catalog cannot be read, such as payloads that were not loaded.
+func Compare(a, b *catalog.Catalog) (*Report, error) {
+	before, after, err := indexes(a, b)
+	if err != nil {
+		return nil, fmt.Errorf("compare catalogs: %w", err)
+	}
+	old, now := partsOf(a), partsOf(b)
+	r := &Report{Packages: []Package{}}
+	for _, name := range keys(old, now) {
+		c := comparison{name: name, old: old[name], now: now[name]}
+		if err := c.compare(); err != nil {
+			return nil, fmt.Errorf("compare catalogs: package %q: %w", name, err)
+		}
+		slices.SortStableFunc(c.changes, compareChanges)
+		if name == "" {
+			r.Objects = c.changes
+			continue
+		}
+		if len(c.changes) > 0 {
+			p := Package{Name: name, Op: c.op(), Changes: c.changes}
+			p.Consequences = consequences(before, after, c)
+			r.Packages = append(r.Packages, p)
+		}
+	}
+	return r, nil
+}
+
+func indexes(a, b *catalog.Catalog) (before, after *catalog.Index, err error) {
+	if before, err = catalog.NewIndex(a, "the first"); err != nil {
+		return nil, nil, err
+	}
+	after, err = catalog.NewIndex(b, "the second")
+	return before, after, err
+}
+
+// parts are the objects of one package.
+type parts struct {
+	packages     []*catalog.Package
+	channels     []*catalog.Channel
+	bundles      []*catalog.Bundle
+	deprecations []*catalog.Deprecations
+	others       []*catalog.Meta
+}
+
+func partsOf(c *catalog.Catalog) map[string]*parts {
+	all := map[string]*parts{}
+	of := func(name string) *parts {
+		if all[name] == nil {
+			all[name] = &parts{}
+		}
+		return all[name]
+	}
+	for i := range c.Packages {
+		p := of(c.Packages[i].Name)
+		p.packages = append(p.packages, &c.Packages[i])
+	}
+	for i := range c.Channels {
+		p := of(c.Channels[i].Package)
+		p.channels = append(p.channels, &c.Channels[i])
+	}
+	for i := range c.Bundles {
+		p := of(c.Bundles[i].Package)
+		p.bundles = append(p.bundles, &c.Bundles[i])
+	}
+	for i := range c.Deprecations {
+		p := of(c.Deprecations[i].Package)
+		p.deprecations = append(p.deprecations, &c.Deprecations[i])
+	}
+	for i := range c.Others {
+		p := of(c.Others[i].Package)
+		p.others = append(p.others, &c.Others[i])
+	}
+	return all
+}
+
+// comparison is a package that is being compared; one of its sides may be nil.
+type comparison struct {
+	name     string
+	old, now *parts
+	changes  []Change
+}
+
+func (c *comparison) op() Op {
+	switch {
+	case c.old == nil:
+		return Added
+	case c.now == nil:
+		return Removed
+	}
+	return Changed
+}
+
+func (c *comparison) add(change Change) { c.changes = append(c.changes, change) }
+
+func (c *comparison) compare() error {
+	old, now := c.old, c.now
+	if old == nil {
+		old = &parts{}
+	}
+	if now == nil {
+		now = &parts{}
+	}
+	match(old.packages, now.packages, func(p *catalog.Package) string { return "" }, c.comparePackages)
+	match(old.channels, now.channels, func(ch *catalog.Channel) string { return ch.Name }, c.compareChannels)
+	c.compareDeprecations(old.deprecations, now.deprecations)
+	var err error
+	match(old.bundles, now.bundles, func(b *catalog.Bundle) string { return b.Name }, func(name string, a, b *catalog.Bundle) {
+		err = cmp.Or(err, c.compareBundles(name, a, b))
+	})
+	if err != nil {
+		return err
+	}
+	return c.compareOthers(old.others, now.others)
+}
+
+// match calls use with what has the same name in both lists, in order; one of
+// the two is nil if only one list has it. What has a name more than once is
+// matched in the order it comes.
+func match[T any](old, now []*T, name func(*T) string, use func(name string, old, now *T)) {
+	byName := func(all []*T) map[string][]*T {
+		found := map[string][]*T{}
+		for _, x := range all {
+			found[name(x)] = append(found[name(x)], x)
+		}
+		return found
+	}
+	a, b := byName(old), byName(now)
+	for _, n := range keys(a, b) {
+		for i := range max(len(a[n]), len(b[n])) {
+			var x, y *T
+			if i < len(a[n]) {
+				x = a[n][i]
+			}
+			if i < len(b[n]) {
+				y = b[n][i]
+			}
+			use(n, x, y)
+		}
+	}
+}
+
+// keys are those of both maps, sorted.
+func keys[V any](a, b map[string]V) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// opOf says what happened to something of which one side may be missing.
+func opOf[T any](old, now *T) Op {
+	switch {
+	case old == nil:
+		return Added
+	case now == nil:
+		return Removed
+	}
+	return Changed
+}
+
+var kindOrder = []Kind{KindPackage, KindChannel, KindEntry, KindEdge, KindBundle, KindDeprecation, KindObject}
+
+func compareChanges(a, b Change) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
+		strings.Compare(a.Channel, b.Channel),
+		strings.Compare(a.Name, b.Name),
+		strings.Compare(a.From, b.From),
+	)
+}

@@ -1,0 +1,125 @@
+package diff
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// marks are the signs before what was added, removed and changed.
+var marks = map[Op]string{Added: "+", Removed: "-", Changed: "~"}
+
+// Write writes the report for people: a block for each package, and a summary.
+func (r *Report) Write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, p := range r.Packages {
+		fmt.Fprintf(out, "%s package %s\n", marks[p.Op], oneLine(p.Name))
+		for _, c := range p.Changes {
+			if c.Kind != KindPackage { // this is the heading
+				fmt.Fprintf(out, "    %s %s\n", marks[c.Op], c.what())
+			}
+			c.writeFields(out)
+		}
+		for _, c := range p.Consequences {
+			fmt.Fprintf(out, "    %s\n", c)
+		}
+	}
+	if len(r.Objects) > 0 {
+		fmt.Fprintln(out, "~ of no package")
+		for _, c := range r.Objects {
+			fmt.Fprintf(out, "    %s %s\n", marks[c.Op], c.what())
+			c.writeFields(out)
+		}
+	}
+	fmt.Fprintln(out, r.summary())
+	return out.Flush()
+}
+
+// summary is the whole report in one line.
+func (r *Report) summary() string {
+	if r.Empty() {
+		return "no difference"
+	}
+	count := map[Op]int{}
+	changes := len(r.Objects)
+	for _, p := range r.Packages {
+		count[p.Op]++
+		changes += len(p.Changes)
+	}
+	return fmt.Sprintf("%s added, %d removed, %d changed; %s, %d breaking",
+		number(count[Added], "package"), count[Removed], count[Changed], number(changes, "change"), r.Breaking())
+}
+
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// writeFields writes the fields below the thing they belong to.
+func (c Change) writeFields(out io.Writer) {
+	indent := "        "
+	if c.Kind == KindPackage {
+		indent = "    "
+	}
+	for _, f := range c.Fields {
+		f.write(out, indent)
+	}
+}
+
+// what names the thing that changed.
+func (c Change) what() string {
+	name := oneLine(c.Name)
+	switch c.Kind {
+	case KindEdge:
+		return fmt.Sprintf("edge from %s to %s in channel %s (%s)", oneLine(c.From), name, oneLine(c.Channel), c.By)
+	case KindEntry:
+		return fmt.Sprintf("entry %s in channel %s", name, oneLine(c.Channel))
+	case KindDeprecation:
+		return "deprecation of " + name
+	}
+	return string(c.Kind) + " " + name
+}
+
+func (f Field) write(out io.Writer, indent string) {
+	switch {
+	case f.From == "":
+		fmt.Fprintf(out, "%s+ %s: %s\n", indent, oneLine(f.Name), oneLine(f.To))
+	case f.To == "":
+		fmt.Fprintf(out, "%s- %s: %s\n", indent, oneLine(f.Name), oneLine(f.From))
+	default:
+		fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, oneLine(f.Name), oneLine(f.From), oneLine(f.To))
+	}
+}
+
+// String is the consequence in one line.
+func (c Consequence) String() string {
+	var where []string
+	if c.Channel != "" {
+		where = append(where, "channel "+c.Channel)
+	}
+	if c.Bundle != "" {
+		where = append(where, "bundle "+c.Bundle)
+	}
+	text := "note"
+	if c.Breaking {
+		text = "BREAKING"
+	}
+	if len(where) > 0 {
+		text += ", " + oneLine(strings.Join(where, ", "))
+	}
+	return text + ": " + oneLine(c.Message)
+}
+
+// oneLine keeps a text from the catalog from looking like more than one line,
+// or from steering a terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
+}

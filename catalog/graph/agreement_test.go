@@ -1,0 +1,109 @@
+package graph
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/plan"
+)
+
+// TestAgreesWithTheResolver demands that the hops of v0 are what the resolver
+// of Subscriptions decides, wherever dependencies play no part.
+func TestAgreesWithTheResolver(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	hops := 0
+	for range 400 {
+		seed := make([]byte, 100)
+		for i := range seed {
+			seed[i] = byte(random.Uint32())
+		}
+		g := genes(seed)
+		hops += agree(t, randomCatalog(&g))
+	}
+	if hops < 500 {
+		t.Errorf("only %d upgrades were compared", hops)
+	}
+}
+
+// TestAgreesOnPublicCatalogs does so for what people publish.
+func TestAgreesOnPublicCatalogs(t *testing.T) {
+	c := publicCatalog(t, small)
+	for i := range c.Bundles { // dependencies and conflicts are not what is compared
+		var kept []catalog.Property
+		for _, p := range c.Bundles[i].Properties {
+			if p.Type == catalog.PropertyPackage || p.Type == catalog.PropertyDeprecated {
+				kept = append(kept, p)
+			}
+		}
+		c.Bundles[i].Properties, c.Bundles[i].Payloads = kept, nil
+	}
+	if hops := agree(t, c); hops < 500 {
+		t.Errorf("only %d upgrades were compared", hops)
+	}
+}
+
+// agree compares the next upgrade from every bundle, in every channel of its
+// package and in all of them, and returns how many there are.
+func agree(t *testing.T, c *catalog.Catalog) (upgrades int) {
+	t.Helper()
+	x, err := catalog.NewIndex(c, "sha256:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range networks(c) {
+		scopes := []scope{scopeOf(n.channels...)}
+		for _, channel := range n.channels {
+			if !channel.repeated {
+				scopes = append(scopes, scopeOf(channel))
+			}
+		}
+		for i, s := range scopes {
+			channel := ""
+			if i > 0 {
+				channel = s.list[0].name
+			}
+			hops := s.hopsV0(n.order)
+			for _, v := range n.order {
+				if !v.usable || s.first(v) == nil || v.forbidden {
+					continue
+				}
+				got := ""
+				if next := hops.from(v); next != nil {
+					got = next.node.name
+					upgrades++
+				}
+				if want := decide(t, x, n.name, channel, v); got != want {
+					t.Errorf("from %s of package %s in channel %q: graph says %q, the resolver %q", v.name, n.name, channel, got, want)
+				}
+			}
+		}
+	}
+	return upgrades
+}
+
+// decide asks the resolver for the next version.
+func decide(t *testing.T, x *catalog.Index, pkg, channel string, installed *node) string {
+	t.Helper()
+	ref := catalogset.Ref{Namespace: "olm", Name: "catalog"}
+	result, err := plan.Namespace(context.Background(), plan.Input{
+		Namespace:     "apps",
+		Sources:       []plan.Source{{Ref: ref, Index: x}},
+		Subscriptions: []plan.Subscription{{Name: "s", Package: pkg, Channel: channel, Catalog: ref, Installed: installed.name}},
+		Operators:     []plan.Operator{{Name: installed.name, Package: pkg, Version: installed.version.Version, Settled: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range result.Groups {
+		if g.Err != nil {
+			return "" // nothing of the package can be used
+		}
+		for _, choice := range g.Choices {
+			return choice.Bundle.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// skippedIgnored reports versions from which only an entry would upgrade that
+// v0 does not count because it is skipped, and takes these from those left.
+func (k *checker) skippedIgnored(c *channel, e *ending, left map[*node]bool) {
+	var ignored []*entry
+	sources := make([]*node, 0, len(c.entries))
+	for _, e := range c.entries {
+		sources = append(sources, e.node)
+		if e.node.usable && c.chain.skipped[e.node] != nil && !e.offered() {
+			ignored = append(ignored, e)
+			sources = append(sources, e.named()...)
+		}
+	}
+	if len(ignored) == 0 {
+		return
+	}
+	counts := scopeOf(c).hopsV0(sources)
+	would := choose(sources, ignored)
+	from := map[*entry][]*node{}
+	for i, v := range would.sources {
+		if s := would.next[i]; s != nil && counts.from(v) == nil && !e.good[v] {
+			from[s] = append(from[s], v)
+			delete(left, v)
+		}
+	}
+	for _, s := range ignored {
+		if stuck := from[s]; len(stuck) > 0 {
+			by := c.chain.skipped[s.node]
+			mend := by.node
+			if head := c.head(); !by.offered() && head != nil {
+				mend = head
+			}
+			k.report(catalog.Warning, RuleSkippedIgnored, onlyV0, c,
+				fmt.Sprintf("%s is the only entry that upgrades from %s, and its edges do not count because %s skips it", quote(s.node.name), list(sorted(stuck)), quote(by.node.name)),
+				fmt.Sprintf("let %s replace or skip them, too", quote(mend.name)))
+		}
+	}
+}
+
+// turned are the versions that older entries replace or skip, with these.
+func (c *channel) turned() map[*node][]*entry {
+	found := map[*node][]*entry{}
+	for _, e := range c.entries {
+		for _, v := range e.named() {
+			if v.known && e.node.known && v.version.Compare(e.node.version) > 0 {
+				found[v] = append(found[v], e)
+			}
+		}
+	}
+	return found
+}
+
+// backwards reports edges from newer to older versions.
+func (k *checker) backwards(c *channel) {
+	turned := c.turned()
+	var found []string
+	dashed := false
+	for _, v := range c.nodesOf(turned) {
+		for _, e := range turned[v] {
+			found = append(found, fmt.Sprintf("%s to %s", quote(v.name), quote(e.node.name)))
+			dashed = dashed || len(v.version.Version.Pre) == 0 && len(e.node.version.Version.Pre) > 0 && v.version.Version.FinalizeVersion() == e.node.version.Version.FinalizeVersion()
+		}
+	}
+	fix := "turn the edge round, or publish the older version again under a newer number"
+	if dashed {
+		fix = "publish it under a newer number: a version with a dash comes before the same one without"
+	}
+	if len(found) > 0 {
+		k.report(catalog.Warning, RuleVersionBack, both, c, "replaces or skips lead from newer to older versions, where v0 follows and v1 stays: "+some(found), fix)
+	}
+	if c.refusal != "" {
+		return
+	}
+	var pairs []string
+	hops := scopeOf(c).hopsV0(c.bundles())
+	ends := hops.ends()
+	for i, v := range hops.sources {
+		e := hops.next[i]
+		if e != nil && ends[v] != nil && v.version.Compare(e.node.version) > 0 && len(turned[v]) == 0 {
+			pairs = append(pairs, fmt.Sprintf("%s to %s by %s", quote(v.name), quote(e.node.name), quote(e.skipRange.String())))
+		}
+	}
+	if len(pairs) > 0 {
+		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange takes newer versions back: "+some(pairs),
+			"end the skipRange below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")
+	}
+}
+
+// nodesOf are the keys in the order of the package.
+func (c *channel) nodesOf(found map[*node][]*entry) []*node {
+	nodes := make([]*node, 0, len(found))
+	for v := range found {
+		nodes = append(nodes, v)
+	}
+	slices.SortFunc(nodes, func(a, b *node) int { return a.order - b.order })
+	return nodes
+}
+
+// some joins texts for a message, the first ones if there are many.
+func some(texts []string) string {
+	const most = 8
+	if len(texts) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), len(texts)-most)
+	}
+	return strings.Join(texts, ", ")
+}

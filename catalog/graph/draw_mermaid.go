@@ -1,0 +1,95 @@
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mermaid draws for mermaid.js, with arrows from the older to the newer version.
+func (p *Picture) mermaid(w *bufio.Writer) {
+	fmt.Fprint(w, "graph LR\n"+
+		"  classDef deprecated fill:#E8960F\n"+
+		"  classDef skipped stroke:#FF0000,stroke-width:4px\n"+
+		"  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px\n")
+	m := mermaid{Writer: w, v0: p.v0, classes: map[string][]string{}, ids: mermaidIDs{given: map[string]string{}, taken: map[string]bool{}}}
+	for _, pkg := range p.Packages {
+		m.pkg(pkg)
+	}
+	for _, style := range m.styles {
+		fmt.Fprintf(w, "  %s\n", style)
+	}
+	for _, class := range []string{"deprecated", "deprecatedskipped", "skipped"} {
+		if ids := m.classes[class]; len(ids) > 0 {
+			slices.Sort(ids)
+			fmt.Fprintf(w, "  class %s %s\n", strings.Join(slices.Compact(ids), ","), class)
+		}
+	}
+	if len(m.dashed) > 0 {
+		fmt.Fprintf(w, "  linkStyle %s stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;\n", strings.Join(m.dashed, ","))
+	}
+}
+
+type mermaid struct {
+	*bufio.Writer
+	v0      bool
+	links   int                 // written so far
+	dashed  []string            // numbers of links that do not count
+	styles  []string            // of packages and channels
+	classes map[string][]string // ids of nodes
+	ids     mermaidIDs
+}
+
+func (m *mermaid) pkg(p PackagePicture) {
+	id, label := m.ids.of(p.Name), mermaidLabel(p.Name)
+	title := label // which is the identifier, too
+	if id != p.Name {
+		title = id + "[" + label + "]"
+	}
+	fmt.Fprintf(m, "  %%%% package %s\n  subgraph %s\n", label, title)
+	if p.Deprecated {
+		m.styles = append(m.styles, fmt.Sprintf("style %s fill:#989695", id))
+	}
+	for _, c := range p.Channels {
+		id := m.ids.of(p.Name, c.Name)
+		fmt.Fprintf(m, "    %%%% channel %s\n    subgraph %s[%s]\n", mermaidLabel(c.Name), id, mermaidLabel(c.Name))
+		if c.Deprecated {
+			m.styles = append(m.styles, fmt.Sprintf("style %s fill:#DCD0FF", id))
+		}
+		for _, e := range c.Entries {
+			m.entry(func(name string) string { return m.ids.of(p.Name, c.Name, name) }, e)
+		}
+		fmt.Fprint(m, "    end\n")
+	}
+	fmt.Fprint(m, "  end\n")
+}
+
+func (m *mermaid) entry(id func(name string) string, e EntryPicture) {
+	node := func(name string) string { return id(name) + "[" + mermaidLabel(name) + "]" }
+	fmt.Fprintf(m, "      %s\n", node(e.Name))
+	for _, edge := range e.Edges {
+		arrow := "-- skip -->"
+		switch edge.Kind {
+		case Replaces:
+			arrow = "-- replace -->"
+		case SkipRange:
+			arrow = fmt.Sprintf(`-- "skipRange(%s)" -->`, strings.Trim(mermaidLabel(edge.Range), `"`))
+		}
+		fmt.Fprintf(m, "      %s%s %s\n", node(edge.From), arrow, node(e.Name))
+		if m.v0 && e.SkippedBy != "" {
+			m.dashed = append(m.dashed, fmt.Sprint(m.links))
+		}
+		m.links++
+	}
+	class := ""
+	if e.Deprecated {
+		class = "deprecated"
+	}
+	if e.SkippedBy != "" {
+		class += "skipped"
+	}
+	if class != "" {
+		m.classes[class] = append(m.classes[class], id(e.Name))
+	}
+}

@@ -1,0 +1,158 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Info marks what is legal and may be meant, but is worth knowing.
+const Info catalog.Severity = "Info"
+
+// Finding is a judgement about an upgrade graph, and under which semantics it
+// holds.
+type Finding struct {
+	catalog.Problem
+	Semantics []Semantics `json:"semantics"`
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	text := f.Problem.String()
+	return strings.Replace(text, " ["+string(f.Rule)+"]", " ["+string(f.Rule)+", "+f.holds()+"]", 1)
+}
+
+// holds names the semantics for people.
+func (f Finding) holds() string {
+	texts := make([]string, len(f.Semantics))
+	for i, s := range f.Semantics {
+		texts[i] = string(s)
+	}
+	return strings.Join(texts, " and ")
+}
+
+// Rules of what an upgrade graph is made of. What breaks them is no part of it.
+// The rules of package catalog about heads, chains and entries are found, too.
+const (
+	RuleEdgeMisnamed catalog.Rule = "edge-misnamed"      // names a version that has another name
+	RuleEdgeNowhere  catalog.Rule = "edge-nowhere"       // names what the package does not have
+	RuleEdgeOutside  catalog.Rule = "edge-other-channel" // names what only other channels have
+	RuleEdgeSelf     catalog.Rule = "edge-self"          // leads from an entry to itself
+)
+
+// Rules of where upgrades lead.
+const (
+	RuleReplacedTwice   catalog.Rule = "replaced-twice"
+	RuleVersionStuck    catalog.Rule = "version-stuck"
+	RuleMinorGap        catalog.Rule = "minor-gap"
+	RuleUpgradeLoop     catalog.Rule = "upgrade-loop"
+	RuleVersionBack     catalog.Rule = "version-backwards"
+	RuleSkipRangeBack   catalog.Rule = "skip-range-backwards"
+	RuleSkippedIgnored  catalog.Rule = "skipped-edges-ignored"
+	RuleSkippedTaken    catalog.Rule = "skipped-version-taken"
+	RuleHistoryWiped    catalog.Rule = "history-wiped"
+	RuleHeadUnreachable catalog.Rule = "head-unreachable"
+	RuleHeadDeprecated  catalog.Rule = "head-deprecated"
+)
+
+// Rules that compare the channels of a package.
+const (
+	RuleHeadAbandoned     catalog.Rule = "head-abandoned"
+	RuleDefaultOlder      catalog.Rule = "default-channel-older"
+	RuleDefaultDeprecated catalog.Rule = "default-channel-deprecated"
+)
+
+// Rules of what is installed somewhere.
+const (
+	RuleInstalledUnknown catalog.Rule = "installed-unknown"
+	RuleInstalledStuck   catalog.Rule = "installed-stuck"
+)
+
+// Options narrow and extend a Check.
+type Options struct {
+	// Package is the only one to check; empty means all of them.
+	Package string
+	// Installed are versions that run somewhere and must have a way on.
+	Installed []Installed
+}
+
+// Check judges the upgrade graphs of a catalog. The findings are in the order
+// of file and line.
+func Check(c *catalog.Catalog, opts Options) []Finding {
+	var all []Finding
+	for _, n := range networks(c) {
+		if opts.Package == "" || opts.Package == n.name {
+			check := checker{network: n}
+			check.all()
+			all = append(all, check.findings...)
+		}
+	}
+	said := map[Installed]bool{}
+	for _, o := range Simulate(c, opts.Installed) {
+		if known := said[o.Installed]; !known && (opts.Package == "" || opts.Package == o.Package) {
+			said[o.Installed] = true
+			all = append(all, o.findings(c)...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line))
+	})
+	return all
+}
+
+// checker collects the findings about a package.
+type checker struct {
+	network   *network
+	findings  []Finding
+	byVersion map[string][]*node // bundles; made when it is needed
+	ascending []*node            // bundles; made when it is needed
+}
+
+var (
+	onlyV0 = []Semantics{V0}
+	onlyV1 = []Semantics{V1}
+	both   = []Semantics{V0, V1}
+)
+
+func (k *checker) report(severity catalog.Severity, rule catalog.Rule, holds []Semantics, c *channel, message, fix string) {
+	p := catalog.Problem{Severity: severity, Rule: rule, Message: message, Fix: fix,
+		Object: catalog.Object{Schema: catalog.SchemaPackage, Name: k.network.name}}
+	if c != nil {
+		p.Object = catalog.Object{Schema: catalog.SchemaChannel, Package: k.network.name, Name: c.name}
+		p.Position = c.source.Position
+	} else if k.network.source != nil {
+		p.Position = k.network.source.Position
+	}
+	k.findings = append(k.findings, Finding{Problem: p, Semantics: holds})
+}
+
+func (k *checker) all() {
+	k.bundles()
+	saved := k.saved()
+	for _, c := range k.network.channels {
+		k.structure(c)
+		k.edges(c)
+		k.backwards(c)
+		k.reach(c, saved)
+		k.heads(c)
+	}
+	k.channels()
+	k.merge()
+}
+
+// merge makes one finding of those that say the same for v0 and for v1.
+func (k *checker) merge() {
+	first := map[catalog.Problem]int{}
+	var merged []Finding
+	for _, f := range k.findings {
+		if i, ok := first[f.Problem]; ok {
+			merged[i].Semantics = both
+			continue
+		}
+		first[f.Problem] = len(merged)
+		merged = append(merged, f)
+	}
+	k.findings = merged
+}

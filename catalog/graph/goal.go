@@ -1,0 +1,62 @@
+package graph
+
+import (
+	"fmt"
+)
+
+// goal is where a way is to lead.
+type goal struct {
+	main *node
+	// any are the versions that are as good, when no certain one was asked for;
+	// the way then goes on as far as it can.
+	any map[*node]bool
+}
+
+func (g goal) reached(v *node) bool { return v == g.main || g.any[v] }
+
+// stops tells whether the way is over once it comes to v.
+func (g goal) stops(v *node) bool { return g.any == nil && v == g.main }
+
+// goal is the version that a user names, or the head when it is none.
+func (n *network) goal(s scope, text string) (goal, error) {
+	if text == "" {
+		return s.heads()
+	}
+	to := n.locate(text)
+	switch {
+	case to == nil || to.bundle == nil:
+		return goal{}, fmt.Errorf("the catalog does not hold %s; name one of %s", quote(text), list(sorted(n.installable(s))))
+	case s.first(to) == nil && len(to.entries) == 0:
+		return goal{}, fmt.Errorf("%s is in no channel of the package", quote(to.name))
+	case s.first(to) == nil:
+		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", quote(to.name), quote(s.list[0].name), list(channelsOf(to)))
+	}
+	return goal{main: to}, nil
+}
+
+// heads are what there is to come to in these channels: the head of the first,
+// which is the default channel when all are followed, and heads that are newer.
+func (s scope) heads() (goal, error) {
+	main := s.list[0].top()
+	if main == nil {
+		return goal{}, fmt.Errorf("channel %s has no entry that can be installed, and so no head; name the version to come to", quote(s.list[0].name))
+	}
+	any := map[*node]bool{}
+	for _, c := range s.list {
+		for _, v := range []*node{c.head(), c.newest()} {
+			if v != nil && v.version.Compare(main.version) >= 0 {
+				any[v] = true
+			}
+		}
+	}
+	return goal{main: main, any: any}, nil
+}
+
+// top is the head of a channel or, if v0 leaves the channel out, its newest
+// version.
+func (c *channel) top() *node {
+	if head := c.head(); head != nil {
+		return head
+	}
+	return c.newest()
+}

@@ -1,0 +1,97 @@
+package graph
+
+import (
+	"fmt"
+)
+
+// refusals say which channels with the version v0 leaves out, and why.
+func (w *walk) refusals(v *node) []string {
+	var found []string
+	seen := map[*channel]bool{}
+	for _, e := range v.entries {
+		if w.scope.has[e.channel] && e.channel.refusal != "" && !seen[e.channel] {
+			seen[e.channel] = true
+			found = append(found, fmt.Sprintf("channel %s: %s", quote(e.channel.name), e.channel.refusal))
+		}
+	}
+	return found
+}
+
+// isOffered tells whether v0 may install the version as an upgrade.
+func (w *walk) isOffered(v *node) bool {
+	for _, e := range v.entries {
+		if w.scope.has[e.channel] && e.offered() {
+			return true
+		}
+	}
+	return false
+}
+
+// withheld says why v0 does not install a version of a sound channel.
+func (w *walk) withheld(v *node) string {
+	switch {
+	case v.bundle == nil:
+		return "there is no bundle of that name"
+	case !v.usable:
+		return "the version of its bundle cannot be read, or it is defined twice"
+	case v.forbidden:
+		return "it has the property olm.deprecated"
+	}
+	var by []string
+	for _, e := range v.entries {
+		if skipping := e.channel.chain.skipped[v]; w.scope.has[e.channel] && skipping != nil {
+			by = append(by, fmt.Sprintf("%s skips it in channel %s", skipping.node.name, quote(e.channel.name)))
+		}
+	}
+	return some(by)
+}
+
+// deadEndV0 says why nothing comes after a version.
+func (w *walk) deadEndV0(last *node) string {
+	for _, c := range w.scope.list {
+		if c.head() == last {
+			return fmt.Sprintf("%s is the head of channel %s; nothing upgrades from it", last.name, quote(c.name))
+		}
+	}
+	reason := fmt.Sprintf("no entry that v0 may install upgrades from %s", last.name)
+	for _, c := range w.scope.list {
+		for _, e := range c.entries {
+			if !e.offered() && len(e.edges(last)) > 0 {
+				why := c.refusal
+				if why == "" {
+					why = w.withheld(e.node)
+				}
+				return fmt.Sprintf("%s: %s does, but does not count: %s", reason, e.node.name, why)
+			}
+		}
+	}
+	return reason
+}
+
+// deadEndV1 says why nothing is taken after a version.
+func (w *walk) deadEndV1(last *node) string {
+	var best *node
+	for _, c := range w.scope.list {
+		for _, e := range c.entries {
+			if e.node.usable && len(e.edges(last)) > 0 && (best == nil || byDeprecation(e.node, best) < 0) {
+				best = e.node
+			}
+		}
+	}
+	switch {
+	case best == nil:
+		return fmt.Sprintf("no entry of the channels upgrades from %s", last.name)
+	case best.deprecation != "" && last.deprecation == "":
+		return fmt.Sprintf("%s upgrades from %s but is deprecated, so what is installed is preferred", best.name, last.name)
+	}
+	return fmt.Sprintf("%s upgrades from %s but is not newer, so what is installed is preferred", best.name, last.name)
+}
+
+// missing says which edge would lead from a version to the goal.
+func (w *walk) missing(last, to *node) string {
+	c := w.scope.first(to).channel
+	if last.bundle == nil && w.network.nodes[last.name] == last && last.version.String() == last.name {
+		return fmt.Sprintf("give entry %s of channel %s a skipRange that contains %s, or let it skip the bundle of that version", quote(to.name), quote(c.name), last.name)
+	}
+	return fmt.Sprintf("add %s to the skips of entry %s of channel %s, or put an entry between them that does", quote(last.name), quote(to.name), quote(c.name))
+}

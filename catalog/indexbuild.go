@@ -1,0 +1,104 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// add serves what is sound of a package, if that includes a channel.
+func (x *Index) add(p *packageModel) {
+	if p.broken {
+		return
+	}
+	info := &PackageInfo{
+		Name:           p.source.Name,
+		DefaultChannel: p.source.DefaultChannel,
+		Description:    p.source.Description,
+		Icon:           p.source.Icon,
+		Deprecation:    p.reasons[Reference{Schema: SchemaPackage}],
+	}
+	for _, c := range p.order {
+		if channel := p.channel(c); channel != nil {
+			info.Channels = append(info.Channels, channel)
+			x.addBundles(p, channel)
+		}
+	}
+	if len(info.Channels) == 0 {
+		return
+	}
+	slices.SortFunc(info.Channels, func(a, b *ChannelInfo) int {
+		return cmp.Or(
+			-compareBool(a.Name == info.DefaultChannel, b.Name == info.DefaultChannel),
+			strings.Compare(a.Name, b.Name),
+		)
+	})
+	x.packages[info.Name] = info
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// channel is a channel as served: its chain, then the rest, as far as they
+// have sound bundles. It is nil if no bundle of the chain is sound.
+func (p *packageModel) channel(c *channelModel) *ChannelInfo {
+	if c.broken {
+		return nil
+	}
+	info := &ChannelInfo{
+		Name:        c.source.Name,
+		Package:     p.source.Name,
+		Deprecation: p.reasons[Reference{Schema: SchemaChannel, Name: c.source.Name}],
+	}
+	for _, name := range c.graph.chain {
+		c.entries[name].InChain = true
+		p.appendEntry(info, c, name)
+	}
+	if len(info.Entries) == 0 {
+		return nil
+	}
+	info.Head = info.Entries[0].Name
+	var rest []string
+	for name, e := range c.entries {
+		if !e.InChain {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	for _, name := range rest {
+		p.appendEntry(info, c, name)
+	}
+	return info
+}
+
+func (p *packageModel) appendEntry(info *ChannelInfo, c *channelModel, name string) {
+	b := p.bundles[name]
+	if b == nil || b.broken {
+		return
+	}
+	e := c.entries[name]
+	e.Skipped = c.graph.skipped[name]
+	e.Bundle = b.info
+	info.Entries = append(info.Entries, e)
+}
+
+func (x *Index) addBundles(p *packageModel, c *ChannelInfo) {
+	for _, e := range c.Entries {
+		key := bundleKey{p.source.Name, e.Name}
+		if _, ok := x.bundles[key]; ok {
+			continue
+		}
+		e.Bundle.Deprecation = p.reasons[Reference{Schema: SchemaBundle, Name: e.Name}]
+		x.bundles[key] = e.Bundle
+		if payloads := p.bundles[e.Name].payloads; len(payloads) > 0 {
+			x.payloads[key] = payloads
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package catalog
+
+import (
+	"fairlead.dev/fairlead/catalog/internal/compact"
+)
+
+// indexEncoder writes an Index whose objects are all stored. indexDecoder reads
+// the same in the same order.
+type indexEncoder struct {
+	compact.Encoder
+	lines map[*stored]int // numbers of objects, in canonical order
+	gvks  map[GVK]int
+}
+
+func encodeIndex(x *Index) compact.Sections {
+	e := &indexEncoder{lines: map[*stored]int{}, gvks: map[GVK]int{}}
+	e.Text(x.digest)
+	e.Int(len(x.problems))
+	for _, p := range x.problems {
+		e.problem(p)
+	}
+	e.Int(len(x.objects))
+	for i, o := range x.objects {
+		e.object(o, i)
+	}
+	e.Int(len(x.names))
+	for _, name := range x.names {
+		e.pkg(x, x.packages[name])
+	}
+	return e.Sections()
+}
+
+func (e *indexEncoder) problem(p Problem) {
+	e.Text(string(p.Severity))
+	e.Text(string(p.Rule))
+	e.Text(p.Object.Schema)
+	e.Text(p.Object.Package)
+	e.Text(p.Object.Name)
+	e.Text(p.Position.File)
+	e.Int(p.Position.Line)
+	e.Text(p.Message)
+	e.Text(p.Fix)
+}
+
+func (e *indexEncoder) object(o indexed, number int) {
+	s := o.source.(*stored)
+	e.lines[s] = number
+	e.Text(o.Schema)
+	e.Text(o.Package)
+	e.Text(o.Name)
+	e.Uint(uint64(s.offset))
+	e.Int(s.packed)
+	e.Int(s.size)
+	e.Uint(uint64(s.sum))
+}
+
+func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {
+	e.Text(p.Name)
+	e.Text(p.DefaultChannel)
+	e.Text(p.Description)
+	e.Bool(p.Icon != nil)
+	if p.Icon != nil {
+		e.Value(p.Icon.Data)
+		e.Text(p.Icon.MediaType)
+	}
+	e.Text(p.Deprecation)
+	bundles := p.bundles()
+	numbers := make(map[*BundleInfo]int, len(bundles))
+	e.Int(len(bundles))
+	for i, b := range bundles {
+		numbers[b] = i
+		e.bundle(b, x.payloads[bundleKey{b.Package, b.Name}])
+	}
+	e.Int(len(p.Channels))
+	for _, c := range p.Channels {
+		e.channel(c, numbers)
+	}
+}
+
+// bundles are those of the package, in the order its channels first name them.
+func (p *PackageInfo) bundles() []*BundleInfo {
+	var bundles []*BundleInfo
+	seen := map[*BundleInfo]bool{}
+	for _, c := range p.Channels {
+		for _, e := range c.Entries {
+			if !seen[e.Bundle] {
+				seen[e.Bundle] = true
+				bundles = append(bundles, e.Bundle)
+			}
+		}
+	}
+	return bundles
+}
+
+func (e *indexEncoder) bundle(b *BundleInfo, payloads []Payload) {
+	e.Text(b.Name)
+	e.Text(b.Version.Version.String())
+	e.Text(b.Version.Release.String())
+	e.Text(b.VersionText)
+	e.Text(b.Image)
+	e.properties(b)
+	e.apis(b.Provides)
+	e.apis(b.Requires)
+	e.Len(len(b.RequiredPackages), b.RequiredPackages == nil)
+	for _, r := range b.RequiredPackages {
+		e.Text(r.PackageName)
+		e.Text(r.Range.String())
+	}
+	e.Len(len(b.RelatedImages), b.RelatedImages == nil)
+	for _, r := range b.RelatedImages {
+		e.Text(r.Name)
+		e.Text(r.Image)
+	}
+	e.Text(b.Deprecation)
+	e.Bool(b.Deprecated)
+	e.payloads(payloads)
+}
+
+// properties writes them, and the constraints, which are some of their values.
+func (e *indexEncoder) properties(b *BundleInfo) {
+	e.Len(len(b.Properties), b.Properties == nil)
+	for _, p := range b.Properties {
+		e.Text(p.Type)
+		e.Value(p.Value)
+	}
+}
+
+// apis writes APIs, of which each different one is spelt out once.
+func (e *indexEncoder) apis(gvks []GVK) {
+	e.Len(len(gvks), gvks == nil)
+	for _, gvk := range gvks {
+		number, known := e.gvks[gvk]
+		if !known {
+			number = len(e.gvks)
+			e.gvks[gvk] = number
+		}
+		e.Int(number)
+		if !known {
+			e.Text(gvk.Group)
+			e.Text(gvk.Version)
+			e.Text(gvk.Kind)
+		}
+	}
+}
+
+func (e *indexEncoder) payloads(payloads []Payload) {
+	e.Int(len(payloads))
+	for _, p := range payloads {
+		e.Text(p.Type)
+		e.Int(p.Index)
+		e.Int(e.lines[p.data.object])
+		e.Int(p.data.from)
+		e.Int(p.data.size)
+	}
+}
+
+func (e *indexEncoder) channel(c *ChannelInfo, numbers map[*BundleInfo]int) {
+	e.Text(c.Name)
+	e.Text(c.Deprecation)
+	e.Int(len(c.Entries))
+	for _, entry := range c.Entries {
+		e.Int(numbers[entry.Bundle])
+		e.Text(entry.Replaces)
+		e.Len(len(entry.Skips), entry.Skips == nil)
+		for _, skip := range entry.Skips {
+			e.Text(skip)
+		}
+		e.Text(entry.SkipRange.String())
+		e.Bool(entry.InChain)
+		e.Bool(entry.Skipped)
+	}
+}

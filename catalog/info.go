@@ -1,0 +1,77 @@
+package catalog
+
+import (
+	"encoding/json"
+
+	"fairlead.dev/fairlead/version"
+)
+
+// PackageInfo is a package as served.
+type PackageInfo struct {
+	Name           string
+	DefaultChannel string
+	Description    string
+	Icon           *Icon
+	Deprecation    string         // why it is deprecated; empty when it is not
+	Channels       []*ChannelInfo // the default channel first, then by name
+}
+
+// Channel finds a channel of the package. The default channel may be missing,
+// too: what is broken is not served.
+func (p *PackageInfo) Channel(name string) (*ChannelInfo, bool) {
+	for _, c := range p.Channels {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// ChannelInfo is a channel as served.
+type ChannelInfo struct {
+	Name        string
+	Package     string
+	Head        string // name of the first entry, that nothing else upgrades from
+	Deprecation string // why it is deprecated; empty when it is not
+	// Entries are the replaces chain from the head down, then the skipped
+	// entries by name.
+	Entries []*EntryInfo
+}
+
+// Entry finds an entry of the channel.
+func (c *ChannelInfo) Entry(name string) (*EntryInfo, bool) {
+	for _, e := range c.Entries {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// EntryInfo is a bundle's place in a channel.
+type EntryInfo struct {
+	Name      string
+	Replaces  string
+	Skips     []string
+	SkipRange version.Range // zero when there is none
+	InChain   bool          // on the replaces chain of the head
+	Skipped   bool          // named in the skips of another entry
+	Bundle    *BundleInfo   // never nil in an Index
+}
+
+// BundleInfo is an installable version of a package.
+type BundleInfo struct {
+	Package          string
+	Name             string
+	Version          version.VersionRelease
+	VersionText      string // the version as written in the olm.package property
+	Image            string
+	Properties       []Property // without olm.bundle.object and olm.csv.metadata
+	Provides         []GVK
+	Requires         []GVK
+	RequiredPackages []PackageRequirement
+	Constraints      []json.RawMessage // values of olm.constraint, not interpreted
+	RelatedImages    []RelatedImage
+	Deprecation      string // the message about it; empty when there is none
+	Deprecated       bool   // carries an olm.deprecated property
+}

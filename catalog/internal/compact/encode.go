@@ -1,0 +1,89 @@
+package compact
+
+import "encoding/binary"
+
+// Sections are the parts of what was written, to be stored side by side.
+type Sections struct {
+	TextSizes  []byte // the number of texts, then the length of each
+	Texts      []byte // one after the other
+	ValueSizes []byte // the same of values
+	Values     []byte
+	Body       []byte
+}
+
+// Encoder collects what is to be written. Its zero value is ready for use.
+type Encoder struct {
+	body   []byte
+	texts  table
+	values table
+}
+
+// table numbers different texts in the order they first occur.
+type table struct {
+	ids   map[string]uint64
+	sizes []byte
+	data  []byte
+}
+
+func (t *table) id(text string) uint64 {
+	id, ok := t.ids[text]
+	if !ok {
+		if t.ids == nil {
+			t.ids = map[string]uint64{}
+		}
+		id = uint64(len(t.ids))
+		t.ids[text] = id
+		t.sizes = binary.AppendUvarint(t.sizes, uint64(len(text)))
+		t.data = append(t.data, text...)
+	}
+	return id
+}
+
+func (t *table) count() []byte {
+	return append(binary.AppendUvarint(nil, uint64(len(t.ids))), t.sizes...)
+}
+
+// Uint writes a number.
+func (e *Encoder) Uint(n uint64) { e.body = binary.AppendUvarint(e.body, n) }
+
+// Int writes a number that is never negative, such as a length.
+func (e *Encoder) Int(n int) { e.Uint(uint64(n)) }
+
+// Bool writes a truth value.
+func (e *Encoder) Bool(b bool) {
+	var n uint64
+	if b {
+		n = 1
+	}
+	e.Uint(n)
+}
+
+// Text writes a text.
+func (e *Encoder) Text(s string) { e.Uint(e.texts.id(s)) }
+
+// Value writes bytes, and tells none from nil.
+func (e *Encoder) Value(b []byte) {
+	if b == nil {
+		e.Uint(0)
+		return
+	}
+	e.Uint(1 + e.values.id(string(b)))
+}
+
+// Len writes the length of a list, and tells an empty one from nil.
+func (e *Encoder) Len(n int, isNil bool) {
+	if isNil {
+		e.Uint(0)
+		return
+	}
+	e.Int(n + 1)
+}
+
+// Sections are what was written so far.
+func (e *Encoder) Sections() Sections {
+	return Sections{
+		TextSizes: e.texts.count(), Texts: e.texts.data,
+		ValueSizes: e.values.count(), Values: e.values.data,
+		Body: e.body,
+	}
+}

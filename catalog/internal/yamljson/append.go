@@ -1,0 +1,49 @@
+package yamljson
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Limits bound what a document may cost.
+type Limits struct {
+	Bytes   int // of JSON appended for one document
+	Depth   int // of nested lists and objects
+	Aliases int // replaced by what they stand for
+}
+
+// Error says in which line of the document what is wrong.
+type Error struct {
+	Line   int // from 1
+	Reason string
+}
+
+func (e *Error) Error() string { return e.Reason }
+
+// Append appends the JSON of a document, which is null if it holds nothing but
+// comments. The document must not contain the line "---" that separates
+// documents. Errors are of type *Error.
+func Append(dst, document []byte, limits Limits) ([]byte, error) {
+	start := len(dst)
+	if out, ok := appendBlocks(dst, document, limits.Depth); ok && len(out)-start <= limits.Bytes {
+		return out, nil
+	}
+	return appendParsed(dst[:start], document, limits)
+}
+
+// maxNodes bounds the tree that the complete parser builds, about 200 bytes a
+// node, before it is asked to build it.
+const maxNodes = 1 << 20
+
+// checkSize refuses documents that could have more than maxNodes nodes. Each
+// node but the first follows at least one of these marks.
+func checkSize(document []byte) error {
+	marks := 0
+	for _, mark := range []string{"\n", ",", "[", "{", ": ", "- ", "? "} {
+		marks += bytes.Count(document, []byte(mark))
+	}
+	if marks > maxNodes {
+		return &Error{Line: 1, Reason: fmt.Sprintf("the document has more than %d lines, commas and brackets; split it, or write it as JSON", maxNodes)}
+	}
+	return nil
+}

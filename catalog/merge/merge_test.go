@@ -1,0 +1,199 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestMerge merges the directories of each archive, once without and once with
+// each preference.
+func TestMerge(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives in testdata (%v)", err)
+	}
+	for _, name := range archives {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var inputs, want []txtar.File
+			for _, f := range archive.Files {
+				if strings.HasPrefix(f.Name, "want") {
+					want = append(want, f)
+				} else {
+					inputs = append(inputs, f)
+				}
+			}
+			var got []txtar.File
+			for _, prefer := range []Prefer{PreferNone, PreferFirst, PreferLast} {
+				got = append(got, txtar.File{Name: strings.TrimSuffix("want "+string(prefer), " "), Data: outcome(t, load(t, inputs), prefer)})
+			}
+			if *update {
+				archive.Files = append(inputs, got...)
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// outcome is the result of a merge as text.
+func outcome(t *testing.T, sources []Source, prefer Prefer) []byte {
+	t.Helper()
+	merged, report, err := Merge(sources, Options{Prefer: prefer})
+	if err != nil {
+		return []byte("error: " + err.Error() + "\n")
+	}
+	var out bytes.Buffer
+	if err := report.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range merged.LoadProblems {
+		fmt.Fprintln(&out, p)
+	}
+	if err := catalog.WriteYAML(&out, merged); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// load reads each top directory as a source.
+func load(t *testing.T, files []txtar.File) []Source {
+	t.Helper()
+	trees := map[string]fstest.MapFS{}
+	var names []string
+	for _, f := range files {
+		dir, rest, _ := strings.Cut(f.Name, "/")
+		if trees[dir] == nil {
+			trees[dir] = fstest.MapFS{}
+			names = append(names, dir)
+		}
+		trees[dir][rest] = &fstest.MapFile{Data: f.Data}
+	}
+	var sources []Source
+	for _, name := range names {
+		c, err := catalog.Load(context.Background(), trees[name], catalog.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, Source{name, c})
+	}
+	return sources
+}
+
+func TestMergeRefuses(t *testing.T) {
+	if _, _, err := Merge(nil, Options{Prefer: "best"}); err == nil || !strings.Contains(err.Error(), `no preference "best"; choose first or last`) {
+		t.Errorf("an unknown preference: %v", err)
+	}
+	broken := func(value string) Source {
+		b := catalog.Bundle{Name: "b", Properties: []catalog.Property{{Type: "x", Value: []byte(value)}}}
+		return Source{value, &catalog.Catalog{Bundles: []catalog.Bundle{b}}}
+	}
+	for _, prefer := range []Prefer{PreferNone, PreferFirst} {
+		if _, _, err := Merge([]Source{broken("{"), broken("1")}, Options{Prefer: prefer}); err == nil || !strings.Contains(err.Error(), `compare bundle "b" at {`) {
+			t.Errorf("a property that is not JSON: %v", err)
+		}
+	}
+	var conflict *ConflictError
+	if _, _, err := Merge([]Source{broken("1"), broken("2")}, Options{Prefer: PreferLast}); !errors.As(err, &conflict) {
+		t.Errorf("objects without a package: %v, want a conflict", err)
+	}
+	var many catalog.Catalog
+	for i := range 30 {
+		for _, channel := range []string{"a", "b"} {
+			many.Packages = append(many.Packages, catalog.Package{Name: fmt.Sprintf("p%02d", i), DefaultChannel: channel})
+		}
+	}
+	if _, _, err := Merge([]Source{{"m", &many}}, Options{}); err == nil || !strings.Contains(err.Error(), "and 10 more") {
+		t.Errorf("many conflicts: %v", err)
+	}
+}
+
+// TestMergeOfParts cuts catalogs into sources at random, with repetitions, and
+// expects the catalog again.
+func TestMergeOfParts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		var whole catalog.Catalog
+		parts := make([]Source, 1+random.IntN(4))
+		for i := range parts {
+			parts[i] = Source{fmt.Sprint("s", i), &catalog.Catalog{}}
+		}
+		give := func(take func(c *catalog.Catalog)) {
+			take(&whole)
+			take(parts[random.IntN(len(parts))].Catalog)
+			if random.IntN(3) == 0 {
+				take(parts[random.IntN(len(parts))].Catalog)
+			}
+		}
+		for i := range random.IntN(10) {
+			name := fmt.Sprint("p", i%4)
+			switch {
+			case i < 4:
+				give(func(c *catalog.Catalog) { c.Packages = append(c.Packages, catalog.Package{Name: name}) })
+			case i < 6:
+				give(func(c *catalog.Catalog) {
+					c.Channels = append(c.Channels, catalog.Channel{Package: name, Name: "c", Entries: []catalog.Entry{{Name: "e"}}})
+				})
+			case i < 8:
+				give(func(c *catalog.Catalog) { c.Deprecations = append(c.Deprecations, catalog.Deprecations{Package: name}) })
+			default:
+				give(func(c *catalog.Catalog) {
+					c.Bundles = append(c.Bundles, catalog.Bundle{Package: name, Name: "b", Image: "i"})
+				})
+				give(func(c *catalog.Catalog) {
+					c.Others = append(c.Others, catalog.Meta{Schema: name, Blob: []byte(`{"schema":"` + name + `"}`)})
+				})
+			}
+		}
+		for _, prefer := range []Prefer{PreferNone, PreferFirst, PreferLast} {
+			before := lines(t, &whole)
+			merged, report, err := Merge(parts, Options{Prefer: prefer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(report.Decided) > 0 {
+				t.Errorf("decided %v without a conflict", report.Decided)
+			}
+			if diff := cmp.Diff(before, lines(t, merged)); diff != "" {
+				t.Fatalf("merged (-want +got):\n%s", diff)
+			}
+		}
+	}
+}
+
+// lines are the objects of a catalog, sorted.
+func lines(t *testing.T, c *catalog.Catalog) []string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := catalog.WriteYAML(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Split(out.String(), "---\n")
+	slices.Sort(all)
+	return all
+}

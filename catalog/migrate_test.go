@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// object is an olm.bundle.object with a manifest.
+func object(manifest string) Property {
+	return Property{PropertyBundleObject, json.RawMessage(`{"data":"` + base64.StdEncoding.EncodeToString([]byte(manifest)) + `"}`)}
+}
+
+const richCSV = `
+kind: ClusterServiceVersion
+metadata:
+  name: p.v1
+  annotations: {alm-examples: "[<1>]", a: "9007199254740993"}
+  labels: {l: m}
+spec:
+  displayName: Pé
+  description: ""
+  installModes: [{type: AllNamespaces, supported: true}]
+  keywords: []
+  customresourcedefinitions:
+    owned: [{name: as.g, kind: A, version: v1, statusDescriptors: [{path: x, value: 12345678901234567890}]}]
+  install: {strategy: deployment}
+  icon: [{base64data: AA==, mediatype: image/png}]
+  relatedImages: [{name: r, image: i}]
+  provider: {name: we}
+  version: 1.0.0
+  minKubeVersion: 1.20.0
+  unknown: x
+`
+
+const richMetadata = `{"annotations":{"a":"9007199254740993","alm-examples":"[<1>]"},"apiServiceDefinitions":{},` +
+	`"crdDescriptions":{"owned":[{"kind":"A","name":"as.g","statusDescriptors":[{"path":"x","value":12345678901234567890}],"version":"v1"}]},` +
+	`"displayName":"Pé","installModes":[{"supported":true,"type":"AllNamespaces"}],"labels":{"l":"m"},"minKubeVersion":"1.20.0","provider":{"name":"we"}}`
+
+func TestMigrate(t *testing.T) {
+	property := Property{PropertyPackage, json.RawMessage(`{"packageName":"p","version":"1.0.0"}`)}
+	last := Property{"z", json.RawMessage(`1`)}
+	metadata := Property{PropertyCSVMetadata, json.RawMessage(`{"displayName":"old"}`)}
+	minimal := Property{PropertyCSVMetadata, json.RawMessage(`{"apiServiceDefinitions":{},"crdDescriptions":{},"provider":{}}`)}
+	crd := object(`{"kind":"CustomResourceDefinition"}`)
+	for name, test := range map[string]struct {
+		image string
+		in    []Property
+		want  []Property // nil: as it was
+	}{
+		"a CSV and others":   {"i", []Property{crd, property, object(richCSV), last}, []Property{property, last, {PropertyCSVMetadata, json.RawMessage(richMetadata)}}},
+		"an empty CSV":       {"i", []Property{object(`{"kind":"ClusterServiceVersion"}`)}, []Property{minimal}},
+		"the first CSV":      {"i", []Property{object(`{"KIND":"ClusterServiceVersion","Spec":{"displayname":"A","version":null}}`), object(richCSV)}, []Property{{PropertyCSVMetadata, json.RawMessage(`{"apiServiceDefinitions":{},"crdDescriptions":{},"displayName":"A","provider":{}}`)}}},
+		"no image":           {"", []Property{property, object(richCSV)}, nil},
+		"no CSV":             {"i", []Property{property, crd}, nil},
+		"no manifests":       {"i", []Property{property, last}, nil},
+		"metadata, too":      {"i", []Property{crd, property, metadata, object(richCSV), last}, nil},
+		"metadata is before": {"i", []Property{metadata, object(richCSV), property}, nil},
+	} {
+		for _, form := range []string{"packed", "loose"} {
+			t.Run(name+", "+form, func(t *testing.T) {
+				b := Bundle{Package: "p", Name: "p.v1", Image: test.image, Properties: test.in}
+				if form == "packed" {
+					b.setProperties(test.in)
+				}
+				c := &Catalog{Bundles: []Bundle{b}}
+				before := written(t, WriteJSON, c)
+				for _, level := range []MigrationLevel{MigrateCSVMetadata, MigrateAll} {
+					migrated, err := Migrate(c, level)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := test.want
+					if want == nil {
+						want = test.in
+					}
+					got, err := migrated.Bundles[0].AllProperties()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("properties (-want +got):\n%s", diff)
+					}
+				}
+				if string(before) != string(written(t, WriteJSON, c)) {
+					t.Error("the catalog that was given has changed")
+				}
+				if same, err := Migrate(c, MigrateNone); err != nil || same != c {
+					t.Errorf("level none: another catalog, or %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestMigrateRefuses(t *testing.T) {
+	at := func(p Property) *Catalog {
+		return &Catalog{Bundles: []Bundle{{Package: "p", Name: "b", Image: "i", Position: Position{"f.yaml", 3}, Properties: []Property{p}}}}
+	}
+	for name, test := range map[string]struct {
+		c     *Catalog
+		level MigrationLevel
+		want  string
+	}{
+		"an unknown level":  {&Catalog{}, "x", `unknown migration level "x"; choose one of none, bundle-object-to-csv-metadata, all`},
+		"no manifest":       {at(Property{PropertyBundleObject, json.RawMessage(`{}`)}), MigrateAll, `migrate bundle "b" of package "p" at f.yaml:3 to level all: property[0] of type "olm.bundle.object": the value has no data`},
+		"broken YAML":       {at(object("a: b: c")), MigrateAll, "the manifest is neither JSON nor YAML"},
+		"a CSV out of form": {at(object("{kind: ClusterServiceVersion, spec: {keywords: a}}")), MigrateAll, `the CSV cannot be described by an "olm.csv.metadata" property: "keywords" is a string, not a list`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Migrate(test.c, test.level); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// FuzzMigrate makes metadata from any manifest: what comes out is accepted by
+// Validate and can be written and read.
+func FuzzMigrate(f *testing.F) {
+	f.Add([]byte(richCSV))
+	f.Add([]byte(`{"kind":"ClusterServiceVersion","spec":{"links":[{"name":1}]}}`))
+	f.Fuzz(func(t *testing.T, manifest []byte) {
+		c := &Catalog{Bundles: []Bundle{{Package: "p", Name: "b", Image: "i", Properties: []Property{object(string(manifest))}}}}
+		migrated, err := Migrate(c, MigrateAll)
+		if err != nil {
+			return
+		}
+		for _, p := range Validate(migrated) {
+			if p.Rule == RuleBundleCSVMetadata {
+				t.Errorf("%s becomes invalid metadata: %v", manifest, p)
+			}
+		}
+		checkRewrite(t, migrated)
+	})
+}

@@ -1,0 +1,164 @@
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// model is a catalog put in relation: what belongs to what, and what is broken.
+// Validate and NewIndex both begin with it, so that they cannot disagree.
+type model struct {
+	packages map[string]*packageModel
+	order    []*packageModel // as in the catalog
+	images   map[string]error
+	problems Problems
+}
+
+// packageModel, like the other models, is broken when it is to be kept out of
+// an Index.
+type packageModel struct {
+	source      *Package
+	broken      bool
+	channels    map[string]*channelModel
+	order       []*channelModel
+	bundles     map[string]*bundleModel
+	bundleOrder []*bundleModel
+	deprecated  *Deprecations
+	reasons     map[Reference]string // of what is deprecated
+}
+
+type channelModel struct {
+	source  *Channel
+	broken  bool
+	entries map[string]*EntryInfo
+	graph   graph
+}
+
+// newModel judges the whole catalog.
+func newModel(c *Catalog) *model {
+	m := &model{packages: map[string]*packageModel{}, images: map[string]error{}}
+	for i := range c.Packages {
+		m.addPackage(&c.Packages[i])
+	}
+	for i := range c.Channels {
+		m.addChannel(&c.Channels[i])
+	}
+	for i := range c.Bundles {
+		m.addBundle(&c.Bundles[i])
+	}
+	for i := range c.Deprecations {
+		m.addDeprecations(&c.Deprecations[i])
+	}
+	for _, p := range m.order {
+		m.checkPackage(p)
+	}
+	m.problems = append(m.problems, c.LoadProblems...)
+	m.problems.sort()
+	return m
+}
+
+// Validate checks the catalog against every rule and lists what is broken, in
+// the order of file and line.
+func Validate(c *Catalog) Problems { return newModel(c).problems }
+
+func (m *model) report(severity Severity, rule Rule, o Object, at Position, message, fix string) {
+	m.problems = append(m.problems, Problem{
+		Severity: severity, Rule: rule, Object: o, Position: at, Message: message, Fix: fix,
+	})
+}
+
+// label is what the name of a package must look like.
+var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+func (m *model) addPackage(p *Package) {
+	report := func(rule Rule, message, fix string) {
+		m.report(Error, rule, Object{Schema: SchemaPackage, Name: p.Name}, p.Position, message, fix)
+	}
+	if p.Name == "" {
+		report(RulePackageName, "the package has no name", "set name")
+		return
+	}
+	if first, ok := m.packages[p.Name]; ok {
+		first.broken = true
+		report(RulePackageDuplicate, "the package is already defined"+at(first.source.Position), "keep one of the two")
+		return
+	}
+	added := &packageModel{
+		source: p, channels: map[string]*channelModel{}, bundles: map[string]*bundleModel{}, reasons: map[Reference]string{},
+	}
+	m.packages[p.Name] = added
+	m.order = append(m.order, added)
+	if !label.MatchString(p.Name) {
+		added.broken = true
+		report(RulePackageName, "the name is not made of at most 63 small letters, digits and dashes, with a letter or digit at both ends", "rename the package")
+	}
+	if p.DefaultChannel == "" {
+		report(RulePackageDefaultChannel, "no default channel is set", "set defaultChannel to the name of a channel of the package")
+	}
+}
+
+// at says where an object stands, for the end of a sentence.
+func at(p Position) string {
+	if p == (Position{}) {
+		return ""
+	}
+	return " at " + p.String()
+}
+
+// checkPackage applies the rules that need the whole package.
+func (m *model) checkPackage(p *packageModel) {
+	report := func(rule Rule, message, fix string) {
+		m.report(Error, rule, Object{Schema: SchemaPackage, Name: p.source.Name}, p.source.Position, message, fix)
+	}
+	if len(p.channels) == 0 {
+		p.broken = true
+		report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+quote(p.source.Name))
+	} else if name := p.source.DefaultChannel; name != "" && p.channels[name] == nil {
+		var names []string
+		for _, c := range p.order {
+			names = append(names, c.source.Name)
+		}
+		report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", quote(name)),
+			"set defaultChannel to one of "+list(names)+", or add the channel")
+	}
+	for _, c := range p.order {
+		m.checkEntries(p, c)
+	}
+	for _, b := range p.bundleOrder {
+		m.checkListed(b)
+	}
+	m.checkVersions(p)
+}
+
+// checkListed demands that a bundle is in some channel.
+func (m *model) checkListed(b *bundleModel) {
+	if b.listed {
+		return
+	}
+	b.broken = true
+	m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle",
+		"add an entry with this name to a channel, or remove the bundle")
+}
+
+// checkVersions demands that bundles of different names differ in version.
+func (m *model) checkVersions(p *packageModel) {
+	names := map[string][]string{}
+	for _, b := range p.bundleOrder {
+		if b.info.VersionText != "" {
+			names[b.versionKey()] = append(names[b.versionKey()], b.source.Name)
+		}
+	}
+	for _, b := range p.bundleOrder {
+		same := names[b.versionKey()]
+		if len(same) < 2 || same[0] != b.source.Name {
+			continue // the first of them reports it
+		}
+		m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
+			fmt.Sprintf("the bundles %s all have version %s", list(slices.Sorted(slices.Values(same))), b.info.Version),
+			"give each bundle a version of its own")
+	}
+}
+
+// versionKey is what people tell versions apart by, build metadata included.
+func (b *bundleModel) versionKey() string { return b.info.Version.String() }

@@ -1,0 +1,89 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/version"
+)
+
+func (m *model) addChannel(c *Channel) {
+	o := Object{Schema: SchemaChannel, Package: c.Package, Name: c.Name}
+	report := func(rule Rule, message, fix string) { m.report(Error, rule, o, c.Position, message, fix) }
+	p, ok := m.packages[c.Package]
+	switch {
+	case c.Package == "":
+		report(RuleChannelPackage, "the channel does not say to which package it belongs", "set package")
+		return
+	case !ok:
+		report(RuleChannelPackage, "there is no such package", "correct package, or add an olm.package object with that name")
+		return
+	case c.Name == "":
+		report(RuleChannelName, "the channel has no name", "set name")
+		return
+	}
+	if first, ok := p.channels[c.Name]; ok {
+		first.broken = true
+		report(RuleChannelDuplicate, "the channel is already defined"+at(first.source.Position), "merge the two")
+		return
+	}
+	added := &channelModel{source: c, entries: make(map[string]*EntryInfo, len(c.Entries))}
+	p.channels[c.Name] = added
+	p.order = append(p.order, added)
+	m.addEntries(added, report)
+}
+
+func (m *model) addEntries(c *channelModel, report func(Rule, string, string)) {
+	if len(c.source.Entries) == 0 {
+		c.broken = true
+		report(RuleChannelEmpty, "the channel has no entries", "add an entry for each bundle of the channel, or remove the channel")
+		return
+	}
+	for i := range c.source.Entries {
+		e := &c.source.Entries[i]
+		switch {
+		case e.Name == "":
+			c.broken = true
+			report(RuleEntryName, fmt.Sprintf("entries[%d] has no name", i), "set name to that of a bundle")
+		case c.entries[e.Name] != nil:
+			c.broken = true
+			report(RuleEntryDuplicate, fmt.Sprintf("there is more than one entry %s", quote(e.Name)), "merge them into one")
+		default:
+			c.entries[e.Name] = entryInfo(e, report)
+		}
+	}
+	c.graph = newGraph(c.source.Entries)
+	c.broken = c.graph.check(report) || c.broken
+}
+
+// entryInfo reads an entry, without what is wrong with it.
+func entryInfo(e *Entry, report func(Rule, string, string)) *EntryInfo {
+	info := &EntryInfo{Name: e.Name, Replaces: e.Replaces, Skips: e.Skips}
+	if i := slices.Index(e.Skips, ""); i >= 0 {
+		report(RuleEntrySkipEmpty, fmt.Sprintf("skips[%d] of entry %s is empty", i, quote(e.Name)), "name a bundle, or remove it")
+		info.Skips = slices.DeleteFunc(slices.Clone(e.Skips), func(s string) bool { return s == "" })
+	}
+	if e.SkipRange != "" {
+		var err error
+		if info.SkipRange, err = version.ParseRange(e.SkipRange); err != nil {
+			report(RuleEntrySkipRange, fmt.Sprintf("skipRange of entry %s: %v", quote(e.Name), err), "write a range such as \">=1.0.0 <1.2.0\"")
+		}
+	}
+	return info
+}
+
+// checkEntries demands that entries have bundles.
+func (m *model) checkEntries(p *packageModel, c *channelModel) {
+	var without []string
+	for name := range c.entries {
+		if b, ok := p.bundles[name]; ok {
+			b.listed = true
+		} else {
+			without = append(without, name)
+		}
+	}
+	if slices.Sort(without); len(without) > 0 {
+		m.report(Error, RuleEntryWithoutBundle, Object{Schema: SchemaChannel, Package: p.source.Name, Name: c.source.Name}, c.source.Position,
+			"there is no bundle for the entries "+list(without), "add an olm.bundle object of that name, or remove the entry")
+	}
+}

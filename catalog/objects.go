@@ -1,0 +1,121 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+)
+
+// ObjectFilter selects objects by their own fields; an empty field selects any.
+// An olm.package belongs to no package: its name is that of the package.
+type ObjectFilter struct {
+	Schema  string
+	Package string
+	Name    string
+}
+
+func (f ObjectFilter) matches(o Object) bool {
+	return (f.Schema == "" || f.Schema == o.Schema) &&
+		(f.Package == "" || f.Package == o.Package) &&
+		(f.Name == "" || f.Name == o.Name)
+}
+
+// indexed is an object of an Index.
+type indexed struct {
+	Object
+	source lineSource
+}
+
+// lineSource is where the line of an object comes from: a file, or memory. The
+// line is in into if that is large enough.
+type lineSource interface {
+	line(into []byte) ([]byte, error)
+}
+
+// memoryLine is an object in memory.
+type memoryLine struct{ object any }
+
+func (m memoryLine) line(into []byte) ([]byte, error) {
+	e := encoder{out: into[:0]}
+	err := e.encode(m.object)
+	return e.out, err
+}
+
+// Objects are the objects of the catalog that the filter selects, those that
+// are left out of the rest of the Index included, as compact JSON without a
+// line break, in the order of WriteJSON. What Load could not read is not among
+// them. An object that cannot be read or written comes as an error; the next
+// ones follow.
+func (x *Index) Objects(f ObjectFilter) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		for _, o := range x.objects {
+			if !f.matches(o.Object) {
+				continue
+			}
+			line, err := x.line(o, nil)
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// line is that of an object of the Index, in into if that is large enough.
+func (x *Index) line(o indexed, into []byte) ([]byte, error) {
+	line, err := o.source.line(into)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of catalog %s: %w", o.Object, x.digest, err)
+	}
+	return line, nil
+}
+
+// indexed are the objects of a catalog in canonical order.
+func (c *Catalog) indexed() []indexed {
+	objects := canonicalOrder(c)
+	all := make([]indexed, len(objects))
+	for i, o := range objects {
+		all[i] = indexed{o.name(), memoryLine{o.object}}
+	}
+	return all
+}
+
+// identity is what a loaded object is found by.
+func identity(object any) Object {
+	o := ordered{object: object}
+	if d, ok := object.(*Deprecations); ok {
+		o.pkg = d.Package
+	}
+	return o.name()
+}
+
+// compare is the order of ordered; what is equal in it stays as it was.
+func (o indexed) compare(p indexed) int {
+	place := func(o indexed) ordered {
+		rank, key := o.place()
+		return ordered{pkg: o.group(), rank: rank, key: key}
+	}
+	return place(o).compare(place(p))
+}
+
+// group is the package that an object is written with.
+func (o indexed) group() string {
+	if o.Schema == SchemaPackage {
+		return o.Name
+	}
+	return o.Package
+}
+
+// place is the rank of an object and what orders it among those of one rank.
+func (o indexed) place() (rank int, key string) {
+	switch o.Schema {
+	case SchemaPackage:
+		return rankPackage, ""
+	case SchemaChannel:
+		return rankChannel, o.Name
+	case SchemaBundle:
+		return rankBundle, o.Name
+	case SchemaDeprecations:
+		return rankDeprecations, ""
+	}
+	return rankOther, o.Schema
+}

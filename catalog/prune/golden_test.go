@@ -1,0 +1,137 @@
+package prune
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/version"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden prunes the catalog of each archive with the options of each file
+// "options…", and compares the report, the channels and the deprecations that
+// are left.
+func TestGolden(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives in testdata (%v)", err)
+	}
+	for _, name := range archives {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys := fstest.MapFS{}
+			want, got := []txtar.File{}, []txtar.File{}
+			for _, f := range archive.Files {
+				switch {
+				case strings.HasPrefix(f.Name, "options"):
+				case strings.HasPrefix(f.Name, "want"):
+					want = append(want, f)
+				default:
+					fsys[f.Name] = &fstest.MapFile{Data: f.Data}
+				}
+			}
+			c, err := catalog.Load(context.Background(), fsys, catalog.LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []txtar.File
+			for _, f := range archive.Files {
+				if !strings.HasPrefix(f.Name, "want") {
+					files = append(files, f)
+				}
+				if strings.HasPrefix(f.Name, "options") {
+					result := txtar.File{Name: "want" + strings.TrimPrefix(f.Name, "options"), Data: outcome(t, c, readOptions(t, string(f.Data)))}
+					got, files = append(got, result), append(files, result)
+				}
+			}
+			if *update {
+				archive.Files = files
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// outcome is the report, and what is left apart from bundles.
+func outcome(t *testing.T, c *catalog.Catalog, opts Options) []byte {
+	t.Helper()
+	pruned, report, err := Prune(c, opts)
+	if err != nil {
+		return []byte("error: " + err.Error() + "\n")
+	}
+	var out bytes.Buffer
+	if err := report.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.WriteImages(&out); err != nil {
+		t.Fatal(err)
+	}
+	pruned.Bundles = nil
+	if err := catalog.WriteYAML(&out, pruned); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// readOptions reads one option a line.
+func readOptions(t *testing.T, text string) Options {
+	t.Helper()
+	o := Options{DefaultChannels: map[string]string{}}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		switch words[0] {
+		case "package": // package NAME [heads] [channel NAME]... [versions RANGE]
+			s := Selection{Package: words[1]}
+			for i := 2; i < len(words); i++ {
+				switch words[i] {
+				case "heads":
+					s.HeadsOnly = true
+				case "channel":
+					i++
+					s.Channels = append(s.Channels, words[i])
+				case "versions":
+					var err error
+					if s.Versions, err = version.ParseRange(strings.Join(words[i+1:], " ")); err != nil {
+						t.Fatal(err)
+					}
+					i = len(words)
+				}
+			}
+			o.Packages = append(o.Packages, s)
+		case "installed":
+			installed, err := graph.ParseInstalled(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Installed = append(o.Installed, installed)
+		case "default":
+			o.DefaultChannels[words[1]] = words[2]
+		case "no-dependencies":
+			o.WithoutDependencies = true
+		default:
+			t.Fatalf("unknown option %q", line)
+		}
+	}
+	return o
+}

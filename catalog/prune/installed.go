@@ -1,0 +1,101 @@
+package prune
+
+import (
+	"fmt"
+
+	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/version"
+)
+
+// resident is an installed version of a kept package.
+type resident struct {
+	graph.Outcome
+	pkg     *keptPackage
+	version installedVersion
+	related bool // to a kept channel, directly
+	chosen  bool // the package was selected, too
+}
+
+// keepInstalled keeps what is installed, and its way to the heads of the
+// channels that it is in or could be upgraded in.
+func (p *pruner) keepInstalled() error {
+	chosen := map[string]bool{}
+	for name := range p.kept {
+		chosen[name] = true
+	}
+	seen := map[graph.Installed]bool{}
+	for _, outcome := range graph.Simulate(p.source, p.opts.Installed) {
+		if seen[outcome.Installed] {
+			continue
+		}
+		seen[outcome.Installed] = true
+		if outcome.Journey == nil {
+			p.note("installed %s is left out of account: %s", outcome.Installed, outcome.Problem)
+			continue
+		}
+		r := resident{Outcome: outcome, chosen: chosen[outcome.Package], version: installedVersion{name: outcome.Journey.From.Name}}
+		if read, err := version.Parse(outcome.Journey.From.Version); err == nil {
+			r.version.value, r.version.known = read, true
+		}
+		if err := p.keepResident(&r); err != nil {
+			return err
+		}
+		p.residents = append(p.residents, r)
+	}
+	return nil
+}
+
+// keepResident keeps an installed version in its channels. Of a package that
+// is selected as well, only channels that are kept count, unless the installed
+// version names one.
+func (p *pruner) keepResident(r *resident) (err error) {
+	if r.pkg, err = p.keep(r.Package, "installed"); err != nil {
+		return err
+	}
+	if r.Channel != "" {
+		if _, err := r.pkg.channel(r.Channel); err != nil {
+			return fmt.Errorf("installed %s: %w", r.Installed, err)
+		}
+	}
+	for _, c := range r.pkg.stretches {
+		switch {
+		case r.Channel != "" && r.Channel != c.info.Name:
+		case r.Channel == "" && r.chosen && c.empty():
+		default:
+			r.related = p.keepVersionIn(r.pkg, c, r.version) || r.related
+		}
+	}
+	return nil
+}
+
+// keepVersionIn keeps an installed version in a channel, and tells whether the
+// channel has to do with it.
+func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v installedVersion) bool {
+	upgraders := c.upgraders(v)
+	_, listed := c.entries[v.name]
+	if !listed && len(upgraders) == 0 {
+		return false
+	}
+	if c.empty() {
+		c.why.add("has what is installed")
+		p.extend(pkg, c, 0, "head of channel "+quote(c.info.Name))
+	}
+	if place, ok := c.place[v.name]; ok {
+		p.extend(pkg, c, place, "installed")
+		return true
+	}
+	if listed {
+		c.wish(v.name, "installed", true)
+		if on := c.skippers(v.name); len(on) > 0 {
+			upgraders = on // these lead on from it, and let it stay
+		}
+	}
+	if place := c.nearest(upgraders); place >= 0 {
+		p.extend(pkg, c, place, "upgrades from what is installed, "+quote(v.name))
+	}
+	return true
+}
+
+func (p *pruner) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,134 @@
+package prune
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/constraint"
+)
+
+// need is something that a bundle requires of others.
+type need struct {
+	constraint.Constraint
+	// by is the package of the bundle, which is no provider for itself: a
+	// namespace has one version of it.
+	by string
+	// without are what a provider must not be: a "not" beside the need in an "all".
+	without []constraint.Constraint
+}
+
+// text is the need in words, which differ for needs that do.
+func (n need) text() string {
+	if len(n.without) == 0 {
+		return words(n.Constraint)
+	}
+	return words(n.Constraint) + " and " + words(constraint.Constraint{Not: n.without})
+}
+
+func words(c constraint.Constraint) string {
+	switch {
+	case c.GVK != nil:
+		return "API " + c.GVK.String()
+	case c.Package != nil:
+		return "package " + strconv.Quote(c.Package.Name) + " " + c.Package.Range.String()
+	case c.CEL != nil:
+		return "what meets the rule " + strconv.Quote(c.CEL.Text)
+	case c.All != nil:
+		return "all of (" + joined(c.All) + ")"
+	case c.Any != nil:
+		return "any of (" + joined(c.Any) + ")"
+	}
+	return "none of (" + joined(c.Not) + ")"
+}
+
+func joined(all []constraint.Constraint) string {
+	texts := make([]string, len(all))
+	for i, c := range all {
+		texts[i] = words(c)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// demands tells whether a constraint wants something to be there: a "not" does
+// not, nor does a choice that has one.
+func demands(c constraint.Constraint) bool {
+	switch {
+	case c.All != nil:
+		return slices.ContainsFunc(c.All, demands)
+	case c.Any != nil:
+		return !slices.ContainsFunc(c.Any, func(part constraint.Constraint) bool { return !demands(part) })
+	}
+	return c.Not == nil
+}
+
+// parts are the needs that an "all" is made of.
+func (n need) parts() []need {
+	without := slices.Clone(n.without)
+	for _, part := range n.All {
+		without = append(without, part.Not...)
+	}
+	var found []need
+	for _, part := range n.All {
+		if demands(part) {
+			found = append(found, need{part, n.by, without})
+		}
+	}
+	return found
+}
+
+// choices are the needs that an "any" is made of, one of which is enough.
+func (n need) choices() []need {
+	found := make([]need, len(n.Any))
+	for i, part := range n.Any {
+		found[i] = need{part, n.by, n.without}
+	}
+	return found
+}
+
+// needs are those of a bundle, and what cannot be followed of its constraints.
+// What it provides itself it does not need.
+func (p *pruner) needs(b *catalog.BundleInfo) (all []need, untold []string) {
+	add := func(c constraint.Constraint) {
+		if demands(c) {
+			all = append(all, need{Constraint: c, by: b.Package})
+		}
+	}
+	for _, r := range b.RequiredPackages {
+		add(constraint.Constraint{Package: &constraint.Package{Name: r.PackageName, Range: r.Range}})
+	}
+	for _, gvk := range b.Requires {
+		if !slices.Contains(b.Provides, gvk) {
+			add(constraint.Constraint{GVK: &gvk})
+		}
+	}
+	for _, raw := range b.Constraints {
+		c, err := p.constraint(raw)
+		if err != nil {
+			untold = append(untold, fmt.Sprintf("a constraint cannot be read, so nobody can install it: %v", err))
+			continue
+		}
+		add(*c)
+	}
+	return all, untold
+}
+
+// readConstraint is what became of reading one.
+type readConstraint struct {
+	*constraint.Constraint
+	err error
+}
+
+// constraint reads a constraint; versions of a package mostly repeat each other's.
+func (p *pruner) constraint(raw json.RawMessage) (*constraint.Constraint, error) {
+	known, ok := p.constraints[string(raw)]
+	if !ok {
+		c, err := constraint.Parse(raw)
+		known = readConstraint{c, err}
+		p.constraints[string(raw)] = known
+	}
+	return known.Constraint, known.err
+}

@@ -1,0 +1,71 @@
+package prune
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// keptPackage is what is kept of a package.
+type keptPackage struct {
+	info           *catalog.PackageInfo
+	why            reasons
+	stretches      []*stretch // in the order of the package: the default channel first
+	channels       map[string]*stretch
+	bundles        map[string]*reasons
+	defaultChannel string
+}
+
+// keep finds a package of the source, which is kept from then on.
+func (p *pruner) keep(name, reason string) (*keptPackage, error) {
+	pkg, ok := p.kept[name]
+	if !ok {
+		info, err := p.find(name)
+		if err != nil {
+			return nil, err
+		}
+		pkg = &keptPackage{info: info, channels: map[string]*stretch{}, bundles: map[string]*reasons{}, defaultChannel: info.DefaultChannel}
+		for _, c := range info.Channels {
+			s := newStretch(c)
+			pkg.stretches = append(pkg.stretches, s)
+			pkg.channels[c.Name] = s
+		}
+		p.kept[name] = pkg
+		p.fresh = append(p.fresh, pkg)
+	}
+	pkg.why.add(reason)
+	return pkg, nil
+}
+
+// find refuses packages that do not exist or are broken.
+func (p *pruner) find(name string) (*catalog.PackageInfo, error) {
+	if broken := p.broken[name]; len(broken) > 0 {
+		return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", quote(name), broken.Err())
+	}
+	info, ok := p.index.Package(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", quote(name), len(p.index.PackageNames()), some(p.index.PackageNames()))
+	}
+	return info, nil
+}
+
+// channel is what is kept of a channel.
+func (pkg *keptPackage) channel(name string) (*stretch, error) {
+	if s, ok := pkg.channels[name]; ok {
+		return s, nil
+	}
+	names := slices.Sorted(maps.Keys(pkg.channels))
+	return nil, fmt.Errorf("package %s has no channel %s; it has %s", quote(pkg.info.Name), quote(name), some(names))
+}
+
+// some lists the first names for a message.
+func some(names []string) string {
+	const most = 10
+	if len(names) <= most {
+		return strings.Join(quoted(names), ", ")
+	}
+	return strings.Join(quoted(names[:most]), ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+}

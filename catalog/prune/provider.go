@@ -1,0 +1,145 @@
+package prune
+
+import (
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/constraint"
+)
+
+// rules ask the rules of constraints about bundles, each question once.
+type rules struct {
+	values map[*catalog.BundleInfo]constraint.Values
+	met    map[question]bool
+	cost   uint64
+	looks  int
+}
+
+type question struct {
+	rule   string
+	bundle *catalog.BundleInfo
+}
+
+// Bounds of what all rules may cost, in the units of CEL, of which a million are
+// about a fifth of a second, and of the looks at bundles. What has not been asked
+// until then is not met.
+const (
+	maxCost  = 5_000_000
+	maxLooks = 100_000_000
+)
+
+func (r *rules) spent() bool { return r.cost > maxCost || r.looks > maxLooks }
+
+func (r *rules) ask(rule *constraint.Rule, b *catalog.BundleInfo) bool {
+	q := question{rule.Text, b}
+	met, known := r.met[q]
+	if known {
+		return met
+	}
+	values, known := r.values[b]
+	if !known {
+		values = constraint.ValuesOf(b.Properties)
+		r.values[b] = values
+	}
+	met, cost := rule.Ask(values)
+	r.met[q] = met
+	r.cost += cost
+	return met
+}
+
+// meets tells whether a bundle alone is what a constraint asks for.
+func (r *rules) meets(c constraint.Constraint, b *catalog.BundleInfo) bool {
+	one := func(part constraint.Constraint) bool { return r.meets(part, b) }
+	r.looks++
+	switch {
+	case r.spent():
+		return false
+	case c.CEL != nil:
+		return r.ask(c.CEL, b)
+	case c.GVK != nil:
+		return slices.Contains(b.Provides, *c.GVK)
+	case c.Package != nil:
+		return c.Package.Name == b.Package && c.Package.Range.Contains(b.Version.Version)
+	case c.All != nil:
+		return !slices.ContainsFunc(c.All, func(part constraint.Constraint) bool { return !one(part) })
+	case c.Any != nil:
+		return slices.ContainsFunc(c.Any, one)
+	}
+	return !slices.ContainsFunc(c.Not, one)
+}
+
+// provides tells whether a new installation of an entry meets the need.
+func (p *pruner) provides(e *catalog.EntryInfo, n need) bool {
+	b := e.Bundle
+	return e.InChain && !b.Deprecated && b.Package != n.by && p.rules.meets(n.Constraint, b) &&
+		!slices.ContainsFunc(n.without, func(c constraint.Constraint) bool { return p.rules.meets(c, b) })
+}
+
+// provider is an entry to keep for a need.
+type provider struct {
+	pkg, channel string
+	place        int
+}
+
+// provider finds what to keep for a need that one bundle can meet: the nearest
+// to the head of a channel, the default channel first. Packages of which
+// something is kept already come before others, then they are taken by name.
+func (p *pruner) provider(n need) (provider, bool) {
+	for _, name := range p.candidates(n.Constraint) {
+		info, ok := p.index.Package(name)
+		if !ok || len(p.broken[name]) > 0 {
+			continue
+		}
+		for _, c := range info.Channels {
+			place := slices.IndexFunc(c.Entries, func(e *catalog.EntryInfo) bool { return p.provides(e, n) })
+			if place >= 0 {
+				return provider{name, c.Name, place}, true
+			}
+		}
+	}
+	return provider{}, false
+}
+
+// candidates are the packages of which one bundle may meet a constraint. It is
+// nobody's of an "any", whose choices are needs of their own, and of an "all" of
+// these.
+func (p *pruner) candidates(c constraint.Constraint) []string {
+	switch {
+	case c.Package != nil:
+		return []string{c.Package.Name}
+	case c.GVK != nil:
+		return p.keptFirst(packagesOf(p.index.Providers(*c.GVK)))
+	}
+	for _, part := range c.All {
+		if part.Package != nil || part.GVK != nil {
+			return p.candidates(part)
+		}
+	}
+	if c.CEL != nil || slices.ContainsFunc(c.All, func(part constraint.Constraint) bool { return part.CEL != nil }) {
+		return p.keptFirst(p.index.PackageNames())
+	}
+	return nil
+}
+
+// packagesOf are those of providers, which come by package.
+func packagesOf(providers []*catalog.BundleInfo) []string {
+	var names []string
+	for _, b := range providers {
+		if len(names) == 0 || names[len(names)-1] != b.Package {
+			names = append(names, b.Package)
+		}
+	}
+	return names
+}
+
+func (p *pruner) keptFirst(names []string) []string {
+	var kept, others []string
+	for _, name := range names {
+		if _, ok := p.kept[name]; ok {
+			kept = append(kept, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return append(kept, others...)
+}

@@ -1,0 +1,175 @@
+package prune
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/constraint"
+)
+
+// Prune returns what the options keep of a catalog, and a report. c is left as
+// it is.
+func Prune(c *catalog.Catalog, opts Options) (*catalog.Catalog, *Report, error) {
+	p, err := newPruner(c, opts)
+	if err == nil {
+		err = p.run()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("prune catalog: %w", err)
+	}
+	pruned := p.catalog()
+	if err := catalog.Validate(pruned).Err(); err != nil {
+		return nil, nil, fmt.Errorf("prune catalog: the result would break rules that the source keeps; please report this as a defect, with the options: %w", err)
+	}
+	return pruned, p.finish(pruned), nil
+}
+
+// pruner is a catalog that is being pruned.
+type pruner struct {
+	source *catalog.Catalog
+	opts   Options
+	index  *catalog.Index
+	broken map[string]catalog.Problems // the errors of packages
+	kept   map[string]*keptPackage
+	notes  []string
+
+	residents []resident
+
+	fresh   []*keptPackage        // their default channels were not looked at
+	touched []touched             // channels that may have to be settled
+	queue   []*catalog.BundleInfo // kept, but what they require was not looked at
+	settled map[settledNeed]bool
+
+	constraints map[string]readConstraint // by their text
+	rules       rules
+	noted       map[string]bool
+}
+
+type touched struct {
+	pkg     *keptPackage
+	stretch *stretch
+}
+
+func newPruner(c *catalog.Catalog, opts Options) (*pruner, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if err := c.LoadProblems.Err(); err != nil {
+		return nil, fmt.Errorf("the catalog was not read completely: %w", err)
+	}
+	x, err := catalog.NewIndex(c, "")
+	if err != nil {
+		return nil, err
+	}
+	broken := map[string]catalog.Problems{}
+	for _, problem := range x.Problems().Errors() {
+		pkg := problem.Object.Package
+		if problem.Object.Schema == catalog.SchemaPackage {
+			pkg = problem.Object.Name
+		}
+		broken[pkg] = append(broken[pkg], problem)
+	}
+	return &pruner{
+		source: c, opts: opts, index: x, broken: broken, kept: map[string]*keptPackage{},
+		settled: map[settledNeed]bool{}, constraints: map[string]readConstraint{}, noted: map[string]bool{},
+		rules: rules{values: map[*catalog.BundleInfo]constraint.Values{}, met: map[question]bool{}},
+	}, nil
+}
+
+func (p *pruner) run() error {
+	for _, s := range p.opts.Packages {
+		if err := p.selectVersions(s); err != nil {
+			return err
+		}
+	}
+	if err := p.keepInstalled(); err != nil {
+		return err
+	}
+	if len(p.kept) == 0 {
+		return fmt.Errorf("nothing is to be kept: %s", strings.Join(p.notes, "; "))
+	}
+	if err := p.keepDefaultChannels(); err != nil {
+		return err
+	}
+	p.keepRoutes()
+	if err := p.complete(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.opts.DefaultChannels)) {
+		if p.kept[name] == nil {
+			return fmt.Errorf("the default channel of package %s is to be %s, but nothing of the package is kept", quote(name), quote(p.opts.DefaultChannels[name]))
+		}
+	}
+	return nil
+}
+
+// complete adds what the kept things need until nothing is missing.
+func (p *pruner) complete() error {
+	for {
+		if err := p.keepDefaultChannels(); err != nil {
+			return err
+		}
+		p.settle()
+		if len(p.queue) == 0 {
+			return nil
+		}
+		queue := p.queue
+		p.queue = nil
+		if p.opts.WithoutDependencies {
+			continue
+		}
+		slices.SortFunc(queue, func(a, b *catalog.BundleInfo) int {
+			return strings.Compare(a.Package+"\x00"+a.Name, b.Package+"\x00"+b.Name)
+		})
+		for _, b := range queue {
+			if err := p.keepRequired(b); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// settle finishes the channels that were touched.
+func (p *pruner) settle() {
+	for i := 0; i < len(p.touched); i++ { // it may grow
+		pkg, s := p.touched[i].pkg, p.touched[i].stretch
+		if s.settled {
+			continue
+		}
+		for !s.settled {
+			if place, reason := s.settle(); place >= 0 {
+				p.extend(pkg, s, place, reason)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.beside)) {
+			p.keepBundle(pkg, s.entries[name], s.wished[name])
+		}
+	}
+	p.touched = nil
+}
+
+// extend keeps a place of a channel's line for a reason, and all that is
+// between it and what was kept before.
+func (p *pruner) extend(pkg *keptPackage, s *stretch, place int, reason string) {
+	p.touched = append(p.touched, touched{pkg, s})
+	for _, e := range s.extend(place) {
+		if e != s.line[place] {
+			p.keepBundle(pkg, e, "on the upgrade path of channel "+quote(s.info.Name))
+		}
+	}
+	p.keepBundle(pkg, s.line[place], reason)
+}
+
+// keepBundle notes a kept bundle and why it is kept.
+func (p *pruner) keepBundle(pkg *keptPackage, e *catalog.EntryInfo, reason string) {
+	why, ok := pkg.bundles[e.Name]
+	if !ok {
+		why = new(reasons)
+		pkg.bundles[e.Name] = why
+		p.queue = append(p.queue, e.Bundle)
+	}
+	why.add(reason)
+}

@@ -1,0 +1,131 @@
+package prune
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// selectVersions keeps what a selection selects.
+func (p *pruner) selectVersions(s Selection) error {
+	pkg, err := p.keep(s.Package, "selected")
+	if err != nil {
+		return err
+	}
+	for _, name := range s.Channels {
+		if _, err := pkg.channel(name); err != nil {
+			return err
+		}
+	}
+	found := false
+	for _, c := range pkg.stretches {
+		if s.has(c.info.Name) {
+			found = p.selectFrom(pkg, c, s) || found
+		}
+	}
+	if !found {
+		return fmt.Errorf("package %s has no %s; choose another range, or drop it", quote(s.Package), s.wanted())
+	}
+	return nil
+}
+
+// selectFrom keeps what is selected of a channel, and tells whether anything is.
+func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
+	reason := "selected"
+	if !s.Versions.IsZero() {
+		reason = "in the version range " + quote(s.Versions.String())
+	}
+	found := false
+	for place, e := range c.line {
+		if !s.matches(e) {
+			continue
+		}
+		found = true
+		if s.HeadsOnly {
+			p.extend(pkg, c, place, "selected, nearest to the head of channel "+quote(c.info.Name))
+			break
+		}
+		p.extend(pkg, c, place, reason)
+	}
+	if !s.HeadsOnly || !found {
+		found = p.selectSkipped(pkg, c, s, reason, found)
+	}
+	if found {
+		c.why.add("selected")
+	}
+	return found
+}
+
+// selectSkipped wishes for the skipped entries that are selected. If nothing on
+// the line is, they are kept with what skips them.
+func (p *pruner) selectSkipped(pkg *keptPackage, c *stretch, s Selection, reason string, found bool) bool {
+	var selected []*catalog.EntryInfo
+	for _, e := range c.info.Entries[len(c.line):] {
+		if s.matches(e) {
+			selected = append(selected, e)
+		}
+	}
+	if s.HeadsOnly && len(selected) > 0 {
+		selected = []*catalog.EntryInfo{slices.MaxFunc(selected, func(a, b *catalog.EntryInfo) int { return a.Bundle.Version.Compare(b.Bundle.Version) })}
+	}
+	for _, e := range selected {
+		c.wish(e.Name, reason, !found)
+		if !found {
+			p.support(pkg, c, e.Name)
+		}
+	}
+	p.touched = append(p.touched, touched{pkg, c})
+	return found || len(selected) > 0
+}
+
+// support keeps a part of the line for a skipped entry that is kept in any
+// case: what skips it, or else the head.
+func (p *pruner) support(pkg *keptPackage, c *stretch, name string) {
+	if !c.empty() {
+		return // settling takes care of it
+	}
+	on := c.skippers(name)
+	if len(on) == 0 {
+		p.extend(pkg, c, 0, "head of channel "+quote(c.info.Name))
+		return
+	}
+	p.extend(pkg, c, on[len(on)-1], "skips "+quote(name)+", which is kept")
+}
+
+// whyDefault is the reason to keep a channel that nobody asked for.
+const whyDefault = "default channel"
+
+// keepDefaultChannels keeps something of the default channel of each package,
+// which could not be without one.
+func (p *pruner) keepDefaultChannels() error {
+	for _, pkg := range p.fresh {
+		if name, ok := p.opts.DefaultChannels[pkg.info.Name]; ok {
+			pkg.defaultChannel = name
+		}
+		c, err := pkg.channel(pkg.defaultChannel)
+		if err != nil {
+			return fmt.Errorf("the default channel is to be %s: %w", quote(pkg.defaultChannel), err)
+		}
+		if c.empty() {
+			c.incidental = true
+			c.why.add(whyDefault)
+			p.extend(pkg, c, pkg.newest(c, p.opts.Packages), "for the default channel, "+quote(c.info.Name))
+		}
+	}
+	p.fresh = nil
+	return nil
+}
+
+// newest is the place of the first entry from the head that a selection of the
+// package would have had, or else of the head.
+func (pkg *keptPackage) newest(c *stretch, selections []Selection) int {
+	for place, e := range c.line {
+		for _, s := range selections {
+			if s.Package == pkg.info.Name && s.Versions.Contains(e.Bundle.Version.Version) {
+				return place
+			}
+		}
+	}
+	return 0
+}

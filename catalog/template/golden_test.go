@@ -1,0 +1,166 @@
+package template
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/catalog"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata")
+
+var images = regexp.MustCompile(`^example\.com/([a-z]{1,20}):([0-9][0-9a-z._-]{0,20})$`)
+
+// source knows the images example.com/PACKAGE:VERSION. The tag may have -rRELEASE at its end, and stands for build metadata where
+// it has a "_". The repository "missing" does not exist, and "broken" has a bundle without a version.
+func source(_ context.Context, image string) (Bundle, error) {
+	parts := images.FindStringSubmatch(image)
+	if parts == nil || parts[1] == "missing" {
+		return Bundle{}, fmt.Errorf("pull image %s: NotFound", image)
+	}
+	repository, tag := parts[1], parts[2]
+	text, release, _ := strings.Cut(strings.ReplaceAll(tag, "_", "+"), "-r")
+	b := Bundle{Bundle: catalog.Bundle{Schema: catalog.SchemaBundle, Package: repository, Name: repository + ".v" + text, Image: image}}
+	value := fmt.Sprintf(`{"packageName":%q,"version":%q}`, repository, text)
+	if release != "" {
+		b.Name = repository + "-v" + text + "-" + release
+		value = fmt.Sprintf(`{"packageName":%q,"version":%q,"release":%q}`, repository, text, release)
+	}
+	if repository != "broken" {
+		b.Properties = []catalog.Property{{Type: catalog.PropertyPackage, Value: []byte(value)}}
+	}
+	b.Description = "All about " + b.Name + "."
+	b.Icon = &catalog.Icon{Data: []byte(text), MediaType: "image/png"}
+	return b, nil
+}
+
+// TestGolden renders the templates in testdata. Each archive says in its comment what it shows; its file is called after the type
+// to ask for, or template where the schema decides.
+func TestGolden(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives in testdata (%v)", err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			input := archive.Files[0]
+			got := outcome(t, input)
+			if *update {
+				archive.Files = []txtar.File{input, {Name: "expected", Data: []byte(got)}}
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if len(archive.Files) != 2 {
+				t.Fatal("there is nothing to compare with; run with -update")
+			}
+			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
+				t.Errorf("%s(-want +got):\n%s", archive.Comment, diff)
+			}
+		})
+	}
+}
+
+func outcome(t *testing.T, input txtar.File) string {
+	t.Helper()
+	o := Options{File: input.Name, Bundles: source}
+	if stem, _, _ := strings.Cut(input.Name, "."); stem != "template" {
+		o.Type = Type(stem)
+	}
+	c, err := Render(t.Context(), bytes.NewReader(input.Data), o)
+	if err != nil {
+		return fmt.Sprintf("error: %v\n", err)
+	}
+	var out bytes.Buffer
+	for _, p := range catalog.Validate(c) {
+		fmt.Fprintln(&out, p)
+	}
+	if err := catalog.WriteYAML(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestParseType(t *testing.T) {
+	for _, known := range Types() {
+		if got, err := ParseType(string(known)); got != known || err != nil {
+			t.Errorf("%s is %s, %v", known, got, err)
+		}
+	}
+	tests := map[string]struct{ name, want string }{
+		"a mistyped name":       {"semvre", `invalid template type "semvre", must be one of: basic, semver, substitutes`},
+		"nothing":               {"", `invalid template type ""`},
+		"a type that is gone":   {"composite", "merge the catalogs"},
+		"a type that was moved": {"raw", "basic one now"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := ParseType(test.name); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestImagesAreAskedForOnceAndAtOnce(t *testing.T) {
+	const text = "schema: olm.semver\ncandidate:\n  bundles:\n  - image: example.com/p:1.0.0\n  - image: example.com/p:1.1.0\nstable:\n  bundles:\n  - image: example.com/p:1.0.0\n"
+	arrived := make(chan string)
+	o := Options{Workers: 2, Bundles: func(ctx context.Context, image string) (Bundle, error) {
+		select { // each waits for another: one alone would wait for ever
+		case arrived <- image:
+		case <-arrived:
+		case <-ctx.Done():
+			return Bundle{}, context.Cause(ctx)
+		}
+		return source(ctx, image)
+	}}
+	c, err := Render(t.Context(), strings.NewReader(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Bundles) != 2 {
+		t.Errorf("%d bundles", len(c.Bundles))
+	}
+}
+
+func TestCancelledRendering(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	cancel(why)
+	for _, text := range []string{
+		"schema: olm.semver\nfast: {bundles: [{image: example.com/p:1.0.0}]}",
+		"schema: olm.template.basic\nentries: [{schema: olm.bundle, image: example.com/p:1.0.0}]",
+	} {
+		if _, err := Render(ctx, strings.NewReader(text), Options{Bundles: source}); !errors.Is(err, why) {
+			t.Errorf("error %v for %s", err, text)
+		}
+	}
+}
+
+func TestTemplatesThatAreTooLarge(t *testing.T) {
+	text := "schema: olm.semver\n# " + strings.Repeat("x", 1000)
+	if _, err := read("t.yaml", strings.NewReader(text), 500); err == nil || !strings.Contains(err.Error(), "t.yaml:1: ") {
+		t.Errorf("error %v", err)
+	}
+	bomb := "schema: olm.template.basic\na: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\n" +
+		"c: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d]\nentries: [*e, *e, *e, *e]\n"
+	if _, err := Render(t.Context(), strings.NewReader(bomb), Options{Bundles: source}); err == nil || !strings.Contains(err.Error(), "alias") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,177 @@
+package template
+
+import (
+	"context"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/internal/rawjson"
+)
+
+// archetypes are the grades of channels that a semver template knows, from the
+// least to the most stable.
+var archetypes = []string{"candidate", "fast", "stable"}
+
+// A stream is a kind of channel: one for a major version or one for a minor.
+const (
+	major = "major"
+	minor = "minor"
+)
+
+// semverTemplate is what a semver template says.
+type semverTemplate struct {
+	majorChannels, minorChannels bool
+	preference                   string
+	images                       [][]reference // by archetype
+}
+
+// semver makes the channels of a package from the versions of its bundles.
+func (d *document) semver(ctx context.Context, o Options) (*catalog.Catalog, error) {
+	t, err := d.parseSemver()
+	if err != nil {
+		return nil, err
+	}
+	var all []reference
+	for _, images := range t.images {
+		all = append(all, images...)
+	}
+	if len(all) == 0 {
+		return nil, d.fail(d.line, "render: no bundles specified or no bundles could be rendered; list images below candidate, fast or stable")
+	}
+	bundles, err := d.fetch(ctx, all, o)
+	if err != nil {
+		return nil, err
+	}
+	ladders, pkg, err := d.ladders(t, bundles)
+	if err != nil {
+		return nil, err
+	}
+	return d.assemble(pkg, t.channels(ladders), all, bundles), nil
+}
+
+// parseSemver reads the template. Fields that do not exist are errors: a
+// misspelt flag would silently give other channels.
+func (d *document) parseSemver() (*semverTemplate, error) {
+	t := &semverTemplate{images: make([][]reference, len(archetypes))}
+	c := d.cursor()
+	for _, f := range d.fields {
+		line := c.find(f.key)
+		var err error
+		switch strings.ToLower(f.key) {
+		case "schema":
+		case "generatemajorchannels":
+			t.majorChannels, err = d.boolean(f, line)
+		case "generateminorchannels":
+			t.minorChannels, err = d.boolean(f, line)
+		case "defaultchanneltypepreference":
+			t.preference, err = d.preference(f, line)
+		case "candidate":
+			t.images[0], err = d.archetype(f, c)
+		case "fast":
+			t.images[1], err = d.archetype(f, c)
+		case "stable":
+			t.images[2], err = d.archetype(f, c)
+		default:
+			err = d.unknown(line, f.key, "schema, generateMajorChannels, generateMinorChannels, defaultChannelTypePreference, candidate, fast and stable")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return t, d.settle(t)
+}
+
+// settle applies the defaults.
+func (d *document) settle(t *semverTemplate) error {
+	if !t.majorChannels && !t.minorChannels {
+		t.minorChannels = true
+	}
+	if t.preference == "" {
+		if t.preference = major; t.minorChannels {
+			t.preference = minor
+		}
+	}
+	if t.preference == minor && !t.minorChannels || t.preference == major && !t.majorChannels {
+		return d.fail(d.keyLine("defaultChannelTypePreference"),
+			"schema attribute mismatch: DefaultChannelTypePreference set to '%s' doesn't make sense if not generating %s-version channels", t.preference, t.preference)
+	}
+	return nil
+}
+
+func (d *document) unknown(line int, key, known string) error {
+	return d.fail(line, "unknown field %.100q; there are %s", key, known)
+}
+
+func (d *document) boolean(f field, line int) (bool, error) {
+	if kind := rawjson.Kind(f.value); kind != "boolean" && kind != "null" {
+		return false, d.fail(line, "%s is %s, not a boolean; write true or false", f.key, article(kind))
+	}
+	return string(f.value) == "true", nil
+}
+
+func (d *document) preference(f field, line int) (string, error) {
+	if kind := rawjson.Kind(f.value); kind != "string" && kind != "null" {
+		return "", d.fail(line, "%s is %s, not a string", f.key, article(kind))
+	}
+	switch text := rawjson.String(f.value); text {
+	case "", major, minor:
+		return text, nil
+	default:
+		return "", d.fail(line, "unknown DefaultChannelTypePreference: %.100q; choose %s or %s", text, minor, major)
+	}
+}
+
+// archetype reads the images below candidate, fast or stable.
+func (d *document) archetype(f field, c *cursor) ([]reference, error) {
+	if err := d.mustBe(f.key, "object", f.value, c.line); err != nil {
+		return nil, err
+	}
+	var images []reference
+	for key, list := range rawjson.Members(f.value) {
+		line := c.find(key)
+		if !strings.EqualFold(key, "bundles") {
+			return nil, d.unknown(line, f.key+"."+key, f.key+".bundles")
+		}
+		if err := d.mustBe(f.key+"."+key, "list", list, line); err != nil {
+			return nil, err
+		}
+		for item := range rawjson.Elements(list) {
+			image, err := d.imageOf(f.key+"."+key, item, c)
+			if err != nil {
+				return nil, err
+			}
+			if images = append(images, image); len(images) > maxItems {
+				return nil, d.fail(image.line, "more than %d images; split the template", maxItems)
+			}
+		}
+	}
+	return images, nil
+}
+
+// imageOf reads {image: …}.
+func (d *document) imageOf(where string, item []byte, c *cursor) (reference, error) {
+	r := reference{line: c.line}
+	if err := d.mustBe("an item of "+where, "object", item, r.line); err != nil {
+		return r, err
+	}
+	for key, value := range rawjson.Members(item) {
+		if !strings.EqualFold(key, "image") {
+			return r, d.unknown(c.find(key), where+"[]."+key, "image")
+		}
+		r.image = rawjson.String(value)
+		if r.line = c.find(r.image); r.image != "" {
+			c.pass(r.image)
+		}
+	}
+	if r.image == "" {
+		return r, d.fail(r.line, "an item of %s names no image; write image: REFERENCE", where)
+	}
+	return r, nil
+}
+
+func (d *document) mustBe(what, kind string, value []byte, line int) error {
+	if found := rawjson.Kind(value); found != kind && found != "null" {
+		return d.fail(line, "%s is %s, not %s", what, article(found), article(kind))
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package catalog
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"runtime"
+
+	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/catalog/internal/yamljson"
+)
+
+// WriteJSON writes the catalog as indented JSON objects in canonical order: by
+// package, and within it the package itself, channels and bundles by name,
+// objects of other schemas by schema, and deprecations. Objects without a
+// package come last.
+func WriteJSON(w io.Writer, c *Catalog) error { return write(w, canonicalOrder(c), JSON) }
+
+// WriteYAML writes the catalog as YAML documents in the order of WriteJSON,
+// with the keys of each object sorted.
+func WriteYAML(w io.Writer, c *Catalog) error { return write(w, canonicalOrder(c), YAML) }
+
+// Format is a way to write a catalog.
+type Format string
+
+// The formats, by the extension of their files.
+const (
+	JSON Format = "json"
+	YAML Format = "yaml"
+)
+
+// Write writes the catalog in a format, as WriteJSON or WriteYAML does.
+func Write(w io.Writer, c *Catalog, format Format) error {
+	if err := format.check(); err != nil {
+		return fmt.Errorf("write catalog: %w", err)
+	}
+	return write(w, canonicalOrder(c), format)
+}
+
+func (f Format) check() error {
+	if f != JSON && f != YAML {
+		return fmt.Errorf("there is no format %q; choose %s or %s", string(f), JSON, YAML)
+	}
+	return nil
+}
+
+// write writes the objects in their order, while others are being encoded.
+func write(w io.Writer, objects []ordered, format Format) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	encoded := encodeAll(objects, format, runtime.GOMAXPROCS(0))
+	defer encoded.stop()
+	for _, o := range objects {
+		text, err := encoded.next()
+		if err != nil {
+			return fmt.Errorf("write %s: %w", o.name(), err)
+		}
+		if _, err := out.Write(text); err != nil {
+			return fmt.Errorf("write catalog: %w", err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write catalog: %w", err)
+	}
+	return nil
+}
+
+// appendDocument appends an object as it stands in a file.
+func (e *encoder) appendDocument(dst []byte, object any, format Format) ([]byte, error) {
+	e.out, e.sorted = e.out[:0], format == YAML
+	if err := e.encode(object); err != nil {
+		return nil, err
+	}
+	if format == YAML {
+		return yamljson.AppendYAML(append(dst, "---\n"...), e.out), nil
+	}
+	return append(rawjson.AppendIndented(dst, e.out, "    "), '\n'), nil
+}

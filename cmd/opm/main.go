@@ -1,0 +1,18 @@
+// Command opm is the small program for catalogs and bundles alone, for pipelines and catalog images: opm's command line without
+// the manager and the embedded cluster, which the program fairlead has as well.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"fairlead.dev/fairlead/internal/cli/opmcmd"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	os.Exit(opmcmd.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

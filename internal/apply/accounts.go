@@ -1,0 +1,99 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// tokenLifetime is what tokens are asked for; they are renewed after four fifths of what the API server grants.
+const tokenLifetime = time.Hour
+
+// Accounts gives clients that act as a service account, with a token of it and no other credential. It is safe for concurrent use.
+type Accounts struct {
+	config *rest.Config
+	client client.Client
+	clock  clock.PassiveClock
+
+	mu    sync.Mutex
+	known map[types.NamespacedName]account
+}
+
+type account struct {
+	client client.Client
+	renew  time.Time
+}
+
+// NewAccounts returns Accounts for the API server of a configuration. The client is the one that asks for the tokens.
+func NewAccounts(config *rest.Config, c client.Client, clk clock.PassiveClock) *Accounts {
+	return &Accounts{config: config, client: c, clock: clk, known: map[types.NamespacedName]account{}}
+}
+
+// Client returns a client that acts as the service account.
+func (a *Accounts) Client(ctx context.Context, namespace, name string) (client.Client, error) {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	a.mu.Lock()
+	known, ok := a.known[key]
+	a.mu.Unlock()
+	if ok && a.clock.Now().Before(known.renew) {
+		return known.client, nil
+	}
+	fresh, err := a.open(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("act as ServiceAccount %s: %w", key, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[key] = fresh
+	return fresh.client, nil
+}
+
+func (a *Accounts) open(ctx context.Context, key types.NamespacedName) (account, error) {
+	asked := a.clock.Now()
+	seconds := int64(tokenLifetime / time.Second)
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	subject := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	if err := a.client.SubResource("token").Create(ctx, subject, request); err != nil {
+		return account{}, fmt.Errorf("request a token: %w", err)
+	}
+	config := rest.AnonymousClientConfig(a.config)
+	config.BearerToken = request.Status.Token
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &forgetter{next, func() { a.forget(key) }} })
+	c, err := client.New(config, client.Options{Scheme: a.client.Scheme(), Mapper: a.client.RESTMapper()})
+	if err != nil {
+		return account{}, fmt.Errorf("make a client: %w", err)
+	}
+	granted := request.Status.ExpirationTimestamp.Sub(asked)
+	return account{client: c, renew: asked.Add(granted * 4 / 5)}, nil
+}
+
+func (a *Accounts) forget(key types.NamespacedName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.known, key)
+}
+
+// forgetter drops a client whose token is no longer accepted: the account was deleted, and perhaps made again.
+type forgetter struct {
+	next   http.RoundTripper
+	forget func()
+}
+
+// RoundTrip implements http.RoundTripper.
+func (f *forgetter) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := f.next.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusUnauthorized {
+		f.forget()
+	}
+	return response, err
+}

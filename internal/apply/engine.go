@@ -1,0 +1,146 @@
+package apply
+
+import (
+	"context"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// defaultParallel is how many requests of a run are under way at once.
+const defaultParallel = 16
+
+// Engine applies objects under one field manager. It is safe for concurrent use.
+type Engine struct {
+	// Client writes. Its scheme tells which fields the kinds of Kubernetes have.
+	Client client.Client
+	// Reader reads live objects with their managed fields; nil is Client. It must not lag behind: a cache may not be used.
+	Reader client.Reader
+	// FieldManager is the name under which fields are owned.
+	FieldManager string
+	// Parallel bounds the requests of a run that are under way at once; 0 is 16.
+	Parallel int
+}
+
+// Apply brings the objects of the phases about, as far as it gets, and says for each how far that is. Phases and objects of the
+// result are in the order of the argument.
+func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
+	r := newRun(e, phases)
+	r.each(r.all(), func(t *task) { t.observe(ctx) })
+	if r.stopped(r.all()) {
+		return r.result()
+	}
+	for i := range r.phases {
+		p := &r.phases[i]
+		r.each(p.tasks, func(t *task) { t.write(ctx) })
+		if p.barrier {
+			r.each(p.tasks, func(t *task) { t.recheck(ctx) })
+		}
+		if r.stopped(p.tasks) || p.barrier && waits(p.tasks) {
+			break
+		}
+	}
+	r.each(r.all(), func(t *task) { t.recheck(ctx) })
+	return r.result()
+}
+
+// run is the state of one call.
+type run struct {
+	engine *Engine
+	phases []phaseRun
+	owners ownerIndex
+	slots  chan struct{}
+}
+
+type phaseRun struct {
+	name    string
+	barrier bool
+	tasks   []*task
+}
+
+// task is one object of a run.
+type task struct {
+	*run
+	Object
+	client client.Client
+	observation
+	result ObjectResult
+}
+
+func newRun(e *Engine, phases []Phase) *run {
+	parallel := e.Parallel
+	if parallel <= 0 {
+		parallel = defaultParallel
+	}
+	r := &run{engine: e, slots: make(chan struct{}, parallel), phases: make([]phaseRun, len(phases))}
+	for i, p := range phases {
+		writer := p.Client
+		if writer == nil {
+			writer = e.Client
+		}
+		r.phases[i] = phaseRun{name: p.Name, barrier: p.Barrier}
+		for _, o := range p.Objects {
+			t := &task{run: r, Object: o, client: writer, result: ObjectResult{Ref: RefOf(o.Wanted)}}
+			r.phases[i].tasks = append(r.phases[i].tasks, t)
+		}
+	}
+	return r
+}
+
+func (r *run) all() []*task {
+	var all []*task
+	for _, p := range r.phases {
+		all = append(all, p.tasks...)
+	}
+	return all
+}
+
+// each calls f for every task, some at a time, and waits for all.
+func (r *run) each(tasks []*task, f func(*task)) {
+	var group sync.WaitGroup
+	for _, t := range tasks {
+		r.slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-r.slots }()
+			f(t)
+		})
+	}
+	group.Wait()
+}
+
+// stopped tells whether an object keeps the run from going on.
+func (r *run) stopped(tasks []*task) bool {
+	for _, t := range tasks {
+		if t.blocked || t.result.Err != nil && !t.Optional {
+			return true
+		}
+	}
+	return false
+}
+
+func waits(tasks []*task) bool {
+	for _, t := range tasks {
+		if t.result.Waiting != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) result() *Result {
+	out := &Result{Phases: make([]PhaseResult, len(r.phases))}
+	for i, p := range r.phases {
+		out.Phases[i] = PhaseResult{Name: p.name, Objects: make([]ObjectResult, len(p.tasks))}
+		for j, t := range p.tasks {
+			out.Phases[i].Objects[j] = t.result
+		}
+	}
+	return out
+}
+
+func (e *Engine) reader() client.Reader {
+	if e.Reader != nil {
+		return e.Reader
+	}
+	return e.Client
+}

@@ -1,0 +1,148 @@
+package apply
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// asWanted tells whether writing the object would change nothing: it was last written with the same content, and every wanted
+// field still belongs to the manager. Whoever changes a field takes it over, so a changed value shows as a lost field; comparing
+// values instead would mistake what the API server or an admission webhook made of them for changes, and write for ever.
+func asWanted(wanted, live *unstructured.Unstructured, manager string) bool {
+	if live.GetAnnotations()[ContentAnnotation] != wanted.GetAnnotations()[ContentAnnotation] {
+		return false
+	}
+	root := place{live: live.Object}
+	root.ours, root.others = fieldSets(live, manager)
+	for name, value := range wanted.Object {
+		switch name {
+		case "apiVersion", "kind":
+		case "metadata":
+			if metadata, ok := value.(map[string]any); !ok || !ownsMetadata(metadata, root.field(name)) {
+				return false
+			}
+		default:
+			if !root.ownsField(name, value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ownsMetadata leaves out what identifies the object: nobody owns that.
+func ownsMetadata(metadata map[string]any, p place) bool {
+	for name, value := range metadata {
+		if name != "name" && name != "namespace" && !p.ownsField(name, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldSet is a set of fields in the form of managedFields: members by name, and {} for the whole, or for the bare container.
+type fieldSet = map[string]any
+
+// fieldSets returns the fields that a manager owns, by apply or by create, and those that others own.
+func fieldSets(live *unstructured.Unstructured, manager string) (ours, others []fieldSet) {
+	for _, entry := range live.GetManagedFields() {
+		if entry.Subresource == "status" || entry.FieldsV1 == nil {
+			continue
+		}
+		var set fieldSet
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set) != nil {
+			continue
+		}
+		if entry.Manager == manager && entry.Subresource == "" {
+			ours = append(ours, set)
+		} else {
+			others = append(others, set)
+		}
+	}
+	return ours, others
+}
+
+// place is a position in the live object: what is there, and what is owned there.
+type place struct {
+	live         any
+	ours, others []fieldSet
+}
+
+// field is the place of a field of a map.
+func (p place) field(name string) place {
+	fields, _ := p.live.(map[string]any)
+	return place{live: fields[name], ours: members(p.ours, "f:"+name), others: members(p.others, "f:"+name)}
+}
+
+func (p place) ownsField(name string, value any) bool {
+	return isEmpty(value) || p.field(name).owns(value)
+}
+
+// owns tells whether our sets cover a wanted value.
+func (p place) owns(value any) bool {
+	if len(p.ours) == 0 {
+		return false
+	}
+	if !divided(p.ours) {
+		return !p.lost(value)
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if !p.ownsField(name, field) {
+				return false
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if !p.ownsItem(item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lost tells whether, of a value that we own without any member, the members belong to others or are gone. Where neither is so, the
+// value is one that has no members to own.
+func (p place) lost(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		there, _ := p.live.(map[string]any)
+		for name, field := range v {
+			if _, found := there[name]; !found && !isEmpty(field) {
+				return true
+			}
+		}
+	case []any:
+		there, _ := p.live.([]any)
+		if len(there) < len(v) {
+			return true
+		}
+	default:
+		return false
+	}
+	return divided(p.others)
+}
+
+// divided tells whether a value is owned by its members.
+func divided(sets []fieldSet) bool {
+	for _, set := range sets {
+		if len(set) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// members returns what the sets hold under a name.
+func members(sets []fieldSet, name string) []fieldSet {
+	var out []fieldSet
+	for _, set := range sets {
+		if inner, ok := set[name].(map[string]any); ok {
+			out = append(out, inner)
+		}
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Policy says what a run does with an object.
+type Policy int
+
+const (
+	// Apply creates the object, and from then on keeps the wanted fields as they are wanted.
+	Apply Policy = iota
+	// CreateOnly creates the object and leaves one that exists as it is, whoever it belongs to.
+	CreateOnly
+)
+
+// Adjust completes a wanted object from the live one, which is nil when there is none, or objects to writing it by an error.
+type Adjust func(wanted, live *unstructured.Unstructured) error
+
+// Object is one wanted object and the rules for it.
+type Object struct {
+	// Wanted is the object with the fields that are wanted, and no others. It is not changed. An owner reference without UID is
+	// completed from the owner's object, which may be part of an earlier phase.
+	Wanted *unstructured.Unstructured
+	Policy Policy
+	// Owner describes for people on whose behalf the object is written, e.g. `ClusterServiceVersion op.v1`.
+	Owner string
+	// Claim refuses live objects that belong to others; nil takes over whatever is there.
+	Claim Claim
+	// Adjust is asked before anything is written; nil is no adjustment.
+	Adjust Adjust
+	// Probe says what a written object still lacks; nil is nothing.
+	Probe Probe
+	// Look reads the object for another look at what it lacked, from where that is cheap, such as a cache, and returns nil for what is
+	// not there; nil reads from the API server.
+	Look func(ctx context.Context) (*unstructured.Unstructured, error)
+	// Optional objects may fail without stopping the run.
+	Optional bool
+}
+
+// Phase is a set of objects that do not depend on each other.
+type Phase struct {
+	Name    string
+	Objects []Object
+	// Barrier holds back the phases after this one until the probes of this one are satisfied.
+	Barrier bool
+	// Client writes the objects of this phase; nil is the engine's.
+	Client client.Client
+}
+
+// Ref names an object.
+type Ref struct {
+	schema.GroupVersionKind
+	Namespace, Name string
+}
+
+// RefOf names an object.
+func RefOf(u *unstructured.Unstructured) Ref {
+	return Ref{GroupVersionKind: u.GroupVersionKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
+// String is the kind and the name, e.g. "Service ns/web".
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return fmt.Sprintf("%s %s", r.Kind, r.Name)
+	}
+	return fmt.Sprintf("%s %s/%s", r.Kind, r.Namespace, r.Name)
+}
+
+// CollisionError says that an object belongs to somebody else.
+type CollisionError struct {
+	Ref      Ref
+	Owner    string // who wants the object
+	Claimant string // who has it
+}
+
+// Error names the object, both parties, and what to do.
+func (e *CollisionError) Error() string {
+	owner := e.Owner
+	if owner == "" {
+		owner = "this installation"
+	}
+	return fmt.Sprintf("%s is wanted by %s but %s; remove or rename one of the two", e.Ref, owner, e.Claimant)
+}

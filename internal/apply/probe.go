@@ -1,0 +1,122 @@
+package apply
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Probe says what a live object still lacks to be of use; empty is nothing.
+type Probe func(live *unstructured.Unstructured) string
+
+// All asks every probe and returns what the first unsatisfied one says.
+func All(probes ...Probe) Probe {
+	return func(live *unstructured.Unstructured) string {
+		for _, p := range probes {
+			if missing := p(live); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	}
+}
+
+// Observed waits until the controller of the object has seen its latest spec, where the object tells.
+func Observed(live *unstructured.Unstructured) string {
+	observed, found, err := unstructured.NestedInt64(live.Object, "status", "observedGeneration")
+	if err != nil || !found || observed == live.GetGeneration() {
+		return ""
+	}
+	return fmt.Sprintf("its generation %d has not been seen by its controller, which is at %d", live.GetGeneration(), observed)
+}
+
+// Condition waits until a condition of the object has a status.
+func Condition(kind, status string) Probe {
+	return func(live *unstructured.Unstructured) string {
+		c := condition(live, kind)
+		if c == nil {
+			return fmt.Sprintf("condition %s is not set yet", kind)
+		}
+		if c["status"] == status {
+			return ""
+		}
+		text := fmt.Sprintf("condition %s is %v", kind, c["status"])
+		for _, field := range []string{"reason", "message"} {
+			if value, _ := c[field].(string); value != "" {
+				text += ": " + value
+			}
+		}
+		return text
+	}
+}
+
+func condition(live *unstructured.Unstructured, kind string) map[string]any {
+	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// FieldValue waits until the field at a dotted path has a value, in the form in which it is printed.
+func FieldValue(path, value string) Probe {
+	return func(live *unstructured.Unstructured) string {
+		there, found := field(live, path)
+		if !found {
+			return fmt.Sprintf("%s is not set yet", path)
+		}
+		if fmt.Sprint(there) == value {
+			return ""
+		}
+		return fmt.Sprintf("%s is %v, not %s", path, there, value)
+	}
+}
+
+// FieldsEqual waits until the fields at two dotted paths exist and have the same value.
+func FieldsEqual(a, b string) Probe {
+	return func(live *unstructured.Unstructured) string {
+		left, found := field(live, a)
+		if !found {
+			return fmt.Sprintf("%s is not set yet", a)
+		}
+		right, found := field(live, b)
+		if !found {
+			return fmt.Sprintf("%s is not set yet", b)
+		}
+		if reflect.DeepEqual(left, right) {
+			return ""
+		}
+		return fmt.Sprintf("%s is %v, but %s is %v", a, left, b, right)
+	}
+}
+
+func field(live *unstructured.Unstructured, path string) (any, bool) {
+	value, found, err := unstructured.NestedFieldNoCopy(live.Object, strings.Split(strings.TrimPrefix(path, "."), ".")...)
+	return value, found && err == nil
+}
+
+// Established waits until the API server serves a CustomResourceDefinition under its names.
+func Established(live *unstructured.Unstructured) string {
+	// The names are decided first; a conflict of names is the more telling reason.
+	return All(Condition("NamesAccepted", "True"), Condition("Established", "True"))(live)
+}
+
+// Available waits until a Deployment runs as it is specified.
+func Available(live *unstructured.Unstructured) string {
+	if missing := Observed(live); missing != "" {
+		return missing
+	}
+	wanted, found, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
+	if !found {
+		wanted = 1
+	}
+	updated, _, _ := unstructured.NestedInt64(live.Object, "status", "updatedReplicas")
+	if updated < wanted {
+		return fmt.Sprintf("%d of %d replicas are updated", updated, wanted)
+	}
+	return Condition("Available", "True")(live)
+}

@@ -1,0 +1,68 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Teardown removes the objects of the phases, the last phase first; a phase is begun when nothing of the one after it is left. It
+// does as much as can be done at once; call it again until the result is complete. Objects that somebody else claims are kept.
+// The result is in the order of the argument.
+func (e *Engine) Teardown(ctx context.Context, phases []Phase) *Result {
+	r := newRun(e, phases)
+	for i := len(r.phases) - 1; i >= 0; i-- {
+		tasks := r.phases[i].tasks
+		r.each(tasks, func(t *task) { t.remove(ctx) })
+		if r.stopped(tasks) || waits(tasks) {
+			break
+		}
+	}
+	return r.result()
+}
+
+// remove asks for the removal of one object. The preconditions make sure that it is the one which was looked at.
+func (t *task) remove(ctx context.Context) {
+	if !t.look(ctx) {
+		return
+	}
+	if t.Claim != nil && t.Claim(t.live) != "" {
+		t.result.Outcome = Kept
+		return
+	}
+	if t.live.GetDeletionTimestamp() == nil {
+		uid := t.live.GetUID()
+		err := t.client.Delete(ctx, t.live, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if err != nil && !apierrors.IsNotFound(err) {
+			t.fail("delete", err)
+			return
+		}
+		if !t.look(ctx) {
+			return
+		}
+	}
+	t.result.Outcome = Deleted
+	t.result.Waiting = fmt.Sprintf("%s is being deleted", t.result.Ref)
+	if finalizers := t.live.GetFinalizers(); len(finalizers) > 0 {
+		t.result.Waiting += fmt.Sprintf(", which waits for %v", finalizers)
+	}
+}
+
+// look reads the object, and tells whether it is there.
+func (t *task) look(ctx context.Context) bool {
+	live, err := t.read(ctx)
+	switch {
+	case err != nil && !meta.IsNoMatchError(err):
+		t.fail("read", err)
+		return false
+	case live == nil:
+		t.result.Outcome, t.result.Live = Gone, nil
+		return false
+	}
+	t.live, t.result.Live = live, live
+	return true
+}

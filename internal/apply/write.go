@@ -1,0 +1,120 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// attempts is how often a write is tried when others write the same object at the same time.
+const attempts = 4
+
+// write brings the object about.
+func (t *task) write(ctx context.Context) {
+	for attempt := 1; ; attempt++ {
+		if !t.ready(ctx, attempt) {
+			return
+		}
+		verb, outcome, err := t.attempt(ctx)
+		if err == nil {
+			t.done(outcome)
+			return
+		}
+		overtaken := apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) && !servesNot(err) && t.live != nil
+		if !overtaken || attempt == attempts {
+			t.fail(verb, err)
+			return
+		}
+	}
+}
+
+// ready makes sure that the observation is a current one that allows writing.
+func (t *task) ready(ctx context.Context, attempt int) bool {
+	if t.result.Err == nil && (!t.seen || attempt > 1) {
+		t.observe(ctx)
+		if !t.seen && t.result.Err == nil {
+			t.result.Outcome = Failed
+			t.result.Err = &UnknownKindError{Ref: t.result.Ref}
+		}
+	}
+	if t.result.Err != nil || t.blocked {
+		return false
+	}
+	if err := t.owners.complete(ctx, t.engine.reader(), t.wanted); err != nil {
+		t.result.Outcome, t.result.Err = Failed, fmt.Errorf("write %s: %w", t.result.Ref, err)
+		return false
+	}
+	return true
+}
+
+func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
+	ctx, warned := collectWarnings(ctx)
+	defer func() { t.result.Warnings = warned.texts() }()
+	if t.Policy == CreateOnly {
+		if t.live != nil {
+			return "read", Unchanged, nil
+		}
+		return "create", Created, t.create(ctx)
+	}
+	stamp(t.wanted)
+	if t.live == nil {
+		return "create", Created, t.create(ctx)
+	}
+	warned.add(prune(t.engine.Client.Scheme(), t.wanted)...)
+	if asWanted(t.wanted, t.live, t.engine.FieldManager) {
+		return "read", Unchanged, nil
+	}
+	return "apply", Configured, t.apply(ctx)
+}
+
+// create makes the object by a plain create rather than by an apply: that fails when somebody else was faster, and needs the
+// permission to create alone.
+func (t *task) create(ctx context.Context) error {
+	if err := t.client.Create(ctx, t.wanted, client.FieldOwner(t.engine.FieldManager)); err != nil {
+		return err
+	}
+	t.live = t.wanted // the client has read the answer into it
+	return nil
+}
+
+// apply takes over the wanted fields. Fields that were wanted before, and no longer are, go.
+func (t *task) apply(ctx context.Context) error {
+	if err := t.adoptCreated(ctx); err != nil {
+		return err
+	}
+	configuration := client.ApplyConfigurationFromUnstructured(t.wanted)
+	if err := t.client.Apply(ctx, configuration, client.FieldOwner(t.engine.FieldManager), client.ForceOwnership); err != nil {
+		return err
+	}
+	t.live = t.wanted
+	return nil
+}
+
+// adoptCreated turns what the create recorded as our fields into what an apply records, so that the two do not both own them.
+func (t *task) adoptCreated(ctx context.Context) error {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(t.live, sets.New(t.engine.FieldManager), t.engine.FieldManager)
+	if err != nil {
+		return fmt.Errorf("take over the fields that it was created with: %w", err)
+	}
+	if patch == nil {
+		return nil
+	}
+	target := &unstructured.Unstructured{}
+	target.SetGroupVersionKind(t.live.GroupVersionKind())
+	target.SetNamespace(t.live.GetNamespace())
+	target.SetName(t.live.GetName())
+	return t.client.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(t.engine.FieldManager))
+}
+
+// done records a written object.
+func (t *task) done(outcome Outcome) {
+	t.result.Outcome, t.result.Live = outcome, t.live
+	t.result.Waiting = t.probe(t.live)
+	t.owners.add(t.live)
+}

@@ -1,0 +1,16 @@
+// Package catalogcache keeps the indexes of catalogs in a directory, so that a
+// catalog is read once and opened in no time whenever it is asked for again.
+//
+// Any number of processes may use the same directory, and each may be killed at
+// any moment: an index appears by one rename, complete or not at all, and is
+// built again when it is damaged or another build of the program wrote it.
+// What else is in the directory is left alone.
+//
+// An index is found by what it was made from, never by a name alone: by the
+// digest of an image, or of the content of a directory. To find out that a
+// directory is what it was, the names, sizes and times of its files are enough
+// as long as they are old enough to tell; see [Cache.Enforce].
+//
+// The package never judges a catalog and never talks to a registry. Start
+// reading at [Cache.FS] and [Cache.Dir].
+package catalogcache

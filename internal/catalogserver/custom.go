@@ -1,0 +1,98 @@
+package catalogserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// experimentalServer answers api.ExperimentalRegistry.
+type experimentalServer struct {
+	registry.UnimplementedExperimentalRegistryServer
+	router
+}
+
+// acknowledgeKey is the metadata by which a client says that it knows that the service may change.
+const acknowledgeKey = "x-acknowledge-experimental"
+
+// component is what the name of a schema or package must look like.
+var component = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`)
+
+// known are the schemas that api.Registry tells of.
+var known = map[string]bool{
+	catalog.SchemaPackage: true, catalog.SchemaChannel: true, catalog.SchemaBundle: true, catalog.SchemaDeprecations: true,
+}
+
+// ExperimentalListPackageCustomSchemas streams the objects of a schema that belong to a package, or to none, in the order of the catalog.
+func (s *experimentalServer) ExperimentalListPackageCustomSchemas(request *registry.ExperimentalListPackageCustomSchemasRequest, stream grpc.ServerStreamingServer[structpb.Struct]) error {
+	md, _ := metadata.FromIncomingContext(stream.Context())
+	if values := md.Get(acknowledgeKey); len(values) == 0 || values[0] != "true" {
+		return nil
+	}
+	if err := checkCustom(request); err != nil {
+		return err
+	}
+	x, err := s.index(stream.Context())
+	if err != nil {
+		return err
+	}
+	if known[request.GetSchema()] {
+		return nil
+	}
+	for object, err := range x.Objects(catalog.ObjectFilter{Schema: request.GetSchema(), Package: request.GetPackageName()}) {
+		if err == nil {
+			err = sendCustom(stream, request, object)
+		}
+		if err != nil {
+			return statusOf(err)
+		}
+	}
+	return nil
+}
+
+func checkCustom(request *registry.ExperimentalListPackageCustomSchemasRequest) error {
+	schema, pkg := request.GetSchema(), request.GetPackageName()
+	switch {
+	case schema == "":
+		return status.Error(codes.InvalidArgument, "schema is required")
+	case !component.MatchString(schema):
+		return status.Errorf(codes.InvalidArgument, "schema %q is not made of letters, digits, dots, dashes and underscores, with a letter or digit first", schema)
+	case pkg != "" && !component.MatchString(pkg):
+		return status.Errorf(codes.InvalidArgument, "packageName %q is not made of letters, digits, dots, dashes and underscores, with a letter or digit first", pkg)
+	}
+	return nil
+}
+
+// sendCustom sends an object, unless it belongs to a package and those that belong to none are asked for.
+func sendCustom(stream grpc.ServerStreamingServer[structpb.Struct], request *registry.ExperimentalListPackageCustomSchemasRequest, object json.RawMessage) error {
+	var message structpb.Struct
+	if err := protojson.Unmarshal(object, &message); err != nil {
+		return err
+	}
+	if message.GetFields()["package"].GetStringValue() != request.GetPackageName() {
+		return nil
+	}
+	return stream.Send(&message)
+}
+
+// statusOf gives errors that have no code yet the right one.
+func statusOf(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return status.FromContextError(err).Err()
+	}
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	return status.Error(codes.Internal, err.Error())
+}

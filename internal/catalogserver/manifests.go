@@ -1,0 +1,116 @@
+package catalogserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// kindCSV is the kind that describes an operator.
+const kindCSV = "ClusterServiceVersion"
+
+// addManifests adds what the catalog itself holds of a bundle. Where that is no ClusterServiceVersion but what one said about the
+// operator, one is made of it, which is enough to show the operator and never to install it.
+func addManifests(b *registry.Bundle, x *catalog.Index, at place) error {
+	manifests, err := x.Manifests(at.entry.Bundle)
+	if err != nil {
+		return err
+	}
+	for _, m := range manifests {
+		b.Object = append(b.Object, string(m))
+		if b.CsvJson == "" && isCSV(m) {
+			b.CsvJson = b.Object[len(b.Object)-1]
+		}
+	}
+	if b.CsvJson != "" {
+		return nil
+	}
+	metadata, err := x.CSVMetadata(at.entry.Bundle)
+	if err != nil || metadata == nil {
+		return err
+	}
+	if b.CsvJson, err = describe(at, metadata); err != nil {
+		return err
+	}
+	if len(b.Object) == 0 {
+		b.Object = []string{b.CsvJson}
+	}
+	return nil
+}
+
+func isCSV(manifest json.RawMessage) bool {
+	if !bytes.Contains(manifest, []byte(kindCSV)) {
+		return false
+	}
+	var object struct {
+		Kind string `json:"kind"`
+	}
+	return json.Unmarshal(manifest, &object) == nil && object.Kind == kindCSV
+}
+
+// specKeys are the keys of olm.csv.metadata and what they are called in the spec of a ClusterServiceVersion.
+var specKeys = map[string]string{
+	"apiServiceDefinitions": "apiservicedefinitions",
+	"crdDescriptions":       "customresourcedefinitions",
+	"description":           "description",
+	"displayName":           "displayName",
+	"installModes":          "installModes",
+	"keywords":              "keywords",
+	"links":                 "links",
+	"maintainers":           "maintainers",
+	"maturity":              "maturity",
+	"minKubeVersion":        "minKubeVersion",
+	"nativeAPIs":            "nativeAPIs",
+	"provider":              "provider",
+}
+
+// describe makes a ClusterServiceVersion of the olm.csv.metadata of a bundle.
+func describe(at place, metadata json.RawMessage) (string, error) {
+	given, err := split(metadata)
+	if err != nil {
+		return "", fmt.Errorf("decode its property %s: %w", catalog.PropertyCSVMetadata, err)
+	}
+	none := json.RawMessage("{}")
+	about := fields{}
+	spec := fields{
+		// A strategy without Deployments: some readers cannot do without the keys.
+		"install": json.RawMessage(`{"spec":{"deployments":[]},"strategy":"deployment"}`),
+		// These they expect, too.
+		"apiservicedefinitions": none, "customresourcedefinitions": none, "provider": none,
+	}
+	for key, value := range given {
+		name, inSpec := specKeys[key]
+		switch {
+		case string(value) == "null": // as good as absent
+		case inSpec:
+			spec[name] = value
+		case key == "annotations" || key == "labels":
+			about[key] = value
+		}
+	}
+	err = errors.Join(about.set("name", at.entry.Name), spec.set("version", at.entry.Bundle.VersionText), addFromPackage(spec, at))
+	csv := fields{
+		"apiVersion": json.RawMessage(`"operators.coreos.com/v1alpha1"`), "kind": json.RawMessage(`"` + kindCSV + `"`),
+		"metadata": about.text(), "spec": spec.text(),
+	}
+	return string(csv.text()), err
+}
+
+// addFromPackage adds what the metadata does not say and the catalog says elsewhere.
+func addFromPackage(spec fields, at place) error {
+	var errs error
+	if text := string(spec["description"]); at.pkg.Description != "" && (text == "" || text == `""`) {
+		errs = errors.Join(errs, spec.set("description", at.pkg.Description))
+	}
+	if icon := at.pkg.Icon; icon != nil {
+		errs = errors.Join(errs, spec.set("icon", []*catalog.Icon{icon}))
+	}
+	if images := at.entry.Bundle.RelatedImages; len(images) > 0 {
+		errs = errors.Join(errs, spec.set("relatedImages", images))
+	}
+	return errs
+}

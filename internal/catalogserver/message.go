@@ -1,0 +1,127 @@
+package catalogserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// trimmed is a bundle as it is answered alone: with its manifests, without its upgrade edges.
+func trimmed(x *catalog.Index, at place) (*registry.Bundle, error) {
+	b, err := message(at)
+	if err != nil {
+		return nil, broken(at, err)
+	}
+	b.Replaces, b.Skips = "", nil
+	if err := addManifests(b, x, at); err != nil {
+		return nil, broken(at, err)
+	}
+	return b, nil
+}
+
+// listed is a bundle as ListBundles has it: with its upgrade edges, and with its manifests only where there is no image.
+func listed(x *catalog.Index, at place) (*registry.Bundle, error) {
+	b, err := message(at)
+	if err == nil && b.BundlePath == "" {
+		err = addManifests(b, x, at)
+	}
+	if err != nil {
+		return nil, broken(at, err)
+	}
+	return b, nil
+}
+
+func broken(at place, err error) error {
+	return status.Errorf(codes.Internal, "read bundle %q of package %q: %v", at.entry.Name, at.pkg.Name, err)
+}
+
+// message is a bundle without manifests.
+func message(at place) (*registry.Bundle, error) {
+	info := at.entry.Bundle
+	b := &registry.Bundle{
+		CsvName:      at.entry.Name,
+		PackageName:  at.pkg.Name,
+		ChannelName:  at.channel.Name,
+		BundlePath:   info.Image,
+		ProvidedApis: apis(info.Provides),
+		RequiredApis: apis(info.Requires),
+		Version:      info.VersionText,
+		SkipRange:    at.entry.SkipRange.String(),
+		Replaces:     at.entry.Replaces,
+		Skips:        at.entry.Skips,
+		Deprecation:  deprecation(info.Deprecation),
+	}
+	return b, addProperties(b, info.Properties)
+}
+
+func deprecation(message string) *registry.Deprecation {
+	if message == "" {
+		return nil
+	}
+	return &registry.Deprecation{Message: message}
+}
+
+func apis(gvks []catalog.GVK) []*registry.GroupVersionKind {
+	var list []*registry.GroupVersionKind
+	for _, g := range gvks {
+		list = append(list, &registry.GroupVersionKind{Group: g.Group, Version: g.Version, Kind: g.Kind})
+	}
+	return list
+}
+
+// addProperties adds properties, and once more as dependencies what is required: APIs first, then packages.
+func addProperties(b *registry.Bundle, properties []catalog.Property) error {
+	var packages []*registry.Dependency
+	for _, p := range properties {
+		value := string(p.Value)
+		b.Properties = append(b.Properties, &registry.Property{Type: p.Type, Value: value})
+		switch p.Type {
+		case catalog.PropertyGVKRequired:
+			b.Dependencies = append(b.Dependencies, &registry.Dependency{Type: catalog.PropertyGVK, Value: value})
+		case catalog.PropertyPackageRequired:
+			dependency, err := packageDependency(p.Value)
+			if err != nil {
+				return err
+			}
+			packages = append(packages, dependency)
+		}
+	}
+	b.Dependencies = append(b.Dependencies, packages...)
+	return nil
+}
+
+// packageDependency writes an olm.package.required property as a dependency, where the range has another key.
+func packageDependency(value json.RawMessage) (*registry.Dependency, error) {
+	var required struct {
+		PackageName string `json:"packageName"`
+		Range       string `json:"versionRange"`
+	}
+	if err := json.Unmarshal(value, &required); err != nil {
+		return nil, fmt.Errorf("decode its property %s: %w", catalog.PropertyPackageRequired, err)
+	}
+	text, err := encode(struct {
+		PackageName string `json:"packageName"`
+		Version     string `json:"version"`
+	}{required.PackageName, required.Range})
+	if err != nil {
+		return nil, err
+	}
+	return &registry.Dependency{Type: catalog.PropertyPackage, Value: text}, nil
+}
+
+// encode writes JSON in one line, leaving < and > as they are.
+func encode(value any) (string, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "", fmt.Errorf("encode JSON: %w", err)
+	}
+	return string(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
+}

@@ -1,0 +1,65 @@
+package catalogserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// The parameters of a query for objects.
+const (
+	paramSchema  = "schema"
+	paramPackage = "package"
+	paramName    = "name"
+)
+
+// parseQuery reads the parameters of a query. Of a parameter that is given more than once the first value counts.
+func parseQuery(raw string) (catalog.ObjectFilter, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return catalog.ObjectFilter{}, fmt.Errorf("the query cannot be read: %w", err)
+	}
+	var unknown []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if key != paramSchema && key != paramPackage && key != paramName {
+			unknown = append(unknown, fmt.Sprintf("%q", key))
+		}
+	}
+	if len(unknown) > 0 {
+		return catalog.ObjectFilter{}, fmt.Errorf("unknown parameters %s: use %s, %s and %s",
+			strings.Join(unknown, ", "), paramSchema, paramPackage, paramName)
+	}
+	return catalog.ObjectFilter{Schema: values.Get(paramSchema), Package: values.Get(paramPackage), Name: values.Get(paramName)}, nil
+}
+
+// filterKey is different for different filters.
+func filterKey(f catalog.ObjectFilter) string {
+	return fmt.Sprintf("%q %q %q", f.Schema, f.Package, f.Name)
+}
+
+// writeObjects writes objects as JSON lines, one at a time.
+func writeObjects(w io.Writer, x *catalog.Index, f catalog.ObjectFilter) error {
+	for object, err := range x.Objects(f) {
+		if err != nil {
+			return err
+		}
+		if err := writeLine(w, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeLine(w io.Writer, object json.RawMessage) error {
+	if _, err := w.Write(object); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte("\n"))
+	return err
+}

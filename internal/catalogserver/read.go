@@ -1,0 +1,72 @@
+package catalogserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// progressInterval is how often reading says that it goes on.
+const progressInterval = 5 * time.Second
+
+// Check reads catalogs, as Run does when it starts, and complains if anything is wrong with one of them.
+func Check(ctx context.Context, catalogs []Catalog, log *slog.Logger) error {
+	var all error
+	for _, c := range catalogs {
+		index, err := Read(ctx, c, log)
+		if err == nil {
+			if err = index.Problems().Err(); err != nil {
+				err = fmt.Errorf("catalog %s from %s: %w", c.Name, c.Origin, err)
+			}
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// Read reads a catalog and says in the log that it does, what it found and what is wrong with it.
+func Read(ctx context.Context, c Catalog, log *slog.Logger) (*catalog.Index, error) {
+	log = log.With("catalog", c.Name)
+	log.Info("reading", "from", c.Origin.String())
+	begin := time.Now()
+	done := make(chan struct{})
+	go func() {
+		ticks := time.NewTicker(progressInterval)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticks.C:
+				log.Info("still reading", "for", time.Since(begin).Round(time.Second))
+			}
+		}
+	}()
+	index, err := c.Origin.Read(ctx)
+	close(done)
+	if err != nil {
+		return nil, fmt.Errorf("read catalog %s from %s: %w", c.Name, c.Origin, err)
+	}
+	report(log, index)
+	log.Info("read", "packages", len(index.PackageNames()), "digest", index.Digest(), "took", time.Since(begin).Round(time.Millisecond))
+	return index, nil
+}
+
+// reportedProblems bounds how many problems are written to the log one by one.
+const reportedProblems = 20
+
+// report writes what is wrong with a catalog. What it is about is not served; everything else is.
+func report(log *slog.Logger, index *catalog.Index) {
+	errs := index.Problems().Errors()
+	for i, p := range errs {
+		if i == reportedProblems {
+			log.Warn("more problems; fairlead catalog validate lists them", "count", len(errs)-i)
+			return
+		}
+		log.Warn("not served as written", "problem", p.String())
+	}
+}

@@ -1,0 +1,172 @@
+package catalogserver
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// registryServer answers api.Registry.
+type registryServer struct {
+	registry.UnimplementedRegistryServer
+	router
+}
+
+// ListPackages streams the packages by name.
+func (s *registryServer) ListPackages(_ *registry.ListPackageRequest, stream grpc.ServerStreamingServer[registry.PackageName]) error {
+	x, err := s.index(stream.Context())
+	if err != nil {
+		return err
+	}
+	for _, name := range x.PackageNames() {
+		if err := stream.Send(&registry.PackageName{Name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GetPackage answers with a package and its channels by name.
+func (s *registryServer) GetPackage(ctx context.Context, request *registry.GetPackageRequest) (*registry.Package, error) {
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := findPackage(x, request.GetName())
+	if err != nil {
+		return nil, err
+	}
+	answer := &registry.Package{Name: p.Name, DefaultChannelName: p.DefaultChannel, Deprecation: deprecation(p.Deprecation)}
+	for _, c := range channelsByName(p) {
+		answer.Channels = append(answer.Channels, &registry.Channel{Name: c.Name, CsvName: c.Head, Deprecation: deprecation(c.Deprecation)})
+	}
+	return answer, nil
+}
+
+// GetBundle answers with an entry of a channel.
+func (s *registryServer) GetBundle(ctx context.Context, request *registry.GetBundleRequest) (*registry.Bundle, error) {
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, c, err := findChannel(x, request.GetPkgName(), request.GetChannelName())
+	if err != nil {
+		return nil, err
+	}
+	e, ok := c.Entry(request.GetCsvName())
+	if !ok {
+		return nil, status.Errorf(codes.NotFound, "package %q, channel %q, bundle %q not found", p.Name, c.Name, request.GetCsvName())
+	}
+	return trimmed(x, place{p, c, e})
+}
+
+// GetBundleForChannel answers with the head of a channel.
+func (s *registryServer) GetBundleForChannel(ctx context.Context, request *registry.GetBundleInChannelRequest) (*registry.Bundle, error) {
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, c, err := findChannel(x, request.GetPkgName(), request.GetChannelName())
+	if err != nil {
+		return nil, err
+	}
+	return trimmed(x, place{p, c, head(c)})
+}
+
+// GetBundleThatReplaces answers with the entry that upgrades from another; if there are several, with the one nearest to the head.
+func (s *registryServer) GetBundleThatReplaces(ctx context.Context, request *registry.GetReplacementRequest) (*registry.Bundle, error) {
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if request.GetCsvName() == "" {
+		return nil, errNoName
+	}
+	p, c, err := findChannel(x, request.GetPkgName(), request.GetChannelName())
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range c.Entries {
+		if e.Replaces == request.GetCsvName() || slices.Contains(e.Skips, request.GetCsvName()) {
+			return trimmed(x, place{p, c, e})
+		}
+	}
+	return nil, status.Errorf(codes.NotFound, "no entry found for package %q, channel %q", p.Name, c.Name)
+}
+
+// errNoName refuses the empty name, which entries without replaces would match.
+var errNoName = status.Error(codes.InvalidArgument, "csvName is required")
+
+// GetChannelEntriesThatReplace streams all entries that upgrade from a bundle.
+func (s *registryServer) GetChannelEntriesThatReplace(request *registry.GetAllReplacementsRequest, stream grpc.ServerStreamingServer[registry.ChannelEntry]) error {
+	x, err := s.index(stream.Context())
+	if err != nil {
+		return err
+	}
+	name := request.GetCsvName()
+	if name == "" {
+		return errNoName
+	}
+	found := false
+	for at := range places(x) {
+		for range edgesFrom(at.entry, name) {
+			found = true
+			if err := stream.Send(upgrade(at, at.entry.Replaces)); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		return status.Errorf(codes.NotFound, "no channel entries found that replace %s", name)
+	}
+	return nil
+}
+
+// edgesFrom counts the ways in which an entry upgrades from a bundle.
+func edgesFrom(e *catalog.EntryInfo, name string) int {
+	if e.Replaces == name {
+		return 1
+	}
+	n := 0
+	for _, skip := range e.Skips {
+		if skip == name {
+			n++
+		}
+	}
+	return n
+}
+
+// ListBundles streams every entry of every channel, by the names of channel, package and bundle.
+func (s *registryServer) ListBundles(_ *registry.ListBundlesRequest, stream grpc.ServerStreamingServer[registry.Bundle]) error {
+	x, err := s.index(stream.Context())
+	if err != nil {
+		return err
+	}
+	var channels []place
+	for _, name := range x.PackageNames() {
+		p, _ := x.Package(name)
+		for _, c := range p.Channels {
+			channels = append(channels, place{pkg: p, channel: c})
+		}
+	}
+	slices.SortStableFunc(channels, func(a, b place) int { return strings.Compare(a.channel.Name, b.channel.Name) })
+	for _, at := range channels {
+		for _, e := range entriesByName(at.channel) {
+			b, err := listed(x, place{at.pkg, at.channel, e})
+			if err != nil {
+				return err
+			}
+			if err := stream.Send(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package catalogserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Origin is where the content of a catalog comes from.
+type Origin interface {
+	// String names it for people.
+	String() string
+	// State is a text that changes when the content may have changed. It is cheaper to have than the content.
+	State(ctx context.Context) (string, error)
+	// Read reads the content.
+	Read(ctx context.Context) (*catalog.Index, error)
+}
+
+// Catalog is a catalog to serve.
+type Catalog struct {
+	Name   string
+	Origin Origin
+	// Poll is how often to ask the Origin for its State; 0 means only when Reload says so.
+	Poll time.Duration
+}
+
+// Config says what Run serves, and where. The addresses are those of net.Listen; nothing listens at an empty one.
+type Config struct {
+	GRPC, HTTP, Pprof string
+	// StartupProfile takes a CPU profile until the server is ready, and serves it at Pprof.
+	StartupProfile bool
+	Catalogs       []Catalog
+	// Reload makes Run read everything again.
+	Reload <-chan os.Signal
+	Log    *slog.Logger
+	// Listening, when set, is called with the addresses before anything is read.
+	Listening func(Addresses)
+}
+
+// Addresses are where a server listens; nil where it does not.
+type Addresses struct{ GRPC, HTTP, Pprof net.Addr }
+
+// How many clients there may be at once, and how long those that are being answered are waited for in the end.
+const (
+	maxConnections = 1024
+	stopTime       = 10 * time.Second
+)
+
+// Run serves catalogs until ctx ends. It listens at once, so that a busy port is told before anything is read, and is healthy as soon as
+// all catalogs were read. A catalog that cannot be read then ends it; later, the last good content goes on being served.
+func Run(ctx context.Context, cfg Config) error {
+	s := &server{cfg: cfg, set: &Set{}, health: NewHealth()}
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		<-running.Done()
+		s.stop()
+		return nil
+	})
+	group.Go(func() error {
+		if err := s.listen(group); err != nil {
+			return err
+		}
+		watchers, err := s.start(running)
+		if err != nil {
+			return err
+		}
+		watch(running, watchers, cfg.Reload)
+		return nil
+	})
+	if err := group.Wait(); ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return nil
+}
+
+// server is a run.
+type server struct {
+	cfg     Config
+	set     *Set
+	health  *Health
+	profile *startupProfile
+
+	mu      sync.Mutex
+	stops   []func(context.Context) // end what serves
+	stopped bool
+}
+
+// listen begins to listen everywhere.
+func (s *server) listen(group *errgroup.Group) error {
+	calls, web := NewGRPC(s.set, s.health, s.cfg.Log), NewHTTP(s.set, s.health, s.cfg.Log)
+	if s.cfg.Pprof != "" && s.cfg.StartupProfile {
+		s.profile = newStartupProfile()
+	}
+	profiles := newPprof(s.profile)
+	var at Addresses
+	for _, l := range []struct {
+		what, address string
+		at            *net.Addr
+		serve         func(net.Listener) error
+		stop          func(context.Context)
+	}{
+		{"gRPC", s.cfg.GRPC, &at.GRPC, calls.Serve, func(ctx context.Context) { stopGRPC(ctx, calls) }},
+		{"HTTP", s.cfg.HTTP, &at.HTTP, web.Serve, func(ctx context.Context) { stopHTTP(ctx, web) }},
+		{"profiles", s.cfg.Pprof, &at.Pprof, profiles.Serve, func(ctx context.Context) { stopHTTP(ctx, profiles) }},
+	} {
+		if l.address == "" {
+			continue
+		}
+		listener, err := net.Listen("tcp", l.address)
+		if err != nil {
+			return fmt.Errorf("serve %s: %w; choose another port, or stop what listens there", l.what, err)
+		}
+		*l.at = listener.Addr()
+		s.onStop(l.stop)
+		group.Go(func() error {
+			err := l.serve(netutil.LimitListener(listener, maxConnections))
+			if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
+				return fmt.Errorf("serve %s at %s: %w", l.what, listener.Addr(), err)
+			}
+			return nil
+		})
+		s.cfg.Log.Info("listening", "for", l.what, "address", listener.Addr().String())
+	}
+	if s.cfg.Listening != nil {
+		s.cfg.Listening(at)
+	}
+	return nil
+}
+
+// start reads all catalogs.
+func (s *server) start(ctx context.Context) ([]*watcher, error) {
+	begin := time.Now()
+	var watchers []*watcher
+	for _, c := range s.cfg.Catalogs {
+		w := &watcher{set: s.set, catalog: c, log: s.cfg.Log}
+		if err := w.start(ctx); err != nil {
+			return nil, err
+		}
+		watchers = append(watchers, w)
+	}
+	debug.FreeOSMemory() // what reading took is not needed again soon
+	s.profile.stop()
+	s.health.Set(true)
+	s.cfg.Log.Info("ready", "catalogs", len(watchers), "took", time.Since(begin).Round(time.Millisecond))
+	return watchers, nil
+}
+
+// onStop remembers what to do in the end, or does it when that has come already.
+func (s *server) onStop(stop func(context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stopped {
+		s.stops = append(s.stops, stop)
+		return
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	stop(ended)
+}
+
+// stop lets clients finish what they have begun, if that does not take too long.
+func (s *server) stop() {
+	s.mu.Lock()
+	stops := s.stops
+	s.stopped = true
+	s.mu.Unlock()
+	s.health.Stop()
+	s.profile.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, stop := range stops {
+		all.Go(func() { stop(ctx) })
+	}
+	all.Wait()
+}
+
+func stopGRPC(ctx context.Context, s *grpc.Server) {
+	end := context.AfterFunc(ctx, s.Stop)
+	defer end()
+	s.GracefulStop()
+}
+
+func stopHTTP(ctx context.Context, s *http.Server) {
+	if s.Shutdown(ctx) != nil {
+		_ = s.Close() // nothing is left to be told
+	}
+}

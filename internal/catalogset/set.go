@@ -1,0 +1,121 @@
+// Package catalogset holds the catalogs that are being served: for each CatalogSource or ClusterCatalog the last good
+// index and how it is doing now. The catalog controllers publish, everyone else reads; nobody copies an index.
+//
+// It never loads, validates or fetches anything, and knows no Kubernetes client. Start reading at Set.
+package catalogset
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Ref names a catalog by the object that declares it. Cluster-scoped catalogs have no namespace.
+type Ref struct {
+	Namespace string
+	Name      string
+}
+
+// String returns "namespace/name", or the bare name of a cluster-scoped catalog.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}
+
+// Compare orders references by namespace, then name.
+func (r Ref) Compare(o Ref) int {
+	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
+}
+
+// Entry is what is known of one catalog. Index is the last good content: it stays when a newer content cannot be had, and
+// is nil only when there never was any. Problem says why the wanted content is not being served, and is empty when it is.
+type Entry struct {
+	Index   *catalog.Index
+	Problem string
+}
+
+// Set is the collection of served catalogs. It is safe for concurrent use; its zero value is not usable, see New.
+type Set struct {
+	mu        sync.RWMutex
+	entries   map[Ref]Entry
+	listeners []func(Ref)
+}
+
+// New returns an empty set.
+func New() *Set {
+	return &Set{entries: map[Ref]Entry{}}
+}
+
+// OnChange registers a function that is called, outside any lock, after an entry was published or withdrawn. The function must
+// not block: controllers put the reference into a queue.
+func (s *Set) OnChange(f func(Ref)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners = append(s.listeners, f)
+}
+
+// Publish stores the entry and tells the listeners when anything that a reader can see has changed.
+func (s *Set) Publish(ref Ref, e Entry) {
+	s.mu.Lock()
+	old, known := s.entries[ref]
+	s.entries[ref] = e
+	listeners := s.listeners
+	s.mu.Unlock()
+	if known && same(old, e) {
+		return
+	}
+	for _, f := range listeners {
+		f(ref)
+	}
+}
+
+// Withdraw forgets a catalog.
+func (s *Set) Withdraw(ref Ref) {
+	s.mu.Lock()
+	_, known := s.entries[ref]
+	delete(s.entries, ref)
+	listeners := s.listeners
+	s.mu.Unlock()
+	if !known {
+		return
+	}
+	for _, f := range listeners {
+		f(ref)
+	}
+}
+
+// Get returns the entry of one catalog.
+func (s *Set) Get(ref Ref) (Entry, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	e, ok := s.entries[ref]
+	return e, ok
+}
+
+// Digests are those of the contents that are being served, sorted, each once.
+func (s *Set) Digests() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var digests []string
+	for _, e := range s.entries {
+		if e.Index != nil {
+			digests = append(digests, e.Index.Digest())
+		}
+	}
+	slices.Sort(digests)
+	return slices.Compact(digests)
+}
+
+func same(a, b Entry) bool {
+	digest := func(e Entry) string {
+		if e.Index == nil {
+			return ""
+		}
+		return e.Index.Digest()
+	}
+	return digest(a) == digest(b) && a.Problem == b.Problem
+}

@@ -1,0 +1,188 @@
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// hosts are the names of the Service in these tests.
+var hosts = []string{"svc.ns", "svc.ns.svc", "svc.ns.svc.cluster.local"}
+
+func issue(t testing.TB, r Request) Serving {
+	t.Helper()
+	if r.Hosts == nil {
+		r.Hosts = hosts
+	}
+	if r.Now.IsZero() {
+		r.Now = start
+	}
+	s, err := Issue(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestIssueNeedsAHost(t *testing.T) {
+	if _, err := Issue(Request{Now: start}); err == nil {
+		t.Error("a certificate without host was issued")
+	}
+}
+
+func TestIssuedCertificate(t *testing.T) {
+	s := issue(t, Request{Hosts: []string{strings.Repeat("a", 70) + ".ns", "b"}})
+	leaf, authorities, err := s.parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(authorities) != 1 || !authorities[0].IsCA || authorities[0].KeyUsage != x509.KeyUsageCertSign {
+		t.Errorf("authorities = %v", authorities)
+	}
+	if name := authorities[0].Subject.CommonName; !regexp.MustCompile(`^olm-selfsigned-[0-9a-f]+$`).MatchString(name) {
+		t.Errorf("common name of the authority = %q", name)
+	}
+	if leaf.IsCA || len(leaf.Subject.CommonName) != 64 || !slices.Equal(leaf.DNSNames, []string{strings.Repeat("a", 70) + ".ns", "b"}) {
+		t.Errorf("leaf: CA %v, common name %q, names %v", leaf.IsCA, leaf.Subject.CommonName, leaf.DNSNames)
+	}
+	if !leaf.NotAfter.Equal(start.Add(DefaultLife)) || leaf.NotBefore.After(start) {
+		t.Errorf("valid from %s to %s", leaf.NotBefore, leaf.NotAfter)
+	}
+}
+
+func TestCheckAndDue(t *testing.T) {
+	good := issue(t, Request{})
+	other := issue(t, Request{})
+	life := DefaultLife + backdate
+	rotate := start.Add(-backdate).Add(life / 3 * 2)
+	tests := map[string]struct {
+		serving Serving
+		hosts   []string
+		now     time.Time
+		check   string
+		due     string
+	}{
+		"fresh":               {serving: good, now: start},
+		"just before renewal": {serving: good, now: rotate.Add(-time.Second)},
+		"at renewal":          {serving: good, now: rotate, due: "two thirds"},
+		"expired":             {serving: good, now: start.Add(DefaultLife + time.Second), check: "expired", due: "expired"},
+		"not yet valid":       {serving: good, now: start.Add(-time.Hour), check: "not yet valid", due: "not yet valid"},
+		"another host":        {serving: good, hosts: []string{"svc.other"}, now: start, check: "svc.other", due: "svc.other"},
+		"empty":               {now: start, check: "no certificate", due: "no certificate"},
+		"key of another": {serving: Serving{Certificate: good.Certificate, Key: other.Key, Authorities: good.Authorities},
+			now: start, check: "key", due: "key"},
+		"authority of another": {serving: Serving{Certificate: good.Certificate, Key: good.Key, Authorities: other.Authorities},
+			now: start, check: "unknown authority", due: "unknown authority"},
+		"no authority": {serving: Serving{Certificate: good.Certificate, Key: good.Key}, now: start, check: "authorities", due: "authorities"},
+		"a key in the place of an authority": {serving: Serving{Certificate: good.Certificate, Key: good.Key, Authorities: good.Key},
+			now: start, check: "CERTIFICATE", due: "CERTIFICATE"},
+		"garbage": {serving: Serving{Certificate: []byte("x"), Key: good.Key, Authorities: good.Authorities},
+			now: start, check: "PEM", due: "PEM"},
+		"too long": {serving: Serving{Certificate: make([]byte, maxPEM+1), Authorities: good.Authorities},
+			now: start, check: "limit", due: "limit"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			names := tc.hosts
+			if names == nil {
+				names = hosts
+			}
+			expect(t, "Check", tc.serving.Check(names, tc.now), tc.check)
+			expect(t, "Due", tc.serving.Due(names, tc.now), tc.due)
+		})
+	}
+}
+
+func expect(t *testing.T, what string, err error, text string) {
+	t.Helper()
+	if text == "" && err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	if text != "" && (err == nil || !strings.Contains(err.Error(), text)) {
+		t.Errorf("%s = %v, want an error about %q", what, err, text)
+	}
+}
+
+// TestThreeYearsWithoutAFailedHandshake renews whenever renewal is due, lets servers and clients lag one step behind,
+// and has every client shake hands with every server over that time.
+func TestThreeYearsWithoutAFailedHandshake(t *testing.T) {
+	current := issue(t, Request{})
+	previous, renewals := current, 0
+	for now := start; now.Before(start.AddDate(3, 0, 0)); now = now.AddDate(0, 0, 11) {
+		// Trust is spread before the certificate is served.
+		for server, trusted := range map[*Serving]Serving{&previous: previous, &current: current} {
+			if err := handshake(*server, trusted, now); err != nil {
+				t.Fatalf("%s: %v", now, err)
+			}
+		}
+		if err := handshake(previous, current, now); err != nil {
+			t.Fatalf("%s: an old server is no longer trusted: %v", now, err)
+		}
+		previous = current
+		if current.Due(hosts, now) != nil {
+			current, renewals = issue(t, Request{Old: current, Now: now}), renewals+1
+		}
+	}
+	if renewals != 2 {
+		t.Errorf("%d renewals in three years, want 2", renewals)
+	}
+}
+
+func handshake(server, trusted Serving, now time.Time) error {
+	pair, err := tls.X509KeyPair(server.Certificate, server.Key)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(trusted.Authorities) {
+		return fmt.Errorf("no authority in %q", trusted.Authorities)
+	}
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	clock := func() time.Time { return now }
+	go func() {
+		_ = tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, Time: clock}).Handshake()
+	}()
+	return tls.Client(near, &tls.Config{RootCAs: roots, ServerName: "svc.ns.svc", Time: clock}).Handshake()
+}
+
+func TestOldAuthoritiesAreBoundedAndDroppedOnceExpired(t *testing.T) {
+	s := issue(t, Request{})
+	for i := range 6 {
+		s = issue(t, Request{Old: s, Now: start.Add(time.Duration(i) * time.Hour)})
+	}
+	if _, authorities, err := s.parse(); err != nil || len(authorities) != maxAuthorities {
+		t.Errorf("%d authorities (%v), want %d", len(authorities), err, maxAuthorities)
+	}
+	s = issue(t, Request{Old: s, Now: start.Add(2 * DefaultLife)})
+	if _, authorities, err := s.parse(); err != nil || len(authorities) != 1 {
+		t.Errorf("%d authorities (%v) once the old ones expired, want 1", len(authorities), err)
+	}
+}
+
+func FuzzServing(f *testing.F) {
+	s := issue(f, Request{})
+	f.Add(s.Certificate, s.Key, s.Authorities)
+	f.Add([]byte("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"), []byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, certificate, key, authorities []byte) {
+		in := Serving{Certificate: certificate, Key: key, Authorities: authorities}
+		due := in.Due(hosts, start)
+		if due == nil && in.Check(hosts, start) != nil {
+			t.Error("a certificate that cannot be used is not due for renewal")
+		}
+		// Whatever was there before, a renewed certificate is good.
+		out := issue(t, Request{Old: in})
+		if err := out.Due(hosts, start); err != nil {
+			t.Errorf("renewed certificate: %v", err)
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/cli/bundlecmd"
+	"fairlead.dev/fairlead/internal/cli/catalogcmd"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/resolvecmd"
+)
+
+// Run runs a command line and returns the exit code.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(command.Streams{In: stdin, Out: stdout, Err: stderr})
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	return exitCode(cmd, err, stderr)
+}
+
+func newRoot(s command.Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "fairlead",
+		Short:             "Operator Lifecycle Manager for Kubernetes",
+		Args:              command.Usage(cobra.NoArgs), // an unknown command is an error
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.UsageError{Err: err} })
+	root.AddCommand(commands(s)...)
+	return root
+}
+
+func commands(s command.Streams) []*cobra.Command {
+	return append(resolvecmd.Commands(s),
+		bundlecmd.New(s),
+		catalogcmd.New(s),
+		newClusterCommand(s),
+		newDemoCommand(s),
+		newInstallCommand(s),
+		newManagerCommand(s),
+		newStatusCommand(s),
+		newVersionCommand(s),
+	)
+}
+
+func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
+	code := command.Code(err)
+	switch {
+	case command.Silent(err):
+	case code == command.ExitUsage:
+		fmt.Fprintf(stderr, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+	default:
+		fmt.Fprintf(stderr, "fairlead: %v\n", err)
+	}
+	return code
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+
+	"fairlead.dev/fairlead/internal/devcluster"
+)
+
+func newClusterCommand(s command.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Run a Kubernetes cluster with simulated pods on this machine",
+		Long: `Run a Kubernetes cluster on this machine: a real control plane, simulated nodes and an image registry.
+Pods are simulated: they are scheduled and become ready, but nothing runs in them.`,
+		Args: command.Usage(cobra.NoArgs), // an unknown command is an error
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	which := &clusterFlags{}
+	cmd.PersistentFlags().StringVar(&which.name, "name", devcluster.DefaultName, "name of the cluster")
+	cmd.PersistentFlags().StringVar(&which.dataDir, "data-dir", "", "directory of its data (default: one for each name, in the user's cache directory)")
+	cmd.AddCommand(
+		newClusterStartCommand(s, which),
+		newClusterStopCommand(s, which),
+		newClusterStatusCommand(s, which),
+		newClusterKubeconfigCommand(s, which),
+		newClusterLogsCommand(s, which),
+	)
+	return cmd
+}
+
+// clusterFlags say which cluster is meant.
+type clusterFlags struct{ name, dataDir string }
+
+func (f *clusterFlags) dir() (string, error) {
+	if f.dataDir != "" {
+		return f.dataDir, nil
+	}
+	return devcluster.DataDir(f.name)
+}
+
+func (f *clusterFlags) connect() (*devcluster.Client, error) {
+	dir, err := f.dir()
+	if err != nil {
+		return nil, err
+	}
+	return devcluster.Connect(dir)
+}
+
+// mebibytes is for people.
+func mebibytes(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }

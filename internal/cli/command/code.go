@@ -1,0 +1,32 @@
+package command
+
+import (
+	"errors"
+	"strings"
+)
+
+// Code is the exit code of a command that ended with err.
+func Code(err error) int {
+	var exit ExitError
+	var wrong UsageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &exit):
+		return exit.Code
+	case errors.As(err, &wrong) || excluded(err):
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// Silent tells whether a command that ended with err has said all there is to say.
+func Silent(err error) bool {
+	var exit ExitError
+	return err == nil || errors.As(err, &exit)
+}
+
+// excluded tells whether flags were given that exclude each other, which cobra says in words alone.
+func excluded(err error) bool {
+	return strings.HasPrefix(err.Error(), "if any flags in the group [")
+}

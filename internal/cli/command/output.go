@@ -1,0 +1,54 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// Output is the value of -o: text for people, json or yaml for programs.
+type Output string
+
+const (
+	OutputText Output = "text"
+	OutputJSON Output = "json"
+	OutputYAML Output = "yaml"
+)
+
+func (o *Output) Flag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP((*string)(o), "output", "o", string(OutputText), "how to print the result: text, json or yaml")
+}
+
+// Check refuses formats that do not exist.
+func (o Output) Check() error {
+	switch o {
+	case OutputText, OutputJSON, OutputYAML:
+		return nil
+	}
+	return UsageError{fmt.Errorf("output format %q: choose text, json or yaml", string(o))}
+}
+
+// Write prints a value for programs, or lets text print it for people.
+func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error {
+	var content []byte
+	var err error
+	switch o {
+	case OutputJSON:
+		content, err = json.MarshalIndent(value, "", "  ")
+		content = append(content, '\n')
+	case OutputYAML:
+		content, err = yaml.Marshal(value)
+	default:
+		return text(w)
+	}
+	if err != nil {
+		return fmt.Errorf("encode the result: %w", err)
+	}
+	if _, err := w.Write(content); err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}

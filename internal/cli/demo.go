@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"fairlead.dev/fairlead/internal/demo"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+const demoHelp = `Run the main job from beginning to end on an embedded Kubernetes cluster and show it as it happens.
+
+A control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) with a simulated node comes up as children of
+this process. Sample bundles and a catalog are pushed to a registry inside it, a Subscription brings an operator and the operator
+that it depends on, and a newer catalog upgrades both. The pods are simulated: no operator code runs.
+
+Without --exit the cluster stays up until you press Ctrl-C, with a kubeconfig for kubectl.
+
+With --bundles DIR --install PKG,PKG the catalog is made from a directory of registry+v1 bundles, laid out as
+DIR/<package>/<version>/{manifests,metadata}, and those packages are installed from it, all at once.`
+
+func newDemoCommand(s command.Streams) *cobra.Command {
+	var o demo.Options
+	var exit bool
+	var format command.Output
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the main job on an embedded cluster",
+		Long:  demoHelp,
+		Args:  command.Usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(format.Check(), checkDemo(o)); err != nil {
+				return err
+			}
+			return runDemo(cmd.Context(), s, o, exit, format)
+		},
+	}
+	format.Flag(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&exit, "exit", false, "stop everything once the story is told")
+	flags.BoolVar(&o.Keep, "keep", false, "keep the data of the cluster when it stops; start it again with: fairlead cluster start --name NAME")
+	flags.StringVar(&o.Name, "name", "demo", "name of the embedded cluster")
+	flags.StringVar(&o.DataDir, "data-dir", "", "directory of the embedded cluster (default: one in the user's cache directory)")
+	flags.StringVar(&o.Bundles, "bundles", "", "directory of bundles to make the catalog from")
+	flags.StringSliceVar(&o.Install, "install", nil, "packages to install, with --bundles")
+	flags.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "how long to wait for each part of the story")
+	return cmd
+}
+
+func checkDemo(o demo.Options) error {
+	if (o.Bundles == "") != (len(o.Install) == 0) {
+		return command.UsageError{Err: errors.New("--bundles and --install go together: a directory of bundles, and the packages to install from it")}
+	}
+	return nil
+}
+
+func runDemo(ctx context.Context, s command.Streams, o demo.Options, exit bool, format command.Output) (err error) {
+	o.Log = logr.Discard() // what goes wrong is in the status of objects, and shown from there
+	ctrl.SetLogger(o.Log)
+	klog.SetLogger(o.Log)
+	told := s.Out
+	if format != "text" {
+		told = s.Err // stdout is for the result alone
+	}
+	printer := command.Progress(told)
+	d, err := demo.Run(ctx, o, printer)
+	defer func() { err = errors.Join(err, d.Stop()) }()
+	if err != nil {
+		return err
+	}
+	if err := format.Write(s.Out, d.Result, func(w io.Writer) error { return demoSummary(w, d.Result) }); err != nil {
+		return err
+	}
+	if exit {
+		return nil
+	}
+	printer.Text(fmt.Sprintf(`
+The cluster is up. In another terminal:
+
+    export KUBECONFIG=%s
+    kubectl get sub,csv,installplans.operators.coreos.com,catsrc,og -A
+    fairlead status -n %s
+
+Press Ctrl-C to stop it.`, d.Result.Kubeconfig, d.Result.Namespace))
+	return d.Wait(ctx)
+}
+
+func demoSummary(w io.Writer, r demo.Result) error {
+	fmt.Fprintf(w, "\nKubernetes %s ready after %.1f s, controllers after %.1f s more. Installed in %.1f s",
+		r.KubernetesVersion, r.Seconds["clusterReady"], r.Seconds["managerReady"], r.Seconds["installed"])
+	if upgraded, ok := r.Seconds["upgraded"]; ok {
+		fmt.Fprintf(w, ", upgraded in %.1f s", upgraded)
+	}
+	_, err := fmt.Fprintf(w, ". The cluster uses %d MiB.\n", r.MemoryBytes>>20)
+	return err
+}

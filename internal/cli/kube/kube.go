@@ -1,0 +1,45 @@
+// Package kube is how commands reach the cluster that their flags name. It holds no command and reads nothing by itself.
+// Start reading at Connect.
+package kube
+
+import (
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/manager"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Connect returns a client for the cluster that the flags name, and the namespace to work in.
+func Connect(flags *kubeconfig.Flags) (client.Client, string, error) {
+	config, err := flags.Config()
+	if err != nil {
+		return nil, "", err
+	}
+	namespace, err := flags.Namespace()
+	if err != nil {
+		return nil, "", err
+	}
+	scheme, err := manager.Scheme()
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, "", fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	return c, namespace, nil
+}
+
+// Explain says what to do about a cluster that does not know the project's kinds.
+func Explain(err error) error {
+	var discovery *apiutil.ErrResourceDiscoveryFailed
+	if meta.IsNoMatchError(err) || errors.As(err, &discovery) {
+		return fmt.Errorf("the cluster does not serve the operators.coreos.com APIs: run the manager, which applies them, with: fairlead manager (%w)", err)
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package opmcmd
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"fairlead.dev/fairlead/internal/image"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"opm":        func() { os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"pushbundle": pushBundle,
+		"docker":     printArgs,
+		"buildah":    printArgs,
+	})
+}
+
+// pushBundle pushes a bundle directory: pushbundle DIR IMAGE PACKAGE.
+func pushBundle() {
+	labels := image.BundleLabels(os.Args[3], []string{"stable"}, "")
+	if _, err := image.Push(context.Background(), os.Args[2], os.DirFS(os.Args[1]), labels, image.PushOptions{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// printArgs stands for a program that builds images.
+func printArgs() { fmt.Fprintln(os.Stderr, filepath.Base(os.Args[0]), strings.Join(os.Args[1:], " ")) }
+
+// TestScripts runs sessions at the command line. $REGISTRY is a registry on loopback, $EXAMPLES the folder of the examples.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		ContinueOnError:     true,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			server := httptest.NewServer(image.NewRegistry(""))
+			env.Defer(server.Close)
+			env.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
+			env.Setenv("EXAMPLES", examples)
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("OLM_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
+			return nil
+		},
+	})
+}
+
+func TestCalled(t *testing.T) {
+	tests := map[string]struct {
+		argument0 string
+		want      bool
+	}{
+		"by name":               {"opm", true},
+		"by path":               {"/usr/local/bin/opm", true},
+		"with an extension":     {"opm.exe", true},
+		"in capitals":           {"/bin/OPM.EXE", true},
+		"as itself":             {"fairlead", false},
+		"a name that begins so": {"opm-v1", false},
+		"a folder of that name": {"/opm/fairlead", false},
+		"none at all":           {"", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Called(test.argument0); got != test.want {
+				t.Errorf("Called(%q) = %t, want %t", test.argument0, got, test.want)
+			}
+		})
+	}
+}

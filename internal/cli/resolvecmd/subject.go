@@ -1,0 +1,194 @@
+package resolvecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/discovery"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/version"
+)
+
+// subject is what a question is about, as its flags say.
+type subject struct {
+	streams    command.Streams
+	cluster    kubeconfig.Flags
+	global     string
+	catalogs   []string
+	files      []string
+	installed  []string
+	from       []string
+	subscribe  []string
+	kubernetes string
+	output     command.Output
+}
+
+const subjectHelp = `
+Without --catalog and -f the namespace is read from the cluster, and the catalogs from their images; nothing is written, and the answer
+is what the manager would decide now. --subscribe then asks what would happen with one more Subscription.
+
+With --catalog or -f no cluster is needed. -f takes the objects that a cluster has: Subscriptions, ClusterServiceVersions with their
+phase, CatalogSources, OperatorGroups and InstallPlans, as kubectl get -o yaml prints them. A --catalog takes the place of the
+CatalogSource of its name. --installed is short for an operator that runs, as a catalog describes it; with @CATALOG/CHANNEL a Subscription
+follows that channel. --installed-from reads ClusterServiceVersions; those without phase are taken to run.`
+
+func (f *subject) flags(cmd *cobra.Command) {
+	f.output.Flag(cmd)
+	f.cluster.AddCluster(cmd.Flags())
+	f.cluster.AddNamespace(cmd.Flags())
+	flags := cmd.Flags()
+	flags.StringVar(&f.global, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see")
+	flags.StringArrayVar(&f.catalogs, "catalog", nil, "a catalog, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "file with Kubernetes objects, - for standard input (may be repeated)")
+	flags.StringArrayVar(&f.installed, "installed", nil, "an operator that is installed, as NAME[@CATALOG/CHANNEL] (may be repeated)")
+	flags.StringArrayVar(&f.from, "installed-from", nil, "file with ClusterServiceVersions that are installed (may be repeated)")
+	flags.StringArrayVar(&f.subscribe, "subscribe", nil, "a Subscription to add, as PACKAGE[:CHANNEL][@STARTING_CSV][%CATALOG] (may be repeated)")
+	flags.StringVar(&f.kubernetes, "kubernetes", "", "version of Kubernetes to decide for (default: that of the cluster; without one any)")
+}
+
+// decide reads what the flags name and lets it be decided on.
+func (f *subject) decide(cmd *cobra.Command, question func(ctx context.Context, p *preview.Preview) error) error {
+	if err := f.output.Check(); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	q, err := f.question(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	return f.withLibrary(ctx, func(library *preview.Library) error {
+		p, err := q.Decide(ctx, library)
+		if err != nil {
+			return err
+		}
+		return question(ctx, p)
+	})
+}
+
+// withLibrary opens what catalogs are read with, for as long as do takes.
+func (f *subject) withLibrary(ctx context.Context, do func(library *preview.Library) error) (err error) {
+	r := &render.Renderer{}
+	done := command.Attach(r, f.streams)
+	defer func() { err = errors.Join(err, done()) }()
+	library, err := preview.OpenLibrary(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, library.Close()) }()
+	return do(library)
+}
+
+// question reads the objects, from files or from the cluster, and what is added to them.
+func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Question, error) {
+	add, err := f.additions()
+	if err != nil {
+		return nil, command.UsageError{Err: err}
+	}
+	var q *preview.Question
+	if len(f.catalogs)+len(f.files) > 0 {
+		q, err = f.offline(cmd)
+	} else {
+		q, err = f.online(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.Catalogs, q.Installed, q.Wishes = add.Catalogs, add.Installed, add.Wishes
+	if f.kubernetes != "" {
+		q.Kubernetes = add.Kubernetes
+	}
+	return q, nil
+}
+
+// additions parses what is said in short.
+func (f *subject) additions() (preview.Question, error) {
+	var q preview.Question
+	err := errors.Join(
+		parse(f.catalogs, preview.ParseCatalog, &q.Catalogs),
+		parse(f.installed, preview.ParseInstalled, &q.Installed),
+		parse(f.subscribe, preview.ParseWish, &q.Wishes))
+	if f.kubernetes != "" && err == nil {
+		if q.Kubernetes, err = version.ParseTolerant(f.kubernetes); err != nil {
+			err = fmt.Errorf("--kubernetes: %w", err)
+		}
+	}
+	if len(f.catalogs)+len(f.files) == 0 && len(f.installed)+len(f.from) > 0 && err == nil {
+		err = errors.New("what is installed is read from the cluster: leave out --installed and --installed-from, or add --catalog or -f")
+	}
+	return q, err
+}
+
+func parse[T any](texts []string, one func(string) (T, error), into *[]T) error {
+	for _, text := range texts {
+		value, err := one(text)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, value)
+	}
+	return nil
+}
+
+func (f *subject) online(ctx context.Context) (*preview.Question, error) {
+	reader, namespace, err := kube.Connect(&f.cluster)
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.cluster.Config()
+	if err != nil {
+		return nil, err
+	}
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	q, err := preview.Cluster{Reader: reader, Server: server}.Question(ctx, namespace, f.global)
+	return q, kube.Explain(err)
+}
+
+func (f *subject) offline(cmd *cobra.Command) (*preview.Question, error) {
+	q := &preview.Question{GlobalNamespace: f.global}
+	var err error
+	if q.Namespace, err = cmd.Flags().GetString("namespace"); err != nil {
+		return nil, err
+	}
+	for _, name := range f.files {
+		if err := f.read(name, &q.Objects); err != nil {
+			return nil, err
+		}
+	}
+	var installed preview.Objects
+	for _, name := range f.from {
+		if err := f.read(name, &installed); err != nil {
+			return nil, err
+		}
+	}
+	q.Objects.Install(installed.Operators)
+	for _, object := range append(q.Objects.Ignored, installed.Others()...) {
+		fmt.Fprintf(f.streams.Err, "note: %s is not looked at\n", object)
+	}
+	return q, nil
+}
+
+// read adds the objects of a file.
+func (f *subject) read(name string, into *preview.Objects) error {
+	r := f.streams.In
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("read Kubernetes objects: %w", err)
+		}
+		defer file.Close()
+		r = file
+	}
+	return into.Decode(name, r)
+}

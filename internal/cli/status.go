@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"io"
+
+	"fairlead.dev/fairlead/internal/inspect"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+)
+
+func newStatusCommand(s command.Streams) *cobra.Command {
+	var k kubeconfig.Flags
+	var format command.Output
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the operators of a namespace stand, and why what is not done is not done",
+		Long: `Show how the operators of a namespace stand: its OperatorGroup and catalogs, each Subscription with its InstallPlan, its
+ClusterServiceVersion and Deployments, and the reason for everything that is not done yet.`,
+		Args: command.Usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := format.Check(); err != nil {
+				return err
+			}
+			c, namespace, err := kube.Connect(&k)
+			if err != nil {
+				return err
+			}
+			report, err := inspect.Namespace(cmd.Context(), c, namespace)
+			if err != nil {
+				return kube.Explain(err)
+			}
+			return format.Write(s.Out, report, func(w io.Writer) error { return report.Write(w) })
+		},
+	}
+	k.AddCluster(cmd.Flags())
+	k.AddNamespace(cmd.Flags())
+	format.Flag(cmd)
+	return cmd
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+)
+
+type versionInfo struct {
+	Fairlead string `json:"fairlead"`
+	// Kubernetes is the release that the embedded cluster runs.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+}
+
+func newVersionCommand(s command.Streams) *cobra.Command {
+	var format command.Output
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of Fairlead and of the Kubernetes it embeds",
+		Args:  command.Usage(cobra.NoArgs),
+	}
+	format.Flag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := format.Check(); err != nil {
+			return err
+		}
+		info := readVersion()
+		return format.Write(s.Out, info, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "fairlead %s, embedded Kubernetes %s, %s %s\n", info.Fairlead, info.Kubernetes, info.Go, info.Platform)
+			return err
+		})
+	}
+	return cmd
+}
+
+// readVersion asks the running binary, in which the go command records what it was built from.
+func readVersion() versionInfo {
+	info := versionInfo{Fairlead: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return info
+	}
+	if build.Main.Version != "" {
+		info.Fairlead = build.Main.Version
+	}
+	for _, dependency := range build.Deps {
+		if dependency.Path == "k8s.io/kubernetes" {
+			info.Kubernetes = dependency.Version
+		}
+	}
+	return info
+}

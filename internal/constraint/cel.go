@@ -1,0 +1,125 @@
+package constraint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/version"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// Rule is a condition in CEL on the properties of a bundle.
+type Rule struct {
+	// Text is the rule as its author wrote it.
+	Text    string
+	program cel.Program
+}
+
+// environment is what a rule can use: the properties of a bundle, and a comparison of versions.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(
+		cel.Variable("properties", cel.ListType(cel.MapType(cel.StringType, cel.AnyType))),
+		cel.Function("semver_compare", cel.Overload("semver_compare_any_any", []*cel.Type{cel.AnyType, cel.AnyType}, cel.IntType,
+			cel.BinaryBinding(compareVersions))),
+	)
+})
+
+func compareVersions(a, b ref.Val) ref.Val {
+	texts := [2]string{}
+	for i, v := range []ref.Val{a, b} {
+		text, ok := v.Value().(string)
+		if !ok {
+			return types.NewErr("semver_compare: %v is not a version in a string", v.Value())
+		}
+		texts[i] = text
+	}
+	first, err := version.ParseTolerant(texts[0])
+	if err != nil {
+		return types.NewErr("semver_compare: %v", err)
+	}
+	second, err := version.ParseTolerant(texts[1])
+	if err != nil {
+		return types.NewErr("semver_compare: %v", err)
+	}
+	return types.Int(first.Compare(second))
+}
+
+// Compile checks the syntax and the types of a rule, which has to be a yes or a no.
+func Compile(rule string) (*Rule, error) {
+	program, err := compile(rule)
+	if err != nil {
+		return nil, fmt.Errorf("CEL rule %q: %s", clip(rule, 100), clip(err.Error(), 500))
+	}
+	return &Rule{Text: rule, program: program}, nil
+}
+
+func compile(rule string) (cel.Program, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, fmt.Errorf("set up CEL: %w", err)
+	}
+	parsed, issues := env.Parse(rule)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	if err := countParts(parsed); err != nil {
+		return nil, err
+	}
+	checked, issues := env.Check(parsed)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	if !checked.OutputType().IsExactType(cel.BoolType) {
+		return nil, errors.New("cel expressions must have type Bool")
+	}
+	return env.Program(checked, bounded()...)
+}
+
+// clip shortens a text that comes from elsewhere.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// Meets tells whether the properties meet the rule. A rule that fails on them, or costs too much, is not met.
+func (r *Rule) Meets(properties []catalog.Property) bool {
+	met, _ := r.Ask(ValuesOf(properties))
+	return met
+}
+
+// Ask is Meets for those who ask many rules about the same properties; cost is what this answer took, in the units of CEL.
+func (r *Rule) Ask(properties Values) (met bool, cost uint64) {
+	b := &budget{left: maxCost}
+	result, details, err := r.program.Eval(map[string]any{"properties": []map[string]any(properties), budgetName: b})
+	switch {
+	case b.left < 0 || err != nil && (details == nil || details.ActualCost() == nil):
+		return false, maxCost
+	default:
+		cost = *details.ActualCost() + uint64(maxCost-b.left)
+	}
+	return err == nil && result == types.True, min(cost, maxCost)
+}
+
+// Values are properties as a rule sees them.
+type Values []map[string]any
+
+// ValuesOf reads properties. One whose value is not JSON is not there.
+func ValuesOf(properties []catalog.Property) Values {
+	out := make(Values, 0, len(properties))
+	for _, p := range properties {
+		var value any
+		if json.Unmarshal(p.Value, &value) == nil {
+			out = append(out, map[string]any{"type": p.Type, "value": value})
+		}
+	}
+	return out
+}

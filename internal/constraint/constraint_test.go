@@ -1,0 +1,124 @@
+package constraint
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+func TestParse(t *testing.T) {
+	raw := `{"failureMessage":"m","any":{"constraints":[{"all":{"constraints":[{"package":{"packageName":"a","versionRange":">=1.0.0"}},` +
+		`{"gvk":{"group":"g","version":"v1","kind":"K"}}]}},{"not":{"constraints":[{"cel":{"rule":"1 == 1"}}]}}]}}`
+	c, err := Parse(json.RawMessage(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.FailureMessage != "m" || len(c.Any) != 2 || len(c.Any[0].All) != 2 || len(c.Any[1].Not) != 1 {
+		t.Fatalf("got %+v", c)
+	}
+	if p := c.Any[0].All[0].Package; p == nil || p.Name != "a" || p.Range.String() != ">=1.0.0" {
+		t.Errorf("package %+v", p)
+	}
+	if gvk := c.Any[0].All[1].GVK; gvk == nil || gvk.Kind != "K" {
+		t.Errorf("API %+v", gvk)
+	}
+	if rule := c.Any[1].Not[0].CEL; rule == nil || rule.Text != "1 == 1" || !rule.Meets(nil) {
+		t.Errorf("rule %+v", rule)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	nested := strings.Repeat(`{"all":{"constraints":[`, MaxDepth+2) + `{"gvk":{"group":"g","version":"v1","kind":"K"}}` + strings.Repeat(`]}}`, MaxDepth+2)
+	tests := map[string]struct{ value, want string }{
+		"what is not JSON":          {`{`, "unexpected EOF"},
+		"unknown fields":            {`{"gvk":{"group":"g","version":"v1","kind":"K"},"x":1}`, "unknown field"},
+		"more than one value":       {`{"gvk":{"group":"g","version":"v1","kind":"K"}} {}`, "more follows"},
+		"nothing":                   {`{}`, "exactly one of"},
+		"two things at once":        {`{"gvk":{"kind":"K"},"package":{"packageName":"p","versionRange":"1"}}`, "has 2"},
+		"an empty list":             {`{"any":{"constraints":[]}}`, "a list of constraints is empty"},
+		"a broken range":            {`{"package":{"packageName":"p","versionRange":"~~"}}`, "~~"},
+		"a rule that is no rule":    {`{"cel":{"rule":"properties."}}`, "Syntax error"},
+		"a rule that is not a bool": {`{"cel":{"rule":"1 + 1"}}`, "cel expressions must have type Bool"},
+		"a rule about other things": {`{"cel":{"rule":"nobody == ''"}}`, "undeclared reference"},
+		"something inside":          {`{"not":{"constraints":[{"cel":{"rule":"1"}}]}}`, "type Bool"},
+		"too much nesting":          {nested, "nests deeper"},
+		"too large a value":         {`{"cel":{"rule":"` + strings.Repeat("x", MaxSize) + `"}}`, "greater than max constraint size 65536 bytes"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Parse(json.RawMessage(test.value)); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one about %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestCEL(t *testing.T) {
+	properties := []catalog.Property{
+		{Type: "olm.package", Value: json.RawMessage(`{"packageName":"p","version":"1.10.0"}`)},
+		{Type: "level", Value: json.RawMessage(`3`)},
+		{Type: "more", Value: json.RawMessage(`"a"`)},
+		{Type: "still more", Value: json.RawMessage(`"b"`)},
+		{Type: "broken", Value: json.RawMessage(`{`)},
+	}
+	tests := map[string]struct {
+		rule string
+		want bool
+	}{
+		"a property that is there":                 {`properties.exists(p, p.type == "level" && p.value == 3)`, true},
+		"one that is not":                          {`properties.exists(p, p.type == "none")`, false},
+		"versions are compared as versions":        {`properties.exists(p, p.type == "olm.package" && semver_compare(p.value.version, "1.9") == 1)`, true},
+		"a comparison of what is no version fails": {`properties.exists(p, semver_compare(p.value, 1) == 0)`, false},
+		"a value that is not JSON is not there":    {`properties.exists(p, p.type == "broken")`, false},
+		"a field that is not there fails":          {`properties[0].value.nothing == "x"`, false},
+		"a rule that costs too much is not met":    {`properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, properties.all(g, properties.all(h, properties.all(i, properties.all(j, properties.all(k, properties.all(l, a == a))))))))))))`, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			rule, err := Compile(test.rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := rule.Meets(properties); got != test.want {
+				t.Errorf("met: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"failureMessage":"m","all":{"constraints":[{"package":{"packageName":"a","versionRange":">=1.0.0"}},{"gvk":{"kind":"K"}}]}}`))
+	f.Add([]byte(`{"not":{"constraints":[{"cel":{"rule":"properties.exists(p, p.type == 'x')"}}]}}`))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		c, err := Parse(value)
+		if err == nil {
+			checkParts(t, *c, 0)
+		}
+	})
+}
+
+// checkParts checks what users of a constraint rely on.
+func checkParts(t *testing.T, c Constraint, depth int) {
+	t.Helper()
+	set := 0
+	for _, is := range []bool{c.CEL != nil, c.Package != nil, c.GVK != nil, c.All != nil, c.Any != nil, c.Not != nil} {
+		if is {
+			set++
+		}
+	}
+	if set != 1 || depth > MaxDepth {
+		t.Errorf("%d parts are set at depth %d", set, depth)
+	}
+	if c.CEL != nil {
+		if first, second := c.CEL.Meets(nil), c.CEL.Meets(nil); first != second {
+			t.Error("the same question has two answers")
+		}
+	}
+	for _, list := range [][]Constraint{c.All, c.Any, c.Not} {
+		for _, part := range list {
+			checkParts(t, part, depth+1)
+		}
+	}
+}

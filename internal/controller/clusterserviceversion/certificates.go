@@ -1,0 +1,152 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/certs"
+)
+
+// certificate is the serving certificate of one Deployment.
+type certificate struct {
+	deployment string
+	hosts      []string
+	serving    certs.Serving
+	// unusable is why the pods cannot serve with it; due is why it is to be replaced. Both are nil when it is good.
+	unusable, due error
+}
+
+// readCertificates reads the serving certificates, once a pass, straight from the cluster: the contents of Secrets are
+// not cached.
+func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, error) {
+	if f.certificates != nil {
+		return f.certificates, nil
+	}
+	out := map[string]*certificate{}
+	for _, deployment := range bundle.ServingDeployments(f.csv) {
+		name := key(f.csv.Namespace, bundle.ServingSecretName(deployment))
+		secret := &corev1.Secret{}
+		if err := f.c.live.Get(ctx, name, secret); err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", name, deployment, err)
+		}
+		out[deployment] = f.judge(&certificate{
+			deployment: deployment,
+			hosts:      bundle.ServingHosts(deployment, f.csv.Namespace),
+			serving: certs.Serving{
+				Certificate: secret.Data[bundle.ServingCertKey],
+				Key:         secret.Data[bundle.ServingKeyKey],
+				Authorities: secret.Data[bundle.ServingCAKey],
+			},
+		})
+	}
+	f.certificates = out
+	return out, nil
+}
+
+// judge looks at a certificate and notes when the first one is to be renewed.
+func (f *facts) judge(c *certificate) *certificate {
+	now := f.c.clock.Now()
+	c.unusable, c.due = c.serving.Check(c.hosts, now), c.serving.Due(c.hosts, now)
+	if at, err := c.serving.RotateAt(); err == nil && (f.rotateAt.IsZero() || at.Before(f.rotateAt)) {
+		f.rotateAt = at
+	}
+	return c
+}
+
+// servingCerts are the certificates as the bundle package takes them.
+func servingCerts(certificates map[string]*certificate) map[string]bundle.ServingCert {
+	out := map[string]bundle.ServingCert{}
+	for name, c := range certificates {
+		out[name] = bundle.ServingCert{CA: c.serving.Authorities}
+	}
+	return out
+}
+
+// certificatesDue looks for certificates that are missing, cannot be used, or are to be renewed.
+func (f *facts) certificatesDue(ctx context.Context) (finding, error) {
+	return f.firstCertificate(ctx, func(c *certificate) error { return c.due })
+}
+
+func (f *facts) firstCertificate(ctx context.Context, problem func(*certificate) error) (finding, error) {
+	certificates, err := f.readCertificates(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(certificates)) {
+		if err := problem(certificates[name]); err != nil {
+			return seen(fmt.Sprintf("Secret %s: %v", bundle.ServingSecretName(name), err)), nil
+		}
+	}
+	return seenNot, nil
+}
+
+// renewCertificates replaces the certificates that are due. Where the old one still works, trust in the new authority
+// is spread before any server shows the new certificate.
+func (f *facts) renewCertificates(ctx context.Context) error {
+	certificates, err := f.readCertificates(ctx)
+	if err != nil {
+		return err
+	}
+	working := false
+	var due []*certificate
+	for _, name := range slices.Sorted(maps.Keys(certificates)) {
+		if c := certificates[name]; c.due != nil {
+			due, working = append(due, c), working || c.unusable == nil
+		}
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	f.rotateAt, f.wanted, f.issued = time.Time{}, nil, true
+	for _, c := range due {
+		c.serving, err = certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
+		if err != nil {
+			return fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+		}
+	}
+	for _, c := range certificates {
+		f.judge(c)
+	}
+	if working {
+		if err := f.spreadTrust(ctx); err != nil {
+			return err
+		}
+	}
+	for _, c := range due {
+		if _, err := f.c.apply(ctx, secretOf(f.csv, c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// secretOf is the Secret that the pods of a Deployment mount.
+func secretOf(csv *v1alpha1.ClusterServiceVersion, c *certificate) *corev1.Secret {
+	labels := bundle.OwnerLabels(csv)
+	labels[v1alpha1.ManagedLabel] = v1alpha1.ManagedLabelValue
+	return &corev1.Secret{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            bundle.ServingSecretName(c.deployment),
+			Namespace:       csv.Namespace,
+			Labels:          labels,
+			Annotations:     map[string]string{v1alpha1.CAHashAnnotation: bundle.CAHash(c.serving.Authorities)},
+			OwnerReferences: []metav1.OwnerReference{bundle.OwnerReference(csv)},
+		},
+		Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{
+			bundle.ServingCertKey: c.serving.Certificate,
+			bundle.ServingKeyKey:  c.serving.Key,
+			bundle.ServingCAKey:   c.serving.Authorities,
+		},
+	}
+}

@@ -1,0 +1,196 @@
+package clusterserviceversion
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// chain answers questions about replacements among the ClusterServiceVersions of a namespace, copies left out.
+type chain struct {
+	byName    map[string]*v1alpha1.ClusterServiceVersion
+	replacing map[string][]*v1alpha1.ClusterServiceVersion // by the name of what is replaced, newest first
+}
+
+func newChain(csvs []*v1alpha1.ClusterServiceVersion) *chain {
+	c := &chain{byName: map[string]*v1alpha1.ClusterServiceVersion{}, replacing: map[string][]*v1alpha1.ClusterServiceVersion{}}
+	for _, csv := range csvs {
+		c.byName[csv.Name] = csv
+		if csv.Spec.Replaces != "" && csv.Spec.Replaces != csv.Name {
+			c.replacing[csv.Spec.Replaces] = append(c.replacing[csv.Spec.Replaces], csv)
+		}
+	}
+	for _, list := range c.replacing {
+		slices.SortFunc(list, func(a, b *v1alpha1.ClusterServiceVersion) int {
+			return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	return c
+}
+
+// successor is the CSV that replaces the named one: the newest, if there are several. One that is being deleted does
+// not count, and neither does one that the named CSV replaces in its turn.
+func (c *chain) successor(name string) *v1alpha1.ClusterServiceVersion {
+	for _, csv := range c.replacing[name] {
+		if csv.DeletionTimestamp.IsZero() && !c.replaces(name, csv.Name) {
+			return csv
+		}
+	}
+	return nil
+}
+
+// last is the end of the chain of successors; nil when there is none.
+func (c *chain) last(name string) *v1alpha1.ClusterServiceVersion {
+	var end *v1alpha1.ClusterServiceVersion
+	for next := c.successor(name); next != nil; next = c.successor(next.Name) {
+		end = next
+	}
+	return end
+}
+
+// predecessor is the CSV that the named one replaces, if it is there and does not replace the named one in its turn.
+func (c *chain) predecessor(name string) *v1alpha1.ClusterServiceVersion {
+	csv, ok := c.byName[name]
+	if !ok || csv.Spec.Replaces == name {
+		return nil
+	}
+	old, ok := c.byName[csv.Spec.Replaces]
+	if !ok || c.replaces(old.Name, name) {
+		return nil
+	}
+	return old
+}
+
+// replaces says whether newer replaces older, over any number of steps.
+func (c *chain) replaces(newer, older string) bool {
+	been := map[string]bool{}
+	for at := c.byName[newer]; at != nil && !been[at.Name]; at = c.byName[at.Spec.Replaces] {
+		been[at.Name] = true
+		if at.Spec.Replaces == older && at.Name != older {
+			return true
+		}
+	}
+	return false
+}
+
+// related says whether one of two CSVs replaces the other.
+func (c *chain) related(a, b string) bool { return c.replaces(a, b) || c.replaces(b, a) }
+
+// listSiblings reads the CSVs of the namespace, this one among them and copies not. They belong to the cache.
+func (f *facts) listSiblings(ctx context.Context) ([]*v1alpha1.ClusterServiceVersion, error) {
+	if f.siblings != nil {
+		return f.siblings, nil
+	}
+	var list v1alpha1.ClusterServiceVersionList
+	if err := f.c.client.List(ctx, &list, client.InNamespace(f.csv.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the ClusterServiceVersions of namespace %s: %w", f.csv.Namespace, err)
+	}
+	for i := range list.Items {
+		if csv := &list.Items[i]; !csv.IsCopied() {
+			f.siblings = append(f.siblings, csv)
+		}
+	}
+	return f.siblings, nil
+}
+
+func (f *facts) chain(ctx context.Context) (*chain, error) {
+	siblings, err := f.listSiblings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newChain(siblings), nil
+}
+
+func (f *facts) replaced(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	if next := chain.successor(f.csv.Name); next != nil {
+		return seen(next.Name), nil
+	}
+	return seenNot, nil
+}
+
+func (f *facts) failForwardReplaced(ctx context.Context) (finding, error) {
+	group, err := f.group(ctx)
+	if err != nil || group == nil || !group.FailForward() {
+		return seenNot, err
+	}
+	return f.replaced(ctx)
+}
+
+// predecessorHolds looks whether the version that is replaced has handed over.
+func (f *facts) predecessorHolds(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	old := chain.predecessor(f.csv.Name)
+	if old == nil || !old.DeletionTimestamp.IsZero() || old.Status.Phase == toReplacing || old.Status.Phase == toDeleting {
+		return seenNot, nil
+	}
+	return seen(fmt.Sprintf("ClusterServiceVersion %s, now %s, to hand over: it does once it has succeeded", old.Name, cmp.Or(old.Status.Phase, "not yet looked at"))), nil
+}
+
+func (f *facts) predecessorExists(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	if old := chain.predecessor(f.csv.Name); old != nil {
+		return seen(fmt.Sprintf("ClusterServiceVersion %s, which this one replaces, to be deleted first", old.Name)), nil
+	}
+	return seenNot, nil
+}
+
+// successorInstalled looks at the next version, or at the last one when failed versions may be passed over. A next
+// version that is being replaced already was installed before.
+func (f *facts) successorInstalled(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	group, err := f.group(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	next := chain.successor(f.csv.Name)
+	installed := []phase{toSucceeded, toReplacing, toDeleting}
+	if group != nil && group.FailForward() {
+		next, installed = chain.last(f.csv.Name), []phase{toSucceeded}
+	}
+	if next == nil || !slices.Contains(installed, next.Status.Phase) {
+		return seenNot, nil
+	}
+	return seen(next.Name), nil
+}
+
+func (f *facts) successorMissing(ctx context.Context) (finding, error) {
+	found, err := f.replaced(ctx)
+	if err != nil || found.holds {
+		return seenNot, err
+	}
+	return seen(fmt.Sprintf("no ClusterServiceVersion replaces this one any more: create one with spec.replaces %s, or delete this one", f.csv.Name)), nil
+}
+
+// crdConflict looks for another CSV of the namespace, outside the chain of replacements, that owns a CRD of this one.
+func (f *facts) crdConflict(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	for _, owned := range f.csv.Spec.CustomResourceDefinitions.Owned {
+		for _, other := range f.siblings {
+			if other.Name != f.csv.Name && other.DeletionTimestamp.IsZero() && other.OwnsCRD(owned.Name) && !chain.related(other.Name, f.csv.Name) {
+				return seen(fmt.Sprintf("ClusterServiceVersion %s owns CRD %s too; delete one of the two, or let one replace the other", other.Name, owned.Name)), nil
+			}
+		}
+	}
+	return seenNot, nil
+}

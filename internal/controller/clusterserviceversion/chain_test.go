@@ -1,0 +1,184 @@
+package clusterserviceversion
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// chainOf makes CSVs from texts such as "b>a", b replaces a, and "b>a!" for one that is being deleted. Later ones are newer.
+func chainOf(texts ...string) *chain {
+	var csvs []*v1alpha1.ClusterServiceVersion
+	for i, text := range texts {
+		text, deleted := strings.CutSuffix(text, "!")
+		name, replaces, _ := strings.Cut(text, ">")
+		csv := newCSV(name)
+		csv.Spec.Replaces = replaces
+		csv.CreationTimestamp = metav1.NewTime(time.Unix(int64(i), 0))
+		if deleted {
+			csv.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		}
+		csvs = append(csvs, csv)
+	}
+	return newChain(csvs)
+}
+
+func nameOf(csv *v1alpha1.ClusterServiceVersion) string {
+	if csv == nil {
+		return "-"
+	}
+	return csv.Name
+}
+
+func TestChain(t *testing.T) {
+	tests := map[string]struct {
+		csvs []string
+		// of each: successor, last, predecessor
+		want map[string]string
+	}{
+		"alone":                 {[]string{"a"}, map[string]string{"a": "- - -", "x": "- - -"}},
+		"itself":                {[]string{"a>a"}, map[string]string{"a": "- - -"}},
+		"two":                   {[]string{"a", "b>a"}, map[string]string{"a": "b b -", "b": "- - a"}},
+		"three":                 {[]string{"a", "b>a", "c>b"}, map[string]string{"a": "b c -", "b": "c c a", "c": "- - b"}},
+		"gone in the middle":    {[]string{"a", "c>b"}, map[string]string{"a": "- - -", "c": "- - -", "b": "c c -"}},
+		"two for one":           {[]string{"a", "b>a", "c>a"}, map[string]string{"a": "c c -", "b": "- - a", "c": "- - a"}},
+		"the newer one goes":    {[]string{"a", "b>a", "c>a!"}, map[string]string{"a": "b b -"}},
+		"round in circles":      {[]string{"a>b", "b>a"}, map[string]string{"a": "- - -", "b": "- - -"}},
+		"a wider circle":        {[]string{"a>c", "b>a", "c>b"}, map[string]string{"a": "- - -", "b": "- - -", "c": "- - -"}},
+		"a circle with a tail":  {[]string{"a>b", "b>a", "c>b"}, map[string]string{"b": "c c -", "c": "- - b"}},
+		"a circle of no return": {[]string{"a", "b>a", "c>d", "d>c"}, map[string]string{"a": "b b -", "b": "- - a"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := chainOf(tc.csvs...)
+			for of, want := range tc.want {
+				if got := fmt.Sprintf("%s %s %s", nameOf(c.successor(of)), nameOf(c.last(of)), nameOf(c.predecessor(of))); got != want {
+					t.Errorf("successor, last and predecessor of %s are %s, want %s", of, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRelated(t *testing.T) {
+	c := chainOf("a", "b>a", "c>b", "x", "y>z", "z>y")
+	for pair, want := range map[string]bool{"a c": true, "c a": true, "a b": true, "a x": false, "a a": false, "y z": true, "x y": false} {
+		a, b, _ := strings.Cut(pair, " ")
+		if got := c.related(a, b); got != want {
+			t.Errorf("related(%s) = %v", pair, got)
+		}
+	}
+}
+
+func replacing(name string) func(*v1alpha1.ClusterServiceVersion) {
+	return func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Replaces = name }
+}
+
+// installed creates a CSV with its permissions and brings it to Succeeded.
+func (k *cluster) installed(csv *v1alpha1.ClusterServiceVersion) {
+	k.t.Helper()
+	k.create(csv)
+	k.create(permissions(k.t, csv)...)
+	k.pass(csv.Name)
+	k.rollOut()
+	expect(k.t, k.pass(csv.Name), toSucceeded, "InstallSucceeded", "")
+}
+
+// withoutAccounts leaves the permissions out, so that several CSVs can be created without sharing service accounts.
+func withoutAccounts(csv *v1alpha1.ClusterServiceVersion) {
+	csv.Spec.InstallStrategy.StrategySpec.Permissions = nil
+	csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions = nil
+}
+
+func TestUpgrade(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	k.installed(newCSV("op.v1", withoutAccounts))
+	k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1")))
+
+	expect(t, k.pass("op.v2"), toPending, "AllRequirementsMet",
+		"all requirements found, waiting for ClusterServiceVersion op.v1, now Succeeded, to hand over: it does once it has succeeded")
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
+	expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	k.rollOut()
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	expect(t, k.pass("op.v1"), toDeleting, "Replaced", "replaced by csv: op.v2, which is installed")
+	k.pass("op.v1")
+	if left := k.pass("op.v1"); left != nil {
+		t.Errorf("the replaced CSV is still there: %s/%s", left.Status.Phase, left.Status.Reason)
+	}
+	k.wrote()
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes after the upgrade: %v", writes)
+	}
+}
+
+func TestUpgradeOverSeveralVersionsGoesFromTheOldestEnd(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	k.installed(newCSV("op.v1", withoutAccounts))
+	k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1")))
+	k.pass("op.v1")
+	k.pass("op.v2")
+	k.rollOut()
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	k.create(newCSV("op.v3", withoutAccounts, replacing("op.v2")))
+	k.pass("op.v3")
+	expect(t, k.pass("op.v2"), toReplacing, "BeingReplaced", "being replaced; waiting for ClusterServiceVersion op.v1, which this one replaces, to be deleted first")
+	expect(t, k.pass("op.v1"), toDeleting, "Replaced", "")
+	k.pass("op.v1")
+	k.pass("op.v1")
+	expect(t, k.pass("op.v3"), toInstalling, "InstallWaiting", "")
+	k.rollOut()
+	k.pass("op.v3")
+	expect(t, k.pass("op.v2"), toDeleting, "Replaced", "")
+}
+
+func TestReplacementThatDisappears(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	k.installed(newCSV("op.v1", withoutAccounts))
+	next := newCSV("op.v2", withoutAccounts, replacing("op.v1"))
+	k.create(next)
+	k.pass("op.v1")
+	k.delete(k.csv("op.v2"))
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "no ClusterServiceVersion replaces this one any more: create one with spec.replaces op.v1, or delete this one")
+}
+
+func TestFailForward(t *testing.T) {
+	group := newGroup("")
+	group.Spec.UpgradeStrategy = v1.UpgradeStrategyUnsafeFailForward
+	k := newCluster(t, group)
+	missing := func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.MinKubeVersion = "9.9.9" }
+	k.create(newCSV("op.v1", withoutAccounts, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "magic" }))
+	expect(t, k.pass("op.v1"), toFailed, "InvalidInstallStrategy", "")
+	k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1")))
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "Fail Forward is enabled, allowing Failed csv to be replaced by csv: op.v2")
+	k.create(newCSV("op.v3", withoutAccounts, replacing("op.v2"), missing))
+	expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
+	k.rollOut()
+	expect(t, k.pass("op.v2"), toReplacing, "BeingReplaced", "")
+	// It is the last version of the chain that counts.
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+}
+
+func TestCRDConflict(t *testing.T) {
+	owns := func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "things.example.com", Version: "v1", Kind: "Thing"}}
+	}
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), newCSV("first", withoutAccounts, owns), newCSV("second", withoutAccounts, owns))
+	expect(t, k.pass("second"), toFailed, "OwnerConflict",
+		"conflicting CRD owner in namespace: ClusterServiceVersion first owns CRD things.example.com too; delete one of the two, or let one replace the other")
+	k.wrote()
+	k.pass("second")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes while the conflict lasts: %v", writes)
+	}
+	k.delete(k.csv("first"))
+	expect(t, k.pass("second"), toInstalling, "InstallWaiting", "")
+}

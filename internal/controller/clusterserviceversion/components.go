@@ -1,0 +1,135 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+// components are the objects that the install strategy wants. They are computed from the CSV, its OperatorGroup, the
+// configuration of its Subscription, and its serving certificates.
+type components struct {
+	// reach gives the operator its permissions in its target namespaces; surplus is what did so before.
+	reach, surplus []client.Object
+	// serving is what webhooks and aggregated APIs need besides Deployments and certificates.
+	serving     []client.Object
+	deployments []*appsv1.Deployment
+	apiServices []client.Object
+}
+
+// objects are all components, in the order in which they are applied.
+func (c *components) objects() []client.Object {
+	out := append(append([]client.Object{}, c.reach...), c.serving...)
+	for _, d := range c.deployments {
+		out = append(out, d)
+	}
+	return append(out, c.apiServices...)
+}
+
+// compute works out the components, once until something that they depend on changes. A refusal says that there are none
+// as long as nobody changes what they are computed from.
+func (f *facts) compute(ctx context.Context) (*components, error) {
+	if f.wanted != nil {
+		return f.wanted, nil
+	}
+	certificates, err := f.readCertificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.subscriptionConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &components{}
+	options := bundle.DeploymentOptions{Config: config, Certs: servingCerts(certificates)}
+	if out.deployments, err = bundle.Deployments(f.csv, options); err != nil {
+		return nil, refused(err)
+	}
+	if out.serving, err = f.servingObjects(ctx); err != nil {
+		return nil, err
+	}
+	out.apiServices = apiServices(f.csv, config, certificates)
+	if out.reach, out.surplus, err = f.extend(ctx); err != nil {
+		return nil, err
+	}
+	f.wanted = out
+	return out, nil
+}
+
+// subscriptionConfig is the configuration of the Subscription that the CSV is, or is becoming, the installed one of.
+func (f *facts) subscriptionConfig(ctx context.Context) (*v1alpha1.SubscriptionConfig, error) {
+	var list v1alpha1.SubscriptionList
+	if err := f.c.client.List(ctx, &list, client.InNamespace(f.csv.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", f.csv.Namespace, err)
+	}
+	subscription := subscriptionOf(f.csv, list.Items)
+	if subscription == nil {
+		return nil, nil
+	}
+	return subscription.Spec.Config, nil
+}
+
+// subscriptionOf picks the Subscription of a CSV: the one that it is installed by, else the one that is moving to it,
+// else the one of its package. So the configuration is known before the first apply, and stays while the next version
+// takes over.
+func subscriptionOf(csv *v1alpha1.ClusterServiceVersion, subscriptions []v1alpha1.Subscription) *v1alpha1.Subscription {
+	name := packageOf(csv)
+	for _, belongs := range []func(*v1alpha1.Subscription) bool{
+		func(s *v1alpha1.Subscription) bool { return s.Status.InstalledCSV == csv.Name },
+		func(s *v1alpha1.Subscription) bool { return s.Status.CurrentCSV == csv.Name },
+		func(s *v1alpha1.Subscription) bool { return name != "" && s.Spec.Package == name },
+	} {
+		for i := range subscriptions {
+			if s := &subscriptions[i]; s.Spec != nil && belongs(s) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// changes compares the components with what there is.
+func (f *facts) changes(ctx context.Context) ([]change, error) {
+	wanted, err := f.compute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.c.compare(ctx, wanted.objects())
+	for _, object := range wanted.surplus {
+		out = append(out, change{remove: object})
+	}
+	return out, err
+}
+
+// notComputable looks for reasons why it cannot be told what is wanted: a certificate that the pods cannot serve with, or
+// a configuration that makes no sense.
+func (f *facts) notComputable(ctx context.Context) (finding, error) {
+	found, err := f.firstCertificate(ctx, func(c *certificate) error { return c.unusable })
+	if err != nil || found.holds {
+		return found, err
+	}
+	if _, err := f.compute(ctx); isOurRefusal(err) {
+		return seen(err.Error()), nil
+	} else if err != nil {
+		return seenNot, err
+	}
+	return seenNot, nil
+}
+
+// drifted looks for anything that is not as wanted. What was applied in this pass counts as wanted: the caches may not
+// show it yet.
+func (f *facts) drifted(ctx context.Context) (finding, error) {
+	if f.attempt != nil || f.healed {
+		return seenNot, nil
+	}
+	changes, err := f.changes(ctx)
+	if err != nil || len(changes) == 0 {
+		return seenNot, err
+	}
+	return seen(changes[0].String()), nil
+}

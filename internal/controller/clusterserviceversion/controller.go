@@ -1,0 +1,206 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	apimachineryversion "k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// fieldManager owns the fields that this controller applies.
+const fieldManager = client.FieldOwner("fairlead-csv")
+
+// maxEventMessage is the length of the longest message of an Event.
+const maxEventMessage = 1024
+
+// Controller reconciles ClusterServiceVersions. Its client reads from caches that have the indexes of index.go.
+type Controller struct {
+	client client.Client
+	// live reads what is not cached: Secrets, by name.
+	live   client.Reader
+	mapper meta.RESTMapper
+	server serverVersion
+	events record.EventRecorder
+	clock  clock.PassiveClock
+	limits limits
+	// written is the last write of each ClusterServiceVersion, by name.
+	written sync.Map
+}
+
+// write is what this controller wrote last, and when.
+type write struct {
+	resourceVersion string
+	at              time.Time
+}
+
+// detailInterval is how often the details of a state, such as what is still missing, are written at most. The state
+// itself is written at once. While the objects of an operator arrive, its details change with each of them.
+const detailInterval = 2 * time.Second
+
+// limits are the times that a ClusterServiceVersion has.
+type limits struct {
+	install     time.Duration // to become healthy after the install
+	certificate time.Duration // of a serving certificate
+	namespaces  []string      // that the manager is limited to, if any
+}
+
+// serverVersion tells the version of the cluster.
+type serverVersion interface {
+	ServerVersion() (*apimachineryversion.Info, error)
+}
+
+// Reconcile makes one pass over one ClusterServiceVersion.
+func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	csv := &v1alpha1.ClusterServiceVersion{}
+	err := c.client.Get(ctx, req.NamespacedName, csv)
+	if apierrors.IsNotFound(err) {
+		c.written.Delete(req.NamespacedName)
+		return reconcile.Result{}, c.removeOrphans(ctx, req.NamespacedName)
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read ClusterServiceVersion %s: %w", req.NamespacedName, err)
+	}
+	if csv.IsCopied() || c.outdated(csv) {
+		return reconcile.Result{}, nil
+	}
+	if !csv.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, quiet(c.finalize(ctx, csv))
+	}
+	if going, err := c.namespaceGoing(ctx, csv.Namespace); err != nil || going {
+		return reconcile.Result{}, err
+	}
+	return c.pass(ctx, csv)
+}
+
+// pass observes, decides and acts by way of the table, and reports with one write.
+func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (reconcile.Result, error) {
+	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
+	seen := newFacts(c, csv)
+	before, after := &csv.Status, csv.Status.DeepCopy()
+	steps, walked := walk(ctx, after, seen, now)
+	steps = settle(before, after, steps)
+	result := c.wakeUp(after, seen)
+	var written error
+	if report(before, after, seen, now) {
+		if wait := c.tooSoon(csv, steps); wait > 0 {
+			result = sooner(result, wait)
+		} else {
+			written = c.write(ctx, seen.csv, after, steps)
+		}
+	}
+	return result, quiet(errors.Join(walked, written, seen.retry))
+}
+
+// tooSoon is how long to wait before the details of an unchanged state are written again.
+func (c *Controller) tooSoon(csv *v1alpha1.ClusterServiceVersion, steps []step) time.Duration {
+	last, ok := c.written.Load(client.ObjectKeyFromObject(csv))
+	if !ok || len(steps) > 0 {
+		return 0
+	}
+	return detailInterval - c.clock.Since(last.(write).at)
+}
+
+// write puts the status into the cluster and tells about the steps in Events.
+func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, status *v1alpha1.ClusterServiceVersionStatus, steps []step) error {
+	updated := csv.DeepCopy()
+	updated.Status = *status
+	patch := client.MergeFromWithOptions(csv, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
+		return fmt.Errorf("write the status of ClusterServiceVersion %s: %w", client.ObjectKeyFromObject(csv), err)
+	}
+	c.remember(updated)
+	for _, s := range steps {
+		kind := corev1.EventTypeNormal
+		if s.phase == toFailed {
+			kind = corev1.EventTypeWarning
+		}
+		c.tell(updated, kind, s.reason, s.message)
+	}
+	return nil
+}
+
+// tell makes an Event about a CSV.
+func (c *Controller) tell(csv *v1alpha1.ClusterServiceVersion, kind string, because reason, message string) {
+	c.events.Event(csv, kind, string(because), message[:min(len(message), maxEventMessage)])
+}
+
+// unwatchedInterval is how often something is looked at again that is waited for and that no event tells of.
+const unwatchedInterval = time.Minute
+
+// wakeUp is when something is due that no event announces: the end of the time to install, and that of a certificate.
+func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts) reconcile.Result {
+	var due []time.Time
+	if s.Phase == toInstalling && s.LastTransitionTime != nil {
+		due = append(due, s.LastTransitionTime.Add(c.limits.install))
+	}
+	if !seen.rotateAt.IsZero() {
+		due = append(due, seen.rotateAt)
+	}
+	if seen.unwatched {
+		due = append(due, c.clock.Now().Add(unwatchedInterval))
+	}
+	var out reconcile.Result
+	for _, at := range due {
+		out = sooner(out, max(at.Sub(c.clock.Now()), time.Second))
+	}
+	return out
+}
+
+// sooner makes the next pass come after the wait, unless it comes earlier anyway.
+func sooner(r reconcile.Result, wait time.Duration) reconcile.Result {
+	if r.RequeueAfter == 0 || wait < r.RequeueAfter {
+		r.RequeueAfter = wait
+	}
+	return r
+}
+
+// remember notes what this controller wrote last.
+func (c *Controller) remember(csv *v1alpha1.ClusterServiceVersion) {
+	c.written.Store(client.ObjectKeyFromObject(csv), write{csv.ResourceVersion, c.clock.Now()})
+}
+
+// outdated says whether the cache has not yet seen the last write of this controller. The event of that write follows.
+func (c *Controller) outdated(csv *v1alpha1.ClusterServiceVersion) bool {
+	last, ok := c.written.Load(client.ObjectKeyFromObject(csv))
+	if !ok {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(csv.ResourceVersion, last.(write).resourceVersion)
+	return err == nil && order < 0
+}
+
+// quiet leaves out what an event follows that wakes the ClusterServiceVersion up: that an object has changed since it was
+// read, and that the namespace is being deleted.
+func quiet(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var rest []error
+		for _, e := range joined.Unwrap() {
+			rest = append(rest, quiet(e))
+		}
+		return errors.Join(rest...)
+	}
+	if apierrors.IsConflict(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	return err
+}
+
+// key is the name of an object with its namespace.
+func key(namespace, name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}

@@ -1,0 +1,148 @@
+package clusterserviceversion
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+// converted says whether a CRD is converted by the webhook. A CRD that is gone has nothing to convert.
+func (f *facts) converted(ctx context.Context, wanted bundle.Conversion) (bool, error) {
+	crd, err := f.readCRD(ctx, wanted.CRD)
+	if err != nil || crd == nil {
+		return true, err
+	}
+	return equality.Semantic.DeepEqual(crd.Spec.Conversion, wanted.Spec), nil
+}
+
+// convert makes a CRD be converted by the webhook. This controller is the only one that writes spec.conversion of such
+// a CRD. It is no apply request: another manager's fields of the same conversion could then not be removed again.
+func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
+	crd, err := f.readCRD(ctx, wanted.CRD)
+	if err != nil || crd == nil {
+		return err
+	}
+	if err := wanted.Check(crd); err != nil {
+		return refused(err)
+	}
+	if other, err := f.converterElsewhere(ctx, wanted.CRD); err != nil || other != nil {
+		if other != nil {
+			err = refused(fmt.Errorf("CRD %s is converted by ClusterServiceVersion %s, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two", wanted.CRD, client.ObjectKeyFromObject(other)))
+		}
+		return err
+	}
+	return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
+}
+
+// updateTrust brings the authorities for a conversion that is in use already up to date.
+func (f *facts) updateTrust(ctx context.Context, wanted bundle.Conversion) error {
+	crd, err := f.readCRD(ctx, wanted.CRD)
+	if err != nil || crd == nil || !leadsTo(crd, wanted.Spec) {
+		return err
+	}
+	return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
+}
+
+// leadsTo says whether a CRD is converted by the same Service.
+func leadsTo(crd *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
+	service, wanted := conversionService(crd.Spec.Conversion), conversionService(conversion)
+	return service != nil && wanted != nil && service.Namespace == wanted.Namespace && service.Name == wanted.Name
+}
+
+// conversionService is the Service that converts; nil when there is none.
+func conversionService(c *apiextensionsv1.CustomResourceConversion) *apiextensionsv1.ServiceReference {
+	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
+		return nil
+	}
+	return c.Webhook.ClientConfig.Service
+}
+
+// converterElsewhere is an older CSV of another namespace that converts the CRD as well; nil when there is none.
+func (f *facts) converterElsewhere(ctx context.Context, crd string) (*v1alpha1.ClusterServiceVersion, error) {
+	var list v1alpha1.ClusterServiceVersionList
+	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(crd)}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", crd, err)
+	}
+	for i := range list.Items {
+		other := &list.Items[i]
+		older := cmp.Or(other.CreationTimestamp.Compare(f.csv.CreationTimestamp.Time), cmp.Compare(other.Namespace, f.csv.Namespace)) < 0
+		if other.Namespace != f.csv.Namespace && older && other.DeletionTimestamp.IsZero() && converts(other, crd) {
+			return other, nil
+		}
+	}
+	return nil, nil
+}
+
+// converts says whether a CSV describes a conversion webhook for the CRD.
+func converts(csv *v1alpha1.ClusterServiceVersion, crd string) bool {
+	return slices.ContainsFunc(csv.Spec.WebhookDefinitions, func(d v1alpha1.WebhookDescription) bool {
+		return d.Type == v1alpha1.ConversionWebhook && slices.Contains(d.ConversionCRDs, crd)
+	})
+}
+
+// resetConversions makes the CRDs of a CSV that is being deleted convert nothing any more: those that its Services
+// convert, and that no other CSV of the namespace converts.
+func (f *facts) resetConversions(ctx context.Context) error {
+	siblings, err := f.listSiblings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, description := range f.csv.Spec.WebhookDefinitions {
+		if description.Type != v1alpha1.ConversionWebhook {
+			continue
+		}
+		for _, name := range description.ConversionCRDs {
+			crd, err := f.readCRD(ctx, name)
+			if err != nil {
+				return err
+			}
+			taken := slices.ContainsFunc(siblings, func(s *v1alpha1.ClusterServiceVersion) bool {
+				return s.Name != f.csv.Name && s.DeletionTimestamp.IsZero() && converts(s, name)
+			})
+			if crd == nil || taken || !servedFrom(crd, f.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
+				continue
+			}
+			none := &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+			if err := f.c.patchConversion(ctx, name, none); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func servedFrom(crd *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
+	s := conversionService(crd.Spec.Conversion)
+	return s != nil && s.Namespace == namespace && s.Name == service
+}
+
+// patchConversion writes spec.conversion of a CRD. What a webhook cannot have besides a Service is removed.
+func (c *Controller) patchConversion(ctx context.Context, name string, wanted *apiextensionsv1.CustomResourceConversion) error {
+	conversion := map[string]any{"strategy": wanted.Strategy, "webhook": nil}
+	if service := conversionService(wanted); service != nil {
+		conversion["webhook"] = map[string]any{
+			"clientConfig":             map[string]any{"service": service, "caBundle": wanted.Webhook.ClientConfig.CABundle, "url": nil},
+			"conversionReviewVersions": wanted.Webhook.ConversionReviewVersions,
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"conversion": conversion}})
+	if err != nil {
+		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = name
+	if err := c.client.Patch(ctx, crd, client.RawPatch(types.MergePatchType, patch), fieldManager); err != nil {
+		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// facts are what a pass has found out about a ClusterServiceVersion so far. Each part is read when it is first needed.
+type facts struct {
+	c   *Controller
+	csv *v1alpha1.ClusterServiceVersion // with the metadata as it was last written
+	// known are the observations since the last action.
+	known map[observation]finding
+
+	groups       []v1.OperatorGroup
+	groupsRead   bool
+	siblings     []*v1alpha1.ClusterServiceVersion
+	requirements *requirements
+	wanted       *components
+	certificates map[string]*certificate
+	attempt      *attempt
+
+	// hooked is whether webhooks were registered in this pass, hookError why that failed; healed is whether anything was
+	// applied again.
+	hooked    bool
+	hookError error
+	healed    bool
+
+	// rotateAt is when the first serving certificate is to be renewed; issued is whether one was made in this pass.
+	rotateAt time.Time
+	issued   bool
+	// unwatched is whether the CSV waits for something whose change no event tells of, such as a newer cluster.
+	unwatched bool
+	// retry is a failure after which the pass is to be repeated.
+	retry error
+}
+
+func newFacts(c *Controller, csv *v1alpha1.ClusterServiceVersion) *facts {
+	return &facts{c: c, csv: csv, known: map[observation]finding{}}
+}
+
+// observers say how each observation is made.
+var observers = map[observation]func(*facts, context.Context) (finding, error){
+	always:              func(*facts, context.Context) (finding, error) { return seen(""), nil },
+	noGroup:             (*facts).noGroup,
+	severalGroups:       (*facts).severalGroups,
+	groupUnsynced:       (*facts).groupUnsynced,
+	noTargets:           (*facts).noTargets,
+	metadataDiffers:     (*facts).metadataDiffers,
+	duplicateModes:      (*facts).duplicateModes,
+	unsupportedGroup:    (*facts).unsupportedGroup,
+	failForwardReplaced: (*facts).failForwardReplaced,
+	requirementsInvalid: (*facts).requirementsInvalid,
+	requirementsNotMet:  (*facts).requirementsNotMet,
+	webhooksInvalid:     (*facts).webhooksInvalid,
+	crdConflict:         (*facts).crdConflict,
+	predecessorHolds:    (*facts).predecessorHolds,
+	notInstalled:        (*facts).notInstalled,
+	installRefused:      (*facts).installRefused,
+	stillRefused:        (*facts).stillRefused,
+	installFailed:       (*facts).installFailed,
+	notComputable:       (*facts).notComputable,
+	deploymentsMissing:  (*facts).deploymentsMissing,
+	deploymentsChanged:  (*facts).deploymentsChanged,
+	deploymentsStuck:    (*facts).deploymentsStuck,
+	deploymentsUnready:  (*facts).deploymentsUnready,
+	drifted:             (*facts).drifted,
+	apiServicesForeign:  (*facts).apiServicesForeign,
+	apiServicesBroken:   (*facts).apiServicesBroken,
+	apiServicesUnready:  (*facts).apiServicesUnready,
+	certificatesDue:     (*facts).certificatesDue,
+	webhooksMissing:     (*facts).webhooksMissing,
+	webhooksFailed:      (*facts).webhooksFailed,
+	installTimedOut:     (*facts).installTimedOut,
+	replaced:            (*facts).replaced,
+	predecessorExists:   (*facts).predecessorExists,
+	successorInstalled:  (*facts).successorInstalled,
+	successorMissing:    (*facts).successorMissing,
+}
+
+// look makes an observation, or remembers it.
+func (f *facts) look(ctx context.Context, o observation) (finding, error) {
+	if known, ok := f.known[o]; ok {
+		return known, nil
+	}
+	found, err := observers[o](f, ctx)
+	if err != nil {
+		return seenNot, fmt.Errorf("find out about ClusterServiceVersion %s (%s): %w", client.ObjectKeyFromObject(f.csv), o, err)
+	}
+	f.known[o] = found
+	return found, nil
+}
+
+// do acts, and forgets the observations that the action may have changed.
+func (f *facts) do(ctx context.Context, a action) error {
+	clear(f.known)
+	switch a {
+	case adopt:
+		return f.adopt(ctx)
+	case install:
+		return f.install(ctx)
+	case heal:
+		return f.heal(ctx)
+	case registerHook:
+		f.registerWebhooks(ctx)
+		return nil
+	case deleteSelf:
+		return f.deleteSelf(ctx)
+	default:
+		return fmt.Errorf("action %q is not known", a)
+	}
+}
+
+// name is the CSV for error messages.
+func (f *facts) name() string { return client.ObjectKeyFromObject(f.csv).String() }

@@ -1,0 +1,38 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// refusal is a failure that trying again does not mend: something has to be changed by somebody first.
+type refusal struct{ cause error }
+
+func (r refusal) Error() string { return r.cause.Error() }
+func (r refusal) Unwrap() error { return r.cause }
+
+func refused(err error) error { return refusal{err} }
+
+// isOurRefusal says whether the failure came from what is asked for itself, not from the cluster.
+func isOurRefusal(err error) bool {
+	var r refusal
+	return errors.As(err, &r)
+}
+
+// isRefusal says whether trying again is useless as long as nothing else changes.
+func isRefusal(err error) bool {
+	return isOurRefusal(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// isTransient says whether a failure tells nothing about what was asked for, only about the connection to the cluster, or
+// that the namespace is being deleted.
+func isTransient(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
+		apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || utilnet.IsConnectionRefused(err) ||
+		utilnet.IsConnectionReset(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,101 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+// deleteSelf deletes a CSV that another one has replaced.
+func (f *facts) deleteSelf(ctx context.Context) error {
+	return f.c.remove(ctx, f.csv.DeepCopy(), client.Preconditions{UID: &f.csv.UID})
+}
+
+// finalize removes what the garbage collector cannot, and lets the CSV go. The CRDs always stay.
+func (c *Controller) finalize(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) error {
+	if !controllerutil.ContainsFinalizer(csv, v1alpha1.CSVCleanupFinalizer) {
+		return nil
+	}
+	f := newFacts(c, csv)
+	if err := errors.Join(f.resetConversions(ctx), f.removeOwned(ctx), f.removeCopies(ctx)); err != nil {
+		return fmt.Errorf("clean up after ClusterServiceVersion %s: %w", f.name(), err)
+	}
+	updated := csv.DeepCopy()
+	controllerutil.RemoveFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
+	patch := client.MergeFromWithOptions(csv, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Patch(ctx, updated, patch, fieldManager); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizer of ClusterServiceVersion %s: %w", f.name(), err)
+	}
+	return nil
+}
+
+// removeOwned deletes what carries the owner labels of the CSV and is out of the reach of owner references. It asks the
+// cluster, not the cache, which may not show everything yet.
+func (f *facts) removeOwned(ctx context.Context) error {
+	owned := client.MatchingLabels(bundle.OwnerLabels(f.csv))
+	var errs []error
+	for _, kind := range []client.Object{
+		&admissionv1.MutatingWebhookConfiguration{},
+		&admissionv1.ValidatingWebhookConfiguration{},
+		&apiregistrationv1.APIService{},
+		&rbacv1.ClusterRoleBinding{},
+		&rbacv1.ClusterRole{},
+	} {
+		if err := f.c.client.DeleteAllOf(ctx, kind, owned); client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("delete every %s with the owner labels: %w", kindOf(kind), err))
+		}
+	}
+	if len(bundle.ServingDeployments(f.csv)) > 0 {
+		err := f.c.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace(systemSpace), owned)
+		if client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces.
+func (f *facts) removeCopies(ctx context.Context) error {
+	owned, err := f.ownedRoles(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, o := range namespaced(owned) {
+		if o.GetLabels()[v1alpha1.CopiedFromLabel] == f.csv.Namespace {
+			errs = append(errs, f.c.remove(ctx, o))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removeOrphans deletes the APIServices of a CSV that is gone without having been finalized: as long as they are there,
+// nobody else can serve their APIs. The cluster is asked whether the CSV is gone, because the cache may not show it yet.
+func (c *Controller) removeOrphans(ctx context.Context, owner types.NamespacedName) error {
+	var list apiregistrationv1.APIServiceList
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwner: owner.String()}); err != nil {
+		return fmt.Errorf("list the APIServices of the deleted ClusterServiceVersion %s: %w", owner, err)
+	}
+	if len(list.Items) == 0 {
+		return nil
+	}
+	if err := c.live.Get(ctx, owner, &v1alpha1.ClusterServiceVersion{}); !apierrors.IsNotFound(err) {
+		return err
+	}
+	var errs []error
+	for i := range list.Items {
+		errs = append(errs, c.remove(ctx, &list.Items[i]))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,127 @@
+package clusterserviceversion
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestUninstall(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}})
+	k.installed(newCSV("op.v1", withWebhooks))
+	k.create(&apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.x.example.com", Labels: managedLabels(k.csv("op.v1"))}})
+	k.delete(k.csv("op.v1"))
+
+	// As long as something cannot be removed, the CSV stays.
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "deletecollection *v1.ClusterRole ") {
+			return errors.New("no")
+		}
+		return nil
+	}
+	if _, err := k.reconcile("op.v1"); err == nil || k.csv("op.v1") == nil {
+		t.Fatalf("the CSV went although a ClusterRole could not be deleted (%v)", err)
+	}
+	k.fail = nil
+	if left := k.pass("op.v1"); left != nil {
+		t.Fatal("the CSV is still there")
+	}
+	if got := k.webhookConfigurations(); len(got) != 0 {
+		t.Errorf("webhook configurations: %v", got)
+	}
+	if c := k.conversion("things.example.com"); c.Strategy != "None" || c.Webhook != nil {
+		t.Errorf("conversion: %+v", c)
+	}
+	for name, list := range map[string]client.ObjectList{
+		"ClusterRoles": &rbacv1.ClusterRoleList{}, "ClusterRoleBindings": &rbacv1.ClusterRoleBindingList{},
+		"APIServices": &apiregistrationv1.APIServiceList{}, "RoleBindings of kube-system": &rbacv1.RoleBindingList{},
+	} {
+		options := []client.ListOption{}
+		if strings.HasSuffix(name, systemSpace) {
+			options = append(options, client.InNamespace(systemSpace))
+		}
+		if err := k.client.List(t.Context(), list, options...); err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if name == "ClusterRoles" {
+			want = 1 // the foreign one
+		}
+		if got := countItems(t, list); got != want {
+			t.Errorf("%d %s are left, want %d", got, name, want)
+		}
+	}
+	if !k.get("", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}) {
+		t.Error("the CRD is gone: CRDs always stay")
+	}
+}
+
+func countItems(t *testing.T, list client.ObjectList) int {
+	t.Helper()
+	switch l := list.(type) {
+	case *rbacv1.ClusterRoleList:
+		return len(l.Items)
+	case *rbacv1.ClusterRoleBindingList:
+		return len(l.Items)
+	case *rbacv1.RoleBindingList:
+		return len(l.Items)
+	case *apiregistrationv1.APIServiceList:
+		return len(l.Items)
+	}
+	t.Fatalf("%T is not counted", list)
+	return 0
+}
+
+// TestConversionOfSomebodyElseStays: only what leads to the CSV's own Service is reset.
+func TestConversionOfSomebodyElseStays(t *testing.T) {
+	k := hooked(t)
+	edit(k, "", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion.Webhook.ClientConfig.Service.Name = "elsewhere"
+	})
+	k.delete(k.csv("op.v1"))
+	k.pass("op.v1")
+	if got := k.conversion("things.example.com").Strategy; got != "Webhook" {
+		t.Errorf("the conversion was reset to %s", got)
+	}
+}
+
+func TestForeignFinalizersStay(t *testing.T) {
+	csv := newCSV("op.v1")
+	csv.Finalizers = []string{"example.com/other"}
+	csv.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
+	k := newCluster(t, csv)
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes: %v", writes)
+	}
+}
+
+func TestOrphanedAPIServices(t *testing.T) {
+	gone, there := newCSV("gone"), newCSV("there")
+	service := func(name string, labels map[string]string) *apiregistrationv1.APIService {
+		return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	}
+	k := newCluster(t, there, service("v1.orphan", managedLabels(gone)), service("v1.owned", managedLabels(there)), service("v1.foreign", nil))
+	if _, err := k.reconcile("gone"); err != nil {
+		t.Fatal(err)
+	}
+	var list apiregistrationv1.APIServiceList
+	if err := k.client.List(t.Context(), &list); err != nil || len(list.Items) != 2 || list.Items[0].Name != "v1.foreign" || list.Items[1].Name != "v1.owned" {
+		t.Errorf("%v: %v", err, list.Items)
+	}
+	// A cache that does not show the CSV yet is not believed.
+	k.c.client = newCluster(t, service("v1.owned", managedLabels(there))).client
+	if _, err := k.reconcile("there"); err != nil {
+		t.Fatal(err)
+	}
+	var cached apiregistrationv1.APIServiceList
+	if err := k.c.client.List(t.Context(), &cached); err != nil || len(cached.Items) != 1 {
+		t.Errorf("%v: %v", err, cached.Items)
+	}
+}

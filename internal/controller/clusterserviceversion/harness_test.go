@@ -1,0 +1,462 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	apimachineryversion "k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/applyconfigurations"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+const ns = "operators"
+
+// cluster is a cluster of the fake client with the controller in it.
+type cluster struct {
+	t      testing.TB
+	client client.WithWatch
+	c      *Controller
+	clock  *clocktesting.FakePassiveClock
+	mapper *meta.DefaultRESTMapper
+	events *record.FakeRecorder
+	server *server
+	// writes are the requests that change something; fail is asked before each of them.
+	writes []string
+	fail   func(write string) error
+}
+
+// server has a version, or none.
+type server struct {
+	version string
+	err     error
+	asked   int
+}
+
+func (s *server) ServerVersion() (*apimachineryversion.Info, error) {
+	s.asked++
+	return &apimachineryversion.Info{GitVersion: s.version}, s.err
+}
+
+var testScheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, admissionv1.AddToScheme,
+		apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}()
+
+// converters know the types of server-side apply. They are made once: that takes a while.
+var converters = sync.OnceValue(func() []managedfields.TypeConverter {
+	return []managedfields.TypeConverter{applyconfigurations.NewTypeConverter(clientgoscheme.Scheme), managedfields.NewDeducedTypeConverter()}
+})
+
+func newCluster(t testing.TB, objects ...client.Object) *cluster {
+	t.Helper()
+	k := &cluster{
+		t:      t,
+		clock:  clocktesting.NewFakePassiveClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)),
+		events: record.NewFakeRecorder(1000),
+		server: &server{version: "v1.36.3"},
+		mapper: meta.NewDefaultRESTMapper(nil),
+	}
+	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithInterceptorFuncs(k.interceptors()).WithTypeConverters(converters()...).
+		WithStatusSubresource(&v1alpha1.ClusterServiceVersion{}, &appsv1.Deployment{}, &apiregistrationv1.APIService{})
+	for _, i := range indexes() {
+		builder.WithIndex(i.object, i.name, i.values)
+	}
+	k.client = builder.Build()
+	k.c = &Controller{
+		client: k.client,
+		live:   k.client,
+		mapper: k.mapper,
+		server: k.server,
+		events: k.events,
+		clock:  k.clock,
+		limits: limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
+	}
+	return k
+}
+
+// interceptors note every write, and let tests fail it.
+func (k *cluster) interceptors() interceptor.Funcs {
+	note := func(verb string, object runtime.Object) error {
+		name := fmt.Sprintf("%T", object)
+		if o, ok := object.(client.Object); ok {
+			name += " " + client.ObjectKeyFromObject(o).String()
+		}
+		k.writes = append(k.writes, verb+" "+name)
+		if k.fail == nil {
+			return nil
+		}
+		return k.fail(verb + " " + name)
+	}
+	return interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			if err := note("patch", o); err != nil {
+				return err
+			}
+			return c.Patch(ctx, o, p, opts...)
+		},
+		Apply: k.apply,
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := note("delete", o); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteAllOfOption) error {
+			if err := note("deletecollection", o); err != nil {
+				return err
+			}
+			return c.DeleteAllOf(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			if err := note("patch "+sub, o); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	}
+}
+
+// apply notes the request and, as the cluster does, counts the generations of Deployments.
+func (k *cluster) apply(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	request := o.(interface {
+		GetKind() string
+		GetNamespace() string
+		GetName() string
+		SetGeneration(int64)
+	})
+	name := types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetName()}
+	options := client.ApplyOptions{}
+	options.ApplyOptions(opts)
+	if len(options.DryRun) == 0 {
+		k.writes = append(k.writes, "apply "+request.GetKind()+" "+name.String())
+	}
+	if k.fail != nil {
+		if err := k.fail("apply " + request.GetKind() + " " + name.String()); err != nil {
+			return err
+		}
+	}
+	if request.GetKind() != "Deployment" || len(options.DryRun) > 0 {
+		return c.Apply(ctx, o, opts...)
+	}
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	if err := client.IgnoreNotFound(c.Get(ctx, name, before)); err != nil {
+		return err
+	}
+	if err := c.Apply(ctx, o, opts...); err != nil {
+		return err
+	}
+	if err := c.Get(ctx, name, after); err != nil {
+		return err
+	}
+	if !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		after.Generation = before.Generation + 1
+		request.SetGeneration(after.Generation)
+		return c.Update(ctx, after)
+	}
+	return nil
+}
+
+// reconcile makes a pass over a CSV of the namespace.
+func (k *cluster) reconcile(name string) (reconcile.Result, error) {
+	return k.c.Reconcile(k.t.Context(), reconcile.Request{NamespacedName: key(ns, name)})
+}
+
+// pass makes a pass that has to go well, as if the last write were a while ago, and returns the CSV after it.
+func (k *cluster) pass(name string) *v1alpha1.ClusterServiceVersion {
+	k.t.Helper()
+	k.forgetTimes()
+	if _, err := k.reconcile(name); err != nil {
+		k.t.Fatalf("reconcile %s: %v", name, err)
+	}
+	return k.csv(name)
+}
+
+// forgetTimes forgets when the controller wrote last, but not what.
+func (k *cluster) forgetTimes() {
+	k.c.written.Range(func(name, last any) bool {
+		k.c.written.Store(name, write{resourceVersion: last.(write).resourceVersion})
+		return true
+	})
+}
+
+// csv reads a CSV; nil when it is gone.
+func (k *cluster) csv(name string) *v1alpha1.ClusterServiceVersion {
+	k.t.Helper()
+	csv := &v1alpha1.ClusterServiceVersion{}
+	if !k.get(ns, name, csv) {
+		return nil
+	}
+	return csv
+}
+
+// get reads an object, and says whether it is there.
+func (k *cluster) get(namespace, name string, into client.Object) bool {
+	k.t.Helper()
+	err := k.client.Get(k.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into)
+	if client.IgnoreNotFound(err) != nil {
+		k.t.Fatal(err)
+	}
+	return err == nil
+}
+
+func (k *cluster) create(objects ...client.Object) {
+	k.t.Helper()
+	for _, o := range objects {
+		if err := k.client.Create(k.t.Context(), o); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+}
+
+func (k *cluster) delete(o client.Object) {
+	k.t.Helper()
+	if err := k.client.Delete(k.t.Context(), o); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// edit reads an object, changes it and writes it back.
+func edit[T client.Object](k *cluster, namespace, name string, into T, how func(T)) {
+	k.t.Helper()
+	if !k.get(namespace, name, into) {
+		k.t.Fatalf("%T %s/%s is not there", into, namespace, name)
+	}
+	how(into)
+	if err := k.client.Update(k.t.Context(), into); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// rollOut lets all Deployments of the namespace become available.
+func (k *cluster) rollOut() {
+	k.t.Helper()
+	k.rollOutIn(ns)
+}
+
+func (k *cluster) rollOutIn(namespace string) {
+	k.t.Helper()
+	var list appsv1.DeploymentList
+	if err := k.client.List(k.t.Context(), &list, client.InNamespace(namespace)); err != nil {
+		k.t.Fatal(err)
+	}
+	for i := range list.Items {
+		k.setStatus(&list.Items[i], appsv1.DeploymentStatus{
+			ObservedGeneration: list.Items[i].Generation,
+			Replicas:           1, UpdatedReplicas: 1, AvailableReplicas: 1,
+			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+		})
+	}
+}
+
+func (k *cluster) setStatus(d *appsv1.Deployment, status appsv1.DeploymentStatus) {
+	k.t.Helper()
+	d.Status = status
+	if err := k.client.Status().Update(k.t.Context(), d); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// wrote takes the writes since the last time.
+func (k *cluster) wrote() []string {
+	out := k.writes
+	k.writes = nil
+	return out
+}
+
+// told takes the Events since the last time.
+func (k *cluster) told() []string {
+	var out []string
+	for {
+		select {
+		case e := <-k.events.Events:
+			out = append(out, e)
+		default:
+			return out
+		}
+	}
+}
+
+// expect checks phase, reason and message.
+func expect(t testing.TB, csv *v1alpha1.ClusterServiceVersion, wantPhase phase, wantReason reason, message string) {
+	t.Helper()
+	if csv == nil {
+		t.Fatalf("the CSV is gone, want %s/%s", wantPhase, wantReason)
+	}
+	s := csv.Status
+	if s.Phase != wantPhase || s.Reason != wantReason || message != "" && s.Message != message {
+		t.Fatalf("status is %s/%s %q, want %s/%s %q; history %v", s.Phase, s.Reason, s.Message, wantPhase, wantReason, message, history(csv))
+	}
+}
+
+func history(csv *v1alpha1.ClusterServiceVersion) []string {
+	var out []string
+	for _, c := range csv.Status.Conditions {
+		out = append(out, fmt.Sprintf("%s/%s", c.Phase, c.Reason))
+	}
+	return out
+}
+
+// newGroup is an OperatorGroup with its targets selected.
+func newGroup(targets ...string) *v1.OperatorGroup {
+	now := metav1.Now()
+	group := &v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Name: "group", Namespace: ns, UID: "group-uid"}}
+	if !slices.Contains(targets, "") {
+		group.Spec.TargetNamespaces = targets
+	}
+	group.Status = v1.OperatorGroupStatus{Namespaces: targets, LastUpdated: &now}
+	return group
+}
+
+// newCSV is a CSV with one Deployment, one permission and one cluster permission, that supports all install modes.
+func newCSV(name string, edits ...func(*v1alpha1.ClusterServiceVersion)) *v1alpha1.ClusterServiceVersion {
+	csv := &v1alpha1.ClusterServiceVersion{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ns, UID: types.UID(name + "-uid"), CreationTimestamp: metav1.NewTime(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))},
+	}
+	csv.Spec.DisplayName = name
+	for _, mode := range []v1alpha1.InstallModeType{"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"} {
+		csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
+	}
+	csv.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{
+		StrategyName: "deployment",
+		StrategySpec: v1alpha1.StrategyDetailsDeployment{
+			DeploymentSpecs: []v1alpha1.StrategyDeploymentSpec{newStrategy("manager")},
+			Permissions: []v1alpha1.StrategyDeploymentPermissions{{
+				ServiceAccountName: "account",
+				Rules:              []rbacv1.PolicyRule{{Verbs: []string{"get", "list"}, APIGroups: []string{""}, Resources: []string{"pods", "secrets"}}},
+			}},
+			ClusterPermissions: []v1alpha1.StrategyDeploymentPermissions{{
+				ServiceAccountName: "account",
+				Rules:              []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"nodes"}}},
+			}},
+		},
+	}
+	for _, edit := range edits {
+		edit(csv)
+	}
+	return csv
+}
+
+func newStrategy(name string) v1alpha1.StrategyDeploymentSpec {
+	labels := map[string]string{"app": name}
+	return v1alpha1.StrategyDeploymentSpec{Name: name, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec: corev1.PodSpec{
+				ServiceAccountName: "account",
+				Containers:         []corev1.Container{{Name: "manager", Image: "example.com/manager:1"}},
+			},
+		},
+	}}
+}
+
+// permissions are the objects that an InstallPlan makes for the permissions of a CSV.
+func permissions(t testing.TB, csv *v1alpha1.ClusterServiceVersion) []client.Object {
+	t.Helper()
+	accounts, err := bundle.RBAC(csv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []client.Object
+	for _, a := range accounts {
+		if a.ServiceAccount != nil {
+			out = append(out, a.ServiceAccount)
+		}
+		for i := range a.Roles {
+			out = append(out, a.Roles[i], a.RoleBindings[i])
+		}
+		for i := range a.ClusterRoles {
+			out = append(out, a.ClusterRoles[i], a.ClusterRoleBindings[i])
+		}
+	}
+	return out
+}
+
+// newCRD is a CRD that is served at the versions.
+func newCRD(name string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	for _, v := range versions {
+		crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v, Served: true})
+	}
+	for _, c := range []apiextensionsv1.CustomResourceDefinitionConditionType{apiextensionsv1.Established, apiextensionsv1.NamesAccepted} {
+		crd.Status.Conditions = append(crd.Status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{Type: c, Status: apiextensionsv1.ConditionTrue})
+	}
+	return crd
+}
+
+// serve makes the cluster serve a kind.
+func (k *cluster) serve(gvk schema.GroupVersionKind) { k.mapper.Add(gvk, meta.RESTScopeNamespace) }
+
+// webhookKinds lists the names of the webhook configurations by kind.
+func (k *cluster) webhookConfigurations() []string {
+	k.t.Helper()
+	var validating admissionv1.ValidatingWebhookConfigurationList
+	var mutating admissionv1.MutatingWebhookConfigurationList
+	var out []string
+	for _, list := range []client.ObjectList{&validating, &mutating} {
+		if err := k.client.List(k.t.Context(), list); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	for _, w := range validating.Items {
+		out = append(out, "validating "+w.Webhooks[0].Name)
+	}
+	for _, w := range mutating.Items {
+		out = append(out, "mutating "+w.Webhooks[0].Name)
+	}
+	return out
+}
+
+type installMode = v1alpha1.InstallMode
+
+func gvkOf(gvk metav1.GroupVersionKind) schema.GroupVersionKind {
+	return schema.GroupVersionKind(gvk)
+}
+
+// admissionWebhooks counts the admission webhooks of a CSV.
+func admissionWebhooks(csv *v1alpha1.ClusterServiceVersion) int {
+	count := 0
+	for _, d := range csv.Spec.WebhookDefinitions {
+		if d.Type != v1alpha1.ConversionWebhook {
+			count++
+		}
+	}
+	return count
+}
+
+type object = client.Object

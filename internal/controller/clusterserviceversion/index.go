@@ -1,0 +1,125 @@
+package clusterserviceversion
+
+import (
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// Names of the cache indexes. Copies of ClusterServiceVersions are in none of them.
+const (
+	indexByReplaces = "csv.replaces" // ClusterServiceVersions by what they replace
+	indexByAPI      = "csv.api"      // ClusterServiceVersions by the APIs that they own or need: see crdKey, apiServiceKey, groupKey
+	indexByAccount  = "csv.account"  // ClusterServiceVersions by the service accounts of their permissions
+	indexByOwner    = "csv.owner"    // objects by the ClusterServiceVersion of their owner labels, namespace/name
+	indexBySubject  = "csv.subject"  // bindings by subject: see subjectKey
+	indexByRole     = "csv.role"     // bindings by the role that they refer to: see roleKey
+	indexByTarget   = "csv.target"   // OperatorGroups by target namespace
+)
+
+// index is one cache index.
+type index struct {
+	object client.Object
+	name   string
+	values client.IndexerFunc
+}
+
+func indexes() []index {
+	all := []index{
+		{&v1alpha1.ClusterServiceVersion{}, indexByReplaces, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
+			return []string{csv.Spec.Replaces}
+		})},
+		{&v1alpha1.ClusterServiceVersion{}, indexByAPI, ofCSV(apisOf)},
+		{&v1alpha1.ClusterServiceVersion{}, indexByAccount, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
+			return accountNames(csv.Spec.InstallStrategy.StrategySpec)
+		})},
+		{&rbacv1.RoleBinding{}, indexBySubject, func(o client.Object) []string { return subjectKeys(o.(*rbacv1.RoleBinding).Subjects) }},
+		{&rbacv1.ClusterRoleBinding{}, indexBySubject, func(o client.Object) []string { return subjectKeys(o.(*rbacv1.ClusterRoleBinding).Subjects) }},
+		{&rbacv1.RoleBinding{}, indexByRole, func(o client.Object) []string {
+			return []string{roleKey(o.GetNamespace(), o.(*rbacv1.RoleBinding).RoleRef)}
+		}},
+		{&rbacv1.ClusterRoleBinding{}, indexByRole, func(o client.Object) []string {
+			return []string{roleKey("", o.(*rbacv1.ClusterRoleBinding).RoleRef)}
+		}},
+		{&v1.OperatorGroup{}, indexByTarget, func(o client.Object) []string {
+			return slices.Compact(slices.Sorted(slices.Values(o.(*v1.OperatorGroup).Status.Namespaces)))
+		}},
+	}
+	for _, object := range []client.Object{
+		&appsv1.Deployment{},
+		&rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
+		&apiregistrationv1.APIService{},
+		&admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfiguration{},
+	} {
+		all = append(all, index{object, indexByOwner, func(o client.Object) []string {
+			if owner, ok := ownerOf(o); ok {
+				return []string{owner.String()}
+			}
+			return nil
+		}})
+	}
+	return all
+}
+
+// ofCSV leaves copies out.
+func ofCSV(values func(*v1alpha1.ClusterServiceVersion) []string) client.IndexerFunc {
+	return func(o client.Object) []string {
+		csv := o.(*v1alpha1.ClusterServiceVersion)
+		if csv.IsCopied() {
+			return nil
+		}
+		return slices.DeleteFunc(values(csv), func(v string) bool { return v == "" })
+	}
+}
+
+// apisOf are the keys of everything about APIs whose change concerns the CSV.
+func apisOf(csv *v1alpha1.ClusterServiceVersion) []string {
+	var keys []string
+	for _, crd := range csv.AllCRDs() {
+		keys = append(keys, crdKey(crd.Name))
+	}
+	for _, api := range slices.Concat(csv.Spec.APIServiceDefinitions.Owned, csv.Spec.APIServiceDefinitions.Required) {
+		keys = append(keys, apiServiceKey(api.APIServiceName()))
+	}
+	for _, api := range csv.Spec.NativeAPIs {
+		keys = append(keys, groupKey(api.Group))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func crdKey(name string) string        { return "crd/" + name }
+func apiServiceKey(name string) string { return "apiservice/" + name }
+func groupKey(group string) string     { return "group/" + group }
+
+func subjectKeys(subjects []rbacv1.Subject) []string {
+	var keys []string
+	for _, subject := range subjects {
+		keys = append(keys, subjectKey(subject))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// subjectKey tells subjects apart; only service accounts have a namespace.
+func subjectKey(s rbacv1.Subject) string {
+	if s.Kind != rbacv1.ServiceAccountKind {
+		return s.Kind + "/" + s.Name
+	}
+	return s.Kind + "/" + s.Namespace + "/" + s.Name
+}
+
+// roleKey tells roles apart; a ClusterRole has no namespace, whoever refers to it.
+func roleKey(namespace string, ref rbacv1.RoleRef) string {
+	if ref.Kind == "ClusterRole" {
+		namespace = ""
+	}
+	return ref.Kind + "/" + namespace + "/" + ref.Name
+}

@@ -1,0 +1,563 @@
+package clusterserviceversion
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+const statusWrite = "patch status *v1alpha1.ClusterServiceVersion operators/op.v1"
+
+func TestInstall(t *testing.T) {
+	csv := newCSV("op.v1")
+	k := newCluster(t, csv, newGroup(ns))
+	expect(t, k.pass("op.v1"), toPending, "RequirementsNotMet", "one or more requirements couldn't be found: ServiceAccount account: NotPresent, Service account does not exist")
+	k.create(permissions(t, csv)...)
+	k.wrote()
+	k.told()
+
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "installing: waiting for deployment manager to become ready: the cluster has not looked at its latest spec yet")
+	if diff := cmp.Diff([]string{"apply Deployment operators/manager", statusWrite}, k.wrote()); diff != "" {
+		t.Errorf("writes of the install (-want +got):\n%s", diff)
+	}
+	want := []string{
+		"Normal AllRequirementsMet all requirements found, attempting install",
+		"Normal InstallSucceeded waiting for install components to report healthy",
+		"Normal InstallWaiting installing: waiting for deployment manager to become ready: the cluster has not looked at its latest spec yet",
+	}
+	if diff := cmp.Diff(want, k.told()); diff != "" {
+		t.Errorf("events of the install (-want +got):\n%s", diff)
+	}
+
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "install strategy completed with no errors")
+	k.wrote()
+	for range 3 {
+		k.pass("op.v1")
+	}
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("an operator that runs causes writes: %v", writes)
+	}
+	d := k.deployment("manager")
+	if d.Spec.Template.Annotations["olm.targetNamespaces"] != ns || !hasOwner(d, "op.v1-uid") || !ownedBy(d, csv) {
+		t.Errorf("Deployment: %v, template annotations %v", d.ObjectMeta, d.Spec.Template.Annotations)
+	}
+}
+
+// deployment reads a Deployment of the namespace; nil when it is not there.
+func (k *cluster) deployment(name string) *appsv1.Deployment {
+	k.t.Helper()
+	d := &appsv1.Deployment{}
+	if !k.get(ns, name, d) {
+		return nil
+	}
+	return d
+}
+
+// running is a cluster with an operator that runs.
+func running(t *testing.T, edits ...func(*v1alpha1.ClusterServiceVersion)) *cluster {
+	t.Helper()
+	k := newCluster(t, newGroup(ns))
+	k.installed(newCSV("op.v1", edits...))
+	k.wrote()
+	k.told()
+	return k
+}
+
+func TestDeletedDeploymentIsMadeAgain(t *testing.T) {
+	k := running(t)
+	k.delete(k.deployment("manager"))
+	csv := k.pass("op.v1")
+	expect(t, csv, toInstalling, "InstallWaiting", "")
+	want := []string{"Failed/ComponentUnhealthy", "Pending/NeedsReinstall", "InstallReady/AllRequirementsMet", "Installing/InstallSucceeded", "Installing/InstallWaiting"}
+	if diff := cmp.Diff(want, history(csv)[len(history(csv))-5:]); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	if k.deployment("manager") == nil {
+		t.Error("the Deployment was not made again")
+	}
+	if first := k.told()[0]; first != "Warning ComponentUnhealthy installing: missing deployment with name=manager" {
+		t.Errorf("the first event tells %q", first)
+	}
+}
+
+func TestEditsAreHealedAndAdditionsStay(t *testing.T) {
+	k := running(t)
+	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) {
+		d.Spec.Template.Spec.Containers[0].Image = "example.com/evil:1"
+		d.Spec.Template.Spec.Containers = slices.Insert(d.Spec.Template.Spec.Containers, 0, corev1.Container{Name: "sidecar", Image: "example.com/sidecar:1"})
+		d.Spec.Template.Annotations["example.com/added"] = "yes"
+		d.Spec.Replicas = new(int32)
+		*d.Spec.Replicas = 3
+	})
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if diff := cmp.Diff([]string{"apply Deployment operators/manager"}, k.wrote()); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	spec := k.deployment("manager").Spec
+	images := map[string]string{}
+	for _, c := range spec.Template.Spec.Containers {
+		images[c.Name] = c.Image
+	}
+	if diff := cmp.Diff(map[string]string{"manager": "example.com/manager:1", "sidecar": "example.com/sidecar:1"}, images); diff != "" {
+		t.Errorf("images (-want +got):\n%s", diff)
+	}
+	if spec.Template.Annotations["example.com/added"] != "yes" || *spec.Replicas != 3 {
+		t.Error("what others had added is gone")
+	}
+	k.rollOut()
+	k.pass("op.v1")
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes after the healing: %v", writes)
+	}
+}
+
+func TestHealingThatFailsIsTold(t *testing.T) {
+	k := running(t)
+	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "x" })
+	k.fail = func(string) error {
+		return apierrors.NewForbidden(schema.GroupResource{}, "manager", errors.New("policy"))
+	}
+	if _, err := k.reconcile("op.v1"); err == nil {
+		t.Error("it is not tried again")
+	}
+	told := k.told()
+	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning ComponentUnhealthy what somebody changed cannot be healed: apply Deployment operators/manager:") {
+		t.Errorf("events: %q", told)
+	}
+}
+
+func TestScaledToZeroIsReported(t *testing.T) {
+	k := running(t)
+	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32) })
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting",
+		"installing: waiting for deployment manager to become ready: somebody scaled it to zero replicas; scale it up again")
+}
+
+func TestZeroReplicasOfTheAuthorAreFine(t *testing.T) {
+	k := running(t, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Replicas = new(int32)
+	})
+	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { *d.Spec.Replicas = 2 })
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if got := *k.deployment("manager").Spec.Replicas; got != 0 {
+		t.Errorf("%d replicas, want the author's 0", got)
+	}
+}
+
+func TestEditedCSVRollsOutOnce(t *testing.T) {
+	k := running(t)
+	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{newStrategy("renamed")}
+	})
+	csv := k.pass("op.v1")
+	expect(t, csv, toInstalling, "InstallWaiting", "")
+	if k.deployment("manager") != nil || k.deployment("renamed") == nil {
+		t.Error("the renamed Deployment did not take the place of the old one")
+	}
+	k.wrote()
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if diff := cmp.Diff([]string{statusWrite}, k.wrote()); diff != "" {
+		t.Errorf("writes after the roll-out began (-want +got):\n%s", diff)
+	}
+}
+
+func TestForeignDeploymentsStay(t *testing.T) {
+	k := running(t)
+	labelled := newCSV("op.v1")
+	foreign := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "foreign", Labels: managedLabels(labelled)}}
+	k.create(foreign) // it has the labels, but not the owner reference
+	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
+	})
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	if k.deployment("foreign") == nil {
+		t.Error("a Deployment of somebody else was deleted")
+	}
+}
+
+// TestSubscriptionConfigIsThereFromTheStart: exactly one roll-out, whether the Subscription has the CSV installed, is
+// moving to it, or is only known to be of the same package.
+func TestSubscriptionConfigIsThereFromTheStart(t *testing.T) {
+	subscription := func(edit func(*v1alpha1.Subscription)) *v1alpha1.Subscription {
+		s := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "sub"}, Spec: &v1alpha1.SubscriptionSpec{
+			Package: "pkg", Config: &v1alpha1.SubscriptionConfig{Env: []corev1.EnvVar{{Name: "FROM", Value: "subscription"}}},
+		}}
+		edit(s)
+		return s
+	}
+	annotated := func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Annotations = map[string]string{"operatorframework.io/properties": `{"properties":[{"type":"olm.gvk","value":{}},{"type":"olm.package","value":{"packageName":"pkg","version":"1.0.0"}}]}`}
+	}
+	tests := map[string]struct {
+		subscription *v1alpha1.Subscription
+		want         bool
+	}{
+		"installed":       {subscription(func(s *v1alpha1.Subscription) { s.Status.InstalledCSV, s.Spec.Package = "op.v1", "x" }), true},
+		"moving to it":    {subscription(func(s *v1alpha1.Subscription) { s.Status.CurrentCSV, s.Spec.Package = "op.v1", "x" }), true},
+		"of the package":  {subscription(func(*v1alpha1.Subscription) {}), true},
+		"of another":      {subscription(func(s *v1alpha1.Subscription) { s.Spec.Package = "other" }), false},
+		"without a spec":  {&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "sub"}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "op.v1"}}, false},
+		"without config":  {subscription(func(s *v1alpha1.Subscription) { s.Spec.Config = nil }), false},
+		"in another room": {subscription(func(s *v1alpha1.Subscription) { s.Namespace = "other" }), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(ns), tc.subscription)
+			k.installed(newCSV("op.v1", annotated))
+			got := slices.ContainsFunc(k.deployment("manager").Spec.Template.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "FROM" })
+			if got != tc.want {
+				t.Errorf("the configuration has arrived: %v, want %v", got, tc.want)
+			}
+			applies := slices.DeleteFunc(k.wrote(), func(w string) bool { return !strings.HasPrefix(w, "apply Deployment") })
+			if len(applies) != 1 {
+				t.Errorf("the Deployment was applied %d times", len(applies))
+			}
+		})
+	}
+}
+
+func TestChangedConfigRollsOut(t *testing.T) {
+	k := running(t)
+	k.create(&v1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "sub"},
+		Spec:       &v1alpha1.SubscriptionSpec{Config: &v1alpha1.SubscriptionConfig{NodeSelector: map[string]string{"zone": "a"}}},
+		Status:     v1alpha1.SubscriptionStatus{InstalledCSV: "op.v1"},
+	})
+	csv := k.pass("op.v1")
+	expect(t, csv, toInstalling, "InstallWaiting", "")
+	if got := history(csv)[len(csv.Status.Conditions)-3]; got != "InstallReady/ComponentUnhealthy" {
+		t.Errorf("the roll-out began with %s", got)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	condition := func(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) appsv1.DeploymentCondition {
+		return appsv1.DeploymentCondition{Type: kind, Status: status, Reason: reason, Message: message}
+	}
+	up := condition(appsv1.DeploymentAvailable, "True", "", "")
+	waiting := "installing: waiting for deployment manager to become ready: "
+	tests := map[string]struct {
+		status  appsv1.DeploymentStatus
+		phase   phase
+		reason  reason
+		message string
+	}{
+		"available":         {appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{up}}, toSucceeded, "InstallSucceeded", ""},
+		"available in part": {appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1, UnavailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{up}}, toSucceeded, "InstallSucceeded", ""},
+		"nothing yet":       {appsv1.DeploymentStatus{}, toInstalling, "InstallWaiting", waiting + "no pod is available yet"},
+		"not available": {appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{condition(appsv1.DeploymentAvailable, "False", "MinimumReplicasUnavailable", "too few")}},
+			toInstalling, "InstallWaiting", waiting + "too few"},
+		"old pods": {appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 1, Conditions: []appsv1.DeploymentCondition{up}}, toInstalling, "InstallWaiting", waiting + "2 old replicas are pending termination"},
+		"no quota": {appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{condition(appsv1.DeploymentReplicaFailure, "True", "FailedCreate", "exceeded quota")}},
+			toInstalling, "InstallWaiting", waiting + "exceeded quota"},
+		"given up": {appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{condition(appsv1.DeploymentProgressing, "False", "ProgressDeadlineExceeded", "timed out progressing")}},
+			toFailed, "InstallCheckFailed", "install failed: deployment manager not ready before timeout: timed out progressing"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(ns))
+			csv := newCSV("op.v1")
+			k.create(csv)
+			k.create(permissions(t, csv)...)
+			k.pass("op.v1")
+			d := k.deployment("manager")
+			tc.status.ObservedGeneration = d.Generation
+			k.setStatus(d, tc.status)
+			expect(t, k.pass("op.v1"), tc.phase, tc.reason, tc.message)
+			k.wrote()
+			k.pass("op.v1")
+			if writes := k.wrote(); writes != nil {
+				t.Errorf("writes of a second pass: %v", writes)
+			}
+			k.rollOut()
+			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+		})
+	}
+}
+
+func TestInstallTimeout(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	result, err := k.reconcile("op.v1")
+	if err != nil || result.RequeueAfter != DefaultInstallTimeout {
+		t.Fatalf("the install is looked at again after %s (%v)", result.RequeueAfter, err)
+	}
+	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout - time.Second))
+	if result, err = k.reconcile("op.v1"); err != nil || result.RequeueAfter != time.Second {
+		t.Fatalf("the install is looked at again after %s (%v)", result.RequeueAfter, err)
+	}
+	k.clock.SetTime(k.clock.Now().Add(time.Second))
+	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed",
+		"install timeout: waiting for deployment manager to become ready: the cluster has not looked at its latest spec yet")
+	if result, err = k.reconcile("op.v1"); err != nil || !result.IsZero() {
+		t.Errorf("a failed install is looked at again after %s (%v)", result.RequeueAfter, err)
+	}
+
+	// While it rests, what somebody broke is healed, and a Deployment that is gone begins a new install.
+	k.wrote()
+	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "x" })
+	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
+	if diff := cmp.Diff([]string{"apply Deployment operators/manager"}, k.wrote()); diff != "" {
+		t.Errorf("writes of the healing (-want +got):\n%s", diff)
+	}
+	k.delete(k.deployment("manager"))
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+}
+
+func TestRefusedInstall(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "apply Deployment") {
+			return apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "manager", nil)
+		}
+		return nil
+	}
+	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != unwatchedInterval {
+		t.Fatalf("a refusal is looked at again after %s (%v)", result.RequeueAfter, err)
+	}
+	refusal := `install strategy failed: apply Deployment operators/manager: Deployment.apps "manager" is invalid`
+	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
+	k.wrote()
+	expect(t, k.pass("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes while it is refused: %v", writes)
+	}
+	k.fail = nil
+	csv = k.pass("op.v1")
+	expect(t, csv, toInstalling, "InstallWaiting", "")
+	if !slices.Contains(history(csv), "Pending/DetectedClusterChange") {
+		t.Errorf("history: %v", history(csv))
+	}
+}
+
+func TestFailedInstallIsTriedAgain(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "apply Deployment") {
+			return apierrors.NewInternalError(errors.New("webhook says no"))
+		}
+		return nil
+	}
+	if _, err := k.reconcile("op.v1"); err == nil {
+		t.Fatal("a failure is not tried again")
+	}
+	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "install strategy failed: apply Deployment operators/manager: Internal error occurred: webhook says no")
+	k.wrote()
+	for range 3 {
+		if _, err := k.reconcile("op.v1"); err == nil {
+			t.Fatal("a failure is not tried again")
+		}
+	}
+	if slices.Contains(k.wrote(), statusWrite) {
+		t.Error("failing again and again writes the status again and again")
+	}
+	k.fail = nil
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+}
+
+// TestTransientFailures say nothing about the install: the phase stays, and the pass is repeated.
+func TestTransientFailures(t *testing.T) {
+	for name, failure := range map[string]error{
+		"too many requests": apierrors.NewTooManyRequests("later", 1),
+		"unavailable":       apierrors.NewServiceUnavailable("later"),
+		"timeout":           apierrors.NewTimeoutError("slow", 1),
+		"connection":        &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(ns))
+			csv := newCSV("op.v1")
+			k.create(csv)
+			k.create(permissions(t, csv)...)
+			k.fail = func(write string) error {
+				if strings.HasPrefix(write, "apply Deployment") {
+					return failure
+				}
+				return nil
+			}
+			if _, err := k.reconcile("op.v1"); err == nil {
+				t.Error("it is not tried again")
+			}
+			expect(t, k.csv("op.v1"), toInstallReady, "AllRequirementsMet", "")
+			k.fail = nil
+			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+		})
+	}
+}
+
+// TestNamespaceThatIsDeleted: nothing is made in it any more, and nothing is tried again.
+func TestNamespaceThatIsDeleted(t *testing.T) {
+	terminating := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "manager", errors.New("terminating"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	k := newCluster(t, newGroup(ns))
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "apply Deployment") {
+			return terminating
+		}
+		return nil
+	}
+	if _, err := k.reconcile("op.v1"); err != nil {
+		t.Errorf("it is tried again: %v", err)
+	}
+	expect(t, k.csv("op.v1"), toInstallReady, "AllRequirementsMet", "")
+	going := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Finalizers: []string{"kubernetes"}}}
+	k.create(going)
+	k.delete(going)
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes: %v", writes)
+	}
+}
+
+func TestConflictsAreQuiet(t *testing.T) {
+	k := newCluster(t, newGroup(ns), newCSV("op.v1"))
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "clusterserviceversions"}, "op.v1", errors.New("changed"))
+	k.fail = func(string) error { return conflict }
+	if _, err := k.reconcile("op.v1"); err != nil {
+		t.Errorf("a conflict is an error: %v", err)
+	}
+	if err := quiet(errors.Join(conflict, errors.New("other"))); err == nil || err.Error() != "other" {
+		t.Errorf("of a conflict and another error remains %v", err)
+	}
+}
+
+// TestCacheThatLagsBehind: a pass over a version that is older than the last write does nothing.
+func TestCacheThatLagsBehind(t *testing.T) {
+	k := newCluster(t, newGroup(ns), newCSV("op.v1"))
+	csv := k.pass("op.v1")
+	k.c.written.Store(key(ns, "op.v1"), write{resourceVersion: csv.ResourceVersion + "0"})
+	k.delete(newGroup())
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes: %v", writes)
+	}
+	k.c.written.Delete(key(ns, "op.v1"))
+	expect(t, k.pass("op.v1"), toFailed, "NoOperatorGroup", "")
+}
+
+// TestKilledAtEveryWrite lets every write of an install fail once, with a new controller after each.
+func TestKilledAtEveryWrite(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	csv := newCSV("op.v1", withWebhooks)
+	k.create(csv, newCRD("things.example.com", "v1"))
+	k.create(permissions(t, csv)...)
+	failed := map[string]bool{}
+	k.fail = func(write string) error {
+		if failed[write] {
+			return nil
+		}
+		failed[write] = true
+		return errors.New("killed")
+	}
+	for range 60 {
+		_, _ = k.reconcile("op.v1")
+		k.c.written.Clear()
+		k.rollOut()
+		if k.csv("op.v1").Status.Phase == toSucceeded {
+			break
+		}
+	}
+	k.fail = nil
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if len(failed) < 8 {
+		t.Errorf("only %d writes failed: %v", len(failed), failed)
+	}
+	if got := k.webhookConfigurations(); len(got) != 2 {
+		t.Errorf("webhook configurations: %v", got)
+	}
+}
+
+// TestWhatCannotBeComputed: a configuration of the Subscription that makes no sense is told, wherever the CSV stands.
+func TestWhatCannotBeComputed(t *testing.T) {
+	k := running(t)
+	subscription := &v1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "sub"},
+		Spec: &v1alpha1.SubscriptionSpec{Config: &v1alpha1.SubscriptionConfig{Selector: &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "x", Operator: "Maybe"}},
+		}}},
+		Status: v1alpha1.SubscriptionStatus{InstalledCSV: "op.v1"},
+	}
+	k.create(subscription)
+	csv := k.pass("op.v1")
+	expect(t, csv, toFailed, "InstallComponentFailedNoRetry", "")
+	if want := `"Maybe" is not a valid label selector operator`; !strings.Contains(csv.Status.Message, want) {
+		t.Errorf("message %q does not tell %q", csv.Status.Message, want)
+	}
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes of a second pass: %v", writes)
+	}
+	k.delete(subscription)
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+}
+
+func TestStrategyThatIsBrokenLater(t *testing.T) {
+	for _, from := range []phase{toInstalling, toSucceeded} {
+		k := running(t)
+		if from == toInstalling {
+			d := k.deployment("manager")
+			k.setStatus(d, appsv1.DeploymentStatus{ObservedGeneration: d.Generation})
+			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+		}
+		edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "" })
+		expect(t, k.pass("op.v1"), toFailed, "InvalidInstallStrategy", "")
+		edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "deployment" })
+		k.rollOut()
+		expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	}
+}
+
+// TestDetailsAreWrittenNowAndThen: what changes with every object that arrives is written now and then, and at once
+// when the state changes.
+func TestDetailsAreWrittenNowAndThen(t *testing.T) {
+	csv := newCSV("op.v1")
+	k := newCluster(t, newGroup(ns), csv)
+	k.pass("op.v1")
+	k.wrote()
+	objects := permissions(t, csv)
+	k.create(objects[0]) // the service account
+	k.clock.SetTime(k.clock.Now().Add(300 * time.Millisecond))
+	result, err := k.reconcile("op.v1")
+	if err != nil || result.RequeueAfter != detailInterval-300*time.Millisecond || k.wrote() != nil {
+		t.Errorf("details are written too soon, or looked at again after %s (%v)", result.RequeueAfter, err)
+	}
+	k.clock.SetTime(k.clock.Now().Add(result.RequeueAfter))
+	if _, err := k.reconcile("op.v1"); err != nil || cmp.Diff([]string{statusWrite}, k.wrote()) != "" {
+		t.Errorf("details are not written in the end (%v)", err)
+	}
+	k.create(objects[1:]...)
+	if _, err := k.reconcile("op.v1"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "")
+}

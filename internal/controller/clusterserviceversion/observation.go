@@ -1,0 +1,78 @@
+package clusterserviceversion
+
+// observation is something that may be true of a ClusterServiceVersion and the cluster around it. Each is looked at
+// only when a row of the table asks for it, and at most once between two actions.
+type observation string
+
+// Observations, in the order in which the table first asks for them.
+const (
+	// always is true.
+	always observation = "always"
+
+	// The OperatorGroup of the namespace.
+	noGroup             observation = "noGroup"             // there is none
+	severalGroups       observation = "severalGroups"       // there are two or more
+	groupUnsynced       observation = "groupUnsynced"       // it has not selected its target namespaces yet
+	noTargets           observation = "noTargets"           // it selects no namespace
+	metadataDiffers     observation = "metadataDiffers"     // the CSV lacks its finalizer or the annotations of its group
+	duplicateModes      observation = "duplicateModes"      // the CSV lists an install mode twice
+	unsupportedGroup    observation = "unsupportedGroup"    // the CSV's install modes do not support the targets
+	failForwardReplaced observation = "failForwardReplaced" // fail forward is on and another CSV replaces this one
+
+	// What the CSV needs before it can be installed.
+	requirementsInvalid observation = "requirementsInvalid" // the strategy or a rule of it makes no sense
+	requirementsNotMet  observation = "requirementsNotMet"  // something required is missing
+	webhooksInvalid     observation = "webhooksInvalid"     // a webhook description is against the rules
+	crdConflict         observation = "crdConflict"         // another CSV of the namespace owns one of its CRDs
+	predecessorHolds    observation = "predecessorHolds"    // the CSV that it replaces is not Replacing
+
+	// The attempt to install.
+	notInstalled   observation = "notInstalled"   // it was not tried in this pass
+	installRefused observation = "installRefused" // it failed, and trying again changes nothing
+	stillRefused   observation = "stillRefused"   // an earlier one was refused, and another one would be too
+	installFailed  observation = "installFailed"  // it failed, and may work the next time
+
+	// What the install strategy left in the cluster.
+	notComputable      observation = "notComputable"      // what is wanted cannot be computed: a certificate is gone
+	deploymentsMissing observation = "deploymentsMissing" // a Deployment is gone
+	deploymentsChanged observation = "deploymentsChanged" // a Deployment was made from another spec
+	deploymentsStuck   observation = "deploymentsStuck"   // a Deployment gave up
+	deploymentsUnready observation = "deploymentsUnready" // a Deployment is not available yet
+	drifted            observation = "drifted"            // somebody changed what the strategy had set
+	apiServicesForeign observation = "apiServicesForeign" // an owned API is registered by somebody else
+	apiServicesBroken  observation = "apiServicesBroken"  // an owned API is not registered as it should be
+	apiServicesUnready observation = "apiServicesUnready" // an owned API is not available yet
+	certificatesDue    observation = "certificatesDue"    // a serving certificate is to be made anew
+	webhooksMissing    observation = "webhooksMissing"    // a webhook is not registered as it should be
+	webhooksFailed     observation = "webhooksFailed"     // a webhook could not be registered in this pass
+	installTimedOut    observation = "installTimedOut"    // the components had their time to become healthy
+
+	// The chain of replacements.
+	replaced           observation = "replaced"           // another CSV replaces this one
+	predecessorExists  observation = "predecessorExists"  // the CSV that it replaces is still there
+	successorInstalled observation = "successorInstalled" // the CSV that replaces it has Succeeded
+	successorMissing   observation = "successorMissing"   // no CSV replaces it any more
+)
+
+// finding is the outcome of an observation: whether it holds, and what exactly was seen, for the message.
+type finding struct {
+	holds  bool
+	detail string
+}
+
+// seen is the finding that something holds, seenNot that it does not.
+func seen(detail string) finding { return finding{holds: true, detail: detail} }
+
+var seenNot = finding{}
+
+// action is something to do before the table is asked again.
+type action string
+
+const (
+	none         action = ""
+	adopt        action = "adopt"        // write the finalizer and the annotations of the group
+	install      action = "install"      // apply everything that the install strategy asks for
+	heal         action = "heal"         // apply again what somebody changed
+	registerHook action = "registerHook" // register the webhooks
+	deleteSelf   action = "deleteSelf"   // delete the CSV
+)

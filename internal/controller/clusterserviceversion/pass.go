@@ -1,0 +1,89 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// errUnsettled means that the table leads back to where a pass has been already. The pass stops there and is repeated
+// with back-off.
+var errUnsettled = errors.New("the state does not settle")
+
+// surroundings are what a pass observes and acts on.
+type surroundings interface {
+	look(context.Context, observation) (finding, error)
+	do(context.Context, action) error
+}
+
+// step is a state that a pass went to, with the message of the time.
+type step struct {
+	state
+	message string
+}
+
+// walk follows the table from the status until nothing changes any more, or until a row rests, and brings the status
+// to where it ends. The steps are those of the history. What was reached before an error stays.
+func walk(ctx context.Context, s *v1alpha1.ClusterServiceVersionStatus, around surroundings, now metav1.Time) ([]step, error) {
+	var steps []step
+	entered, acted := map[state]bool{}, map[action]bool{}
+	for {
+		at := stateOf(s)
+		row, found, err := decide(at, func(o observation) (finding, error) { return around.look(ctx, o) })
+		if err != nil || row == nil {
+			return steps, err
+		}
+		if row.do != none {
+			if acted[row.do] {
+				return steps, fmt.Errorf("%w: %s is needed again and again (%s)", errUnsettled, row.do, found.detail)
+			}
+			acted[row.do] = true
+			if err := around.do(ctx, row.do); err != nil {
+				return steps, err
+			}
+		}
+		next, message := row.next(at), row.text(found, s.Message)
+		moved := next != at
+		if moved && entered[next] {
+			return steps, fmt.Errorf("%w: %s/%s comes again (%s)", errUnsettled, next.phase, next.reason, message)
+		}
+		entered[next] = true
+		if moved || message != s.Message {
+			s.SetPhase(next.phase, next.reason, message, now)
+		}
+		if moved {
+			steps = append(steps, step{next, message})
+		}
+		if row.rest || !moved && row.do == none {
+			return steps, nil
+		}
+	}
+}
+
+// stateOf reads the state; a phase that the table does not know is taken for none, so that it is found out anew.
+func stateOf(s *v1alpha1.ClusterServiceVersionStatus) state {
+	switch s.Phase {
+	case toPending, toInstallReady, toInstalling, toSucceeded, toFailed, toReplacing, toDeleting:
+		return state{s.Phase, s.Reason}
+	default:
+		return state{toNone, s.Reason}
+	}
+}
+
+// settle takes the steps of a pass back that ended in the state where it began: nothing has changed for those who
+// watch. What remains is a new message, if there is one.
+func settle(before, after *v1alpha1.ClusterServiceVersionStatus, steps []step) []step {
+	if before.Phase != after.Phase || before.Reason != after.Reason {
+		return steps
+	}
+	after.Conditions = before.Conditions
+	after.LastTransitionTime = before.LastTransitionTime
+	if before.Message == after.Message {
+		after.LastUpdateTime = before.LastUpdateTime
+	}
+	return nil
+}

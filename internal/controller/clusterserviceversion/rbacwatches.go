@@ -1,0 +1,80 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// usingBinding are the owner of a binding and the CSVs with one of its subjects.
+func (c *Controller) usingBinding(ctx context.Context, o client.Object) []reconcile.Request {
+	out := c.owner(ctx, o)
+	switch binding := o.(type) {
+	case *rbacv1.RoleBinding:
+		out = append(out, c.usingSubjects(ctx, binding.Namespace, binding.Subjects)...)
+	case *rbacv1.ClusterRoleBinding:
+		out = append(out, c.usingSubjects(ctx, "", binding.Subjects)...)
+	}
+	return out
+}
+
+// usingSubjects are the CSVs whose service accounts are among the subjects. The groups of all service accounts, and of
+// those of one namespace, stand for all CSVs there that ask for permissions.
+func (c *Controller) usingSubjects(ctx context.Context, namespace string, subjects []rbacv1.Subject) []reconcile.Request {
+	var out []reconcile.Request
+	for _, subject := range subjects {
+		switch {
+		case subject.Kind == rbacv1.ServiceAccountKind:
+			out = append(out, c.csvs(ctx, client.InNamespace(subject.Namespace), client.MatchingFields{indexByAccount: subject.Name})...)
+		case subject.Kind == rbacv1.UserKind:
+			if of, name, ok := accountOfUser(subject.Name); ok {
+				out = append(out, c.csvs(ctx, client.InNamespace(of), client.MatchingFields{indexByAccount: name})...)
+			}
+		case subject.Name == "system:serviceaccounts" || subject.Name == "system:authenticated":
+			out = append(out, c.csvs(ctx, client.InNamespace(namespace))...)
+		default:
+			if of, ok := strings.CutPrefix(subject.Name, "system:serviceaccounts:"); ok {
+				out = append(out, c.csvs(ctx, client.InNamespace(of))...)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(r reconcile.Request) bool { return namespace != "" && r.Namespace != namespace })
+}
+
+// accountOfUser takes the user name of a service account apart.
+func accountOfUser(user string) (namespace, name string, ok bool) {
+	rest, ok := strings.CutPrefix(user, "system:serviceaccount:")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ":")
+}
+
+// usingRole are the owner of a role, and the CSVs that hold it by way of bindings.
+func (c *Controller) usingRole(ctx context.Context, o client.Object) []reconcile.Request {
+	out := c.owner(ctx, o)
+	ref := rbacv1.RoleRef{Kind: "Role", Name: o.GetName()}
+	if _, ok := o.(*rbacv1.ClusterRole); ok {
+		ref.Kind = "ClusterRole"
+	}
+	bound := client.MatchingFields{indexByRole: roleKey(o.GetNamespace(), ref)}
+	var bindings rbacv1.RoleBindingList
+	if err := c.client.List(ctx, &bindings, bound, client.UnsafeDisableDeepCopy); err != nil {
+		return out
+	}
+	for i := range bindings.Items {
+		out = append(out, c.usingSubjects(ctx, bindings.Items[i].Namespace, bindings.Items[i].Subjects)...)
+	}
+	var clusterBindings rbacv1.ClusterRoleBindingList
+	if err := c.client.List(ctx, &clusterBindings, bound, client.UnsafeDisableDeepCopy); err != nil {
+		return out
+	}
+	for i := range clusterBindings.Items {
+		out = append(out, c.usingSubjects(ctx, "", clusterBindings.Items[i].Subjects)...)
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/discovery"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/trigger"
+)
+
+const (
+	// DefaultInstallTimeout is the time that the components of an operator have to become healthy.
+	DefaultInstallTimeout = 5 * time.Minute
+	// defaultWorkers is how many ClusterServiceVersions are reconciled at a time.
+	defaultWorkers = 4
+	// eventSource is the documented source of the Events.
+	eventSource = "operator-lifecycle-manager"
+)
+
+// Options are what the controller needs besides the manager. The zero value works.
+type Options struct {
+	// Clock tells the time; the real one when nil.
+	Clock clock.PassiveClock
+	// Namespaces are those that the manager is limited to; empty when it manages all.
+	Namespaces []string
+	// InstallTimeout is the time to become healthy after an install; DefaultInstallTimeout when zero.
+	InstallTimeout time.Duration
+	// CertificateLife is how long serving certificates are valid; certs.DefaultLife when zero.
+	CertificateLife time.Duration
+	// Workers is how many ClusterServiceVersions are reconciled at a time; a few when zero.
+	Workers int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.InstallTimeout <= 0 {
+		o.InstallTimeout = DefaultInstallTimeout
+	}
+	if o.CertificateLife <= 0 {
+		o.CertificateLife = certs.DefaultLife
+	}
+	if o.Workers <= 0 {
+		o.Workers = defaultWorkers
+	}
+	return o
+}
+
+// Setup adds the controller, its watches and the indexes it reads to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	o = o.withDefaults()
+	for _, i := range indexes() {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), i.object, i.name, i.values); err != nil {
+			return fmt.Errorf("set up the ClusterServiceVersion controller: index %T by %s: %w", i.object, i.name, err)
+		}
+	}
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("set up the ClusterServiceVersion controller: make a client for the version of the cluster: %w", err)
+	}
+	c := &Controller{
+		client: mgr.GetClient(),
+		live:   mgr.GetAPIReader(),
+		mapper: mgr.GetRESTMapper(),
+		server: &rememberedVersion{server: server, clock: o.Clock},
+		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
+		events: mgr.GetEventRecorderFor(eventSource),
+		clock:  o.Clock,
+		limits: limits{install: o.InstallTimeout, certificate: o.CertificateLife, namespaces: o.Namespaces},
+	}
+	if err := c.watch(mgr, o); err != nil {
+		return fmt.Errorf("set up the ClusterServiceVersion controller: %w", err)
+	}
+	return nil
+}
+
+// watch says what wakes a ClusterServiceVersion up.
+func (c *Controller) watch(mgr manager.Manager, o Options) error {
+	to := handler.EnqueueRequestsFromMapFunc
+	burst := func(f handler.MapFunc) handler.EventHandler { return trigger.After(trigger.Burst, f) }
+	original := predicate.NewPredicateFuncs(func(o client.Object) bool { return !v1alpha1.IsCopied(o) })
+	return builder.ControllerManagedBy(mgr).Named("clusterserviceversion").
+		For(&v1alpha1.ClusterServiceVersion{}, builder.WithPredicates(original)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, to(c.neighbours), builder.WithPredicates(matterToNeighbours)).
+		Watches(&v1alpha1.Subscription{}, to(c.subscribed), builder.WithPredicates(configMatters)).
+		Watches(&v1.OperatorGroup{}, to(c.members)).
+		WatchesMetadata(&corev1.Namespace{}, to(c.targeting), builder.WithPredicates(comesOrGoes)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, burst(c.usingCRD)).
+		Watches(&apiregistrationv1.APIService{}, to(c.usingAPIService)).
+		WatchesMetadata(&corev1.ServiceAccount{}, burst(c.usingAccount)).
+		Watches(&rbacv1.Role{}, burst(c.usingRole)).
+		Watches(&rbacv1.ClusterRole{}, burst(c.usingRole)).
+		Watches(&rbacv1.RoleBinding{}, burst(c.usingBinding)).
+		Watches(&rbacv1.ClusterRoleBinding{}, burst(c.usingBinding)).
+		Watches(&appsv1.Deployment{}, to(c.owner)).
+		Watches(&corev1.Service{}, to(c.owner)).
+		WatchesMetadata(&corev1.Secret{}, to(c.owner)).
+		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(c.owner)).
+		Watches(&admissionv1.MutatingWebhookConfiguration{}, to(c.owner)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
+		Complete(c)
+}
+
+// CacheOptions are how the caches of the manager are best filled for this controller: with the Deployments, Services
+// and Secrets that the manager made, and without what it never looks at. It works without them, at a higher price.
+func CacheOptions() map[client.Object]cache.ByObject {
+	managed := labels.SelectorFromSet(labels.Set{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
+	return map[client.Object]cache.ByObject{
+		&appsv1.Deployment{}:                        {Label: managed},
+		&corev1.Service{}:                           {Label: managed},
+		&corev1.Secret{}:                            {Label: managed},
+		&apiextensionsv1.CustomResourceDefinition{}: {Transform: trimCRD},
+	}
+}
+
+// trimCRD leaves the schemas out, which are most of a CRD.
+func trimCRD(object any) (any, error) {
+	crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return object, nil
+	}
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		*version = apiextensionsv1.CustomResourceDefinitionVersion{Name: version.Name, Served: version.Served, Storage: version.Storage}
+	}
+	crd.ManagedFields = nil
+	delete(crd.Annotations, corev1.LastAppliedConfigAnnotation)
+	return crd, nil
+}

@@ -1,0 +1,424 @@
+package clusterserviceversion
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/certs"
+)
+
+// withWebhooks gives a CSV a validating, a mutating and a conversion webhook.
+func withWebhooks(csv *v1alpha1.ClusterServiceVersion) {
+	none := admissionv1.SideEffectClassNone
+	path := "/convert"
+	hook := func(name string, kind v1alpha1.WebhookAdmissionType) v1alpha1.WebhookDescription {
+		return v1alpha1.WebhookDescription{
+			GenerateName: name, Type: kind, DeploymentName: "manager", ContainerPort: 443, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+		}
+	}
+	csv.Spec.InstallModes = []v1alpha1.InstallMode{{Type: "AllNamespaces", Supported: true}}
+	csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "things.example.com", Version: "v1", Kind: "Thing"}}
+	csv.Spec.WebhookDefinitions = []v1alpha1.WebhookDescription{
+		hook("v.example.com", v1alpha1.ValidatingAdmissionWebhook), hook("m.example.com", v1alpha1.MutatingAdmissionWebhook), hook("c.example.com", v1alpha1.ConversionWebhook),
+	}
+	csv.Spec.WebhookDefinitions[2].ConversionCRDs = []string{"things.example.com"}
+	csv.Spec.WebhookDefinitions[2].WebhookPath = &path
+}
+
+// hooked is a cluster with an operator that runs and has webhooks.
+func hooked(t *testing.T) *cluster {
+	t.Helper()
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	k.installed(newCSV("op.v1", withWebhooks))
+	k.wrote()
+	return k
+}
+
+func (k *cluster) conversion(crd string) *apiextensionsv1.CustomResourceConversion {
+	k.t.Helper()
+	out := &apiextensionsv1.CustomResourceDefinition{}
+	k.get("", crd, out)
+	return out.Spec.Conversion
+}
+
+// authorities are the CA bundles of the webhooks of a cluster, by webhook.
+func (k *cluster) authorities() map[string][]byte {
+	k.t.Helper()
+	out := map[string][]byte{}
+	var validating admissionv1.ValidatingWebhookConfigurationList
+	if err := k.client.List(k.t.Context(), &validating); err != nil {
+		k.t.Fatal(err)
+	}
+	for _, w := range validating.Items {
+		out[w.Webhooks[0].Name] = w.Webhooks[0].ClientConfig.CABundle
+	}
+	var mutating admissionv1.MutatingWebhookConfigurationList
+	if err := k.client.List(k.t.Context(), &mutating); err != nil {
+		k.t.Fatal(err)
+	}
+	for _, w := range mutating.Items {
+		out[w.Webhooks[0].Name] = w.Webhooks[0].ClientConfig.CABundle
+	}
+	if c := k.conversion("things.example.com"); c != nil && c.Webhook != nil {
+		out["conversion"] = c.Webhook.ClientConfig.CABundle
+	}
+	return out
+}
+
+func (k *cluster) servingCertificate() (certs.Serving, *corev1.Secret) {
+	k.t.Helper()
+	secret := &corev1.Secret{}
+	k.get(ns, "manager-service-cert", secret)
+	return certs.Serving{Certificate: secret.Data["tls.crt"], Key: secret.Data["tls.key"], Authorities: secret.Data["olmCAKey"]}, secret
+}
+
+// TestWebhooksAreRegisteredWhenTheyAnswer: not before the Deployment behind them is available.
+func TestWebhooksAreRegisteredWhenTheyAnswer(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	csv := newCSV("op.v1", withWebhooks)
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	if got := k.authorities(); len(got) != 0 {
+		t.Errorf("registered before the Deployment is available: %v", got)
+	}
+	k.rollOut()
+	installed := k.pass("op.v1")
+	expect(t, installed, toSucceeded, "InstallSucceeded", "")
+
+	serving, secret := k.servingCertificate()
+	if err := serving.Due(bundle.ServingHosts("manager", ns), k.clock.Now()); err != nil {
+		t.Errorf("serving certificate: %v", err)
+	}
+	for name, ca := range k.authorities() {
+		if !bytes.Equal(ca, serving.Authorities) {
+			t.Errorf("webhook %s trusts others than the authority of the certificate", name)
+		}
+	}
+	if diff := cmp.Diff([]string{"validating v.example.com", "mutating m.example.com"}, k.webhookConfigurations()); diff != "" {
+		t.Errorf("webhook configurations (-want +got):\n%s", diff)
+	}
+	c := k.conversion("things.example.com")
+	if c.Strategy != "Webhook" || c.Webhook.ClientConfig.Service.Name != "manager-service" || *c.Webhook.ClientConfig.Service.Path != "/convert" {
+		t.Errorf("conversion: %+v", c)
+	}
+	if secret.Type != corev1.SecretTypeTLS || !hasOwner(secret, "op.v1-uid") || k.deployment("manager").Spec.Template.Annotations["olmcahash"] != secret.Annotations["olmcahash"] {
+		t.Errorf("Secret: %v", secret.ObjectMeta)
+	}
+	rotate, _ := serving.RotateAt()
+	if installed.Status.CertsRotateAt == nil || !installed.Status.CertsRotateAt.Time.Equal(rotate) || installed.Status.CertsLastUpdated == nil {
+		t.Errorf("status has the certificate renewed at %v, want %s", installed.Status.CertsRotateAt, rotate)
+	}
+	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != rotate.Sub(k.clock.Now()) {
+		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, rotate.Sub(k.clock.Now()))
+	}
+}
+
+func TestServingObjects(t *testing.T) {
+	k := hooked(t)
+	service := &corev1.Service{}
+	if !k.get(ns, "manager-service", service) || service.Spec.Ports[0].Port != 443 || service.Spec.Selector["app"] != "manager" {
+		t.Errorf("Service: %+v", service.Spec)
+	}
+	account := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "account"}}
+	for _, name := range []string{ns + "/manager-service-cert", "kube-system/manager-service-auth-reader"} {
+		namespace, name, _ := strings.Cut(name, "/")
+		binding := &rbacv1.RoleBinding{}
+		if !k.get(namespace, name, binding) || cmp.Diff(account, binding.Subjects) != "" || !ownedBy(binding, k.csv("op.v1")) {
+			t.Errorf("RoleBinding %s/%s: %v", namespace, name, binding)
+		}
+	}
+	delegator := &rbacv1.ClusterRoleBinding{}
+	if !k.get("", "manager-service-system:auth-delegator", delegator) || cmp.Diff(account, delegator.Subjects) != "" || !ownedBy(delegator, k.csv("op.v1")) {
+		t.Errorf("ClusterRoleBinding: %v", delegator)
+	}
+}
+
+func TestWebhookNamespaces(t *testing.T) {
+	selected := newGroup("x")
+	selected.Spec = v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}}
+	tests := map[string]struct {
+		group *v1.OperatorGroup
+		want  *metav1.LabelSelector
+	}{
+		"all":         {newGroup(""), nil},
+		"named":       {newGroup("x"), &metav1.LabelSelector{MatchLabels: map[string]string{"olm.operatorgroup.uid/group-uid": ""}}},
+		"by selector": {selected, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, tc.group)
+			f := newFacts(k.c, newCSV("op.v1"))
+			got, err := f.webhookNamespaces(t.Context())
+			if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestInvalidWebhooks(t *testing.T) {
+	tests := map[string]struct {
+		edit    func([]v1alpha1.WebhookDescription) []v1alpha1.WebhookDescription
+		message string
+	}{
+		"a name twice": {func(d []v1alpha1.WebhookDescription) []v1alpha1.WebhookDescription {
+			d[1].GenerateName = d[0].GenerateName
+			return d
+		}, `repeat the generateName "v.example.com"`},
+		"all groups": {func(d []v1alpha1.WebhookDescription) []v1alpha1.WebhookDescription {
+			d[0].Rules = []admissionv1.RuleWithOperations{{Rule: admissionv1.Rule{APIGroups: []string{"*"}}}}
+			return d
+		}, `names the API group "*"`},
+		"a Deployment that is not there": {func(d []v1alpha1.WebhookDescription) []v1alpha1.WebhookDescription {
+			d[0].DeploymentName = "other"
+			return d
+		}, `deploymentName "other" is not among`},
+		"a conversion of nothing": {func(d []v1alpha1.WebhookDescription) []v1alpha1.WebhookDescription {
+			d[2].ConversionCRDs = nil
+			return d
+		}, "needs conversionCRDs"},
+		"a conversion of what is not owned": {func(d []v1alpha1.WebhookDescription) []v1alpha1.WebhookDescription {
+			d[2].ConversionCRDs = []string{"others.example.com"}
+			return d
+		}, "others.example.com is not among the owned CRDs"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			csv := newCSV("op.v1", withoutAccounts, withWebhooks)
+			csv.Spec.WebhookDefinitions = tc.edit(csv.Spec.WebhookDefinitions)
+			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), csv)
+			got := k.pass("op.v1")
+			expect(t, got, toFailed, "InvalidWebhookDescription", "")
+			if !strings.Contains(got.Status.Message, tc.message) {
+				t.Errorf("message %q, want it to tell %q", got.Status.Message, tc.message)
+			}
+		})
+	}
+}
+
+func TestChangedWebhooksAreHealedInPlace(t *testing.T) {
+	k := hooked(t)
+	configuration := func() *admissionv1.ValidatingWebhookConfiguration {
+		var list admissionv1.ValidatingWebhookConfigurationList
+		if err := k.client.List(t.Context(), &list); err != nil || len(list.Items) != 1 {
+			t.Fatal(err, list.Items)
+		}
+		return &list.Items[0]
+	}
+	before := configuration().Name
+	edit(k, "", before, &admissionv1.ValidatingWebhookConfiguration{}, func(w *admissionv1.ValidatingWebhookConfiguration) {
+		w.Webhooks[0].ClientConfig.CABundle = []byte("wrong")
+	})
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	serving, _ := k.servingCertificate()
+	if after := configuration(); after.Name != before || !bytes.Equal(after.Webhooks[0].ClientConfig.CABundle, serving.Authorities) {
+		t.Error("the authority was not healed")
+	}
+	k.delete(configuration())
+	edit(k, "", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: "None"}
+	})
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if configuration().Name != before || k.conversion("things.example.com").Strategy != "Webhook" {
+		t.Error("the webhooks were not registered again")
+	}
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes after the healing: %v", writes)
+	}
+}
+
+// TestWebhooksUnderOtherNames are taken over, and those that nothing is wanted from are removed.
+func TestWebhooksUnderOtherNames(t *testing.T) {
+	k := hooked(t)
+	var list admissionv1.MutatingWebhookConfigurationList
+	if err := k.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	renamed, old := list.Items[0].DeepCopy(), list.Items[0].DeepCopy()
+	k.delete(&list.Items[0])
+	renamed.Name, renamed.ResourceVersion = "m.example.com-x7k2p", ""
+	old.Name, old.ResourceVersion = "gone.example.com-abcde", ""
+	old.Labels["olm.webhook-description-generate-name"] = "gone.example.com"
+	k.create(renamed, old)
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if err := k.client.List(t.Context(), &list); err != nil || len(list.Items) != 1 || list.Items[0].Name != "m.example.com-x7k2p" {
+		t.Errorf("%v: %v", err, list.Items)
+	}
+}
+
+func TestConversionOfAnotherNamespace(t *testing.T) {
+	first := newCSV("first", withWebhooks)
+	first.Namespace, first.CreationTimestamp = "other", metav1.NewTime(time.Unix(1, 0))
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), first)
+	csv := newCSV("op.v1", withWebhooks, withoutAccounts)
+	k.create(csv)
+	k.pass("op.v1")
+	k.rollOut()
+	k.forgetTimes()
+	if _, err := k.reconcile("op.v1"); err == nil {
+		t.Error("the conflict is not looked at again")
+	}
+	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "Webhook install failed: CRD things.example.com is converted by ClusterServiceVersion other/first, "+
+		"which was there first: a CRD has one conversion webhook in the cluster; delete one of the two")
+	k.delete(first)
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+}
+
+// TestWebhooksThatCannotBeRegistered: after the time to install the CSV rests in Failed until they can.
+func TestWebhooksThatCannotBeRegistered(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	k.create(newCSV("op.v1", withWebhooks, withoutAccounts))
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "apply MutatingWebhookConfiguration") {
+			return errors.New("no")
+		}
+		return nil
+	}
+	try := func() *v1alpha1.ClusterServiceVersion {
+		t.Helper()
+		k.forgetTimes()
+		k.rollOut()
+		_, _ = k.reconcile("op.v1")
+		return k.csv("op.v1")
+	}
+	try()
+	expect(t, try(), toInstalling, "InstallWaiting", "")
+	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout))
+	for range 3 {
+		csv := try()
+		expect(t, csv, toFailed, "InstallCheckFailed", "")
+		if !strings.HasPrefix(csv.Status.Message, "install timeout: apply MutatingWebhookConfiguration") {
+			t.Errorf("message %q", csv.Status.Message)
+		}
+	}
+	k.fail = nil
+	expect(t, try(), toSucceeded, "InstallSucceeded", "")
+}
+
+func TestPreserveUnknownFieldsCannotBeConverted(t *testing.T) {
+	crd := newCRD("things.example.com", "v1")
+	crd.Spec.PreserveUnknownFields = true
+	k := newCluster(t, newGroup(""), crd, newCSV("op.v1", withWebhooks, withoutAccounts))
+	k.pass("op.v1")
+	k.rollOut()
+	k.forgetTimes()
+	_, _ = k.reconcile("op.v1")
+	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting",
+		"Webhook install failed: convert CRD things.example.com with webhook c.example.com: spec.preserveUnknownFields is true; the CRD has to set it to false")
+}
+
+// TestRotation renews the certificate at two thirds of its life. Trust comes before the certificate.
+func TestRotation(t *testing.T) {
+	k := hooked(t)
+	old, _ := k.servingCertificate()
+	rotate, err := old.RotateAt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.clock.SetTime(rotate)
+	k.fail = func(write string) error {
+		if write == "apply Secret operators/manager-service-cert" {
+			for name, ca := range k.authorities() {
+				if bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+					t.Errorf("webhook %s does not trust the old and the new certificate when the new one is written", name)
+				}
+			}
+			if len(k.authorities()) != 3 {
+				t.Errorf("webhooks: %v", k.authorities())
+			}
+		}
+		return nil
+	}
+	csv := k.pass("op.v1")
+	expect(t, csv, toInstalling, "InstallWaiting", "")
+	if !slices.Contains(history(csv), "Pending/NeedsCertRotation") {
+		t.Errorf("history: %v", history(csv))
+	}
+	renewed, _ := k.servingCertificate()
+	if bytes.Equal(renewed.Certificate, old.Certificate) || !csv.Status.CertsRotateAt.After(rotate) || !csv.Status.CertsLastUpdated.Time.Equal(rotate.Truncate(time.Second)) {
+		t.Errorf("the certificate was not renewed: %v, %v", csv.Status.CertsRotateAt, csv.Status.CertsLastUpdated)
+	}
+	k.fail = nil
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes after the rotation: %v", writes)
+	}
+}
+
+func TestLostCertificateIsMadeAgain(t *testing.T) {
+	lose := map[string]func(*cluster){
+		"deleted": func(k *cluster) {
+			k.delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "manager-service-cert"}})
+		},
+		"overwritten": func(k *cluster) {
+			edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { s.Data["tls.crt"] = []byte("garbage") })
+		},
+	}
+	for name, lose := range lose {
+		t.Run(name, func(t *testing.T) {
+			k := hooked(t)
+			lose(k)
+			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+			k.rollOut()
+			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			serving, _ := k.servingCertificate()
+			if err := serving.Due(bundle.ServingHosts("manager", ns), k.clock.Now()); err != nil {
+				t.Error(err)
+			}
+			for name, ca := range k.authorities() {
+				if !bytes.Equal(ca, serving.Authorities) {
+					t.Errorf("webhook %s does not trust the new certificate", name)
+				}
+			}
+		})
+	}
+}
+
+// TestUpgradeKeepsTheCertificate: the old webhooks go on working while the new version takes over.
+func TestUpgradeKeepsTheCertificate(t *testing.T) {
+	k := hooked(t)
+	before, _ := k.servingCertificate()
+	next := newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1"))
+	k.create(next)
+	k.pass("op.v1")
+	k.pass("op.v2")
+	after, _ := k.servingCertificate()
+	if !bytes.Equal(before.Certificate, after.Certificate) {
+		t.Error("the certificate was made anew although it is good")
+	}
+	k.rollOut()
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	for range 3 {
+		k.pass("op.v1")
+	}
+	if k.csv("op.v1") != nil || k.conversion("things.example.com").Strategy != "Webhook" {
+		t.Error("the old version is still there, or has taken the conversion with it")
+	}
+	if got := k.webhookConfigurations(); len(got) != 2 {
+		t.Errorf("webhook configurations: %v", got)
+	}
+	d := k.deployment("manager")
+	if hasOwner(d, "op.v1-uid") || !hasOwner(d, "op.v2-uid") {
+		t.Errorf("owners of the Deployment: %v", d.OwnerReferences)
+	}
+}

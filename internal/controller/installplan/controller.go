@@ -1,0 +1,80 @@
+package installplan
+
+import (
+	"context"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is the field manager of all that the controller writes.
+const fieldOwner = "fairlead-installplan"
+
+// DefaultRetryTimeout is how long a plan is tried again after errors.
+const DefaultRetryTimeout = time.Minute
+
+// Accounts gives clients that act as a service account.
+type Accounts interface {
+	Client(ctx context.Context, namespace, name string) (client.Client, error)
+}
+
+// Options are what the controller works with.
+type Options struct {
+	// Manifests resolves what steps hold for their manifests.
+	Manifests Manifests
+	// Bundles gives the objects of a bundle again when Manifests has lost them; nil is no such way.
+	Bundles Bundles
+	// Accounts gives the clients of plans that a service account limits.
+	Accounts Accounts
+	// OperatorNamespace holds the pull secrets that steps of kind Secret copy.
+	OperatorNamespace string
+	// RetryTimeout is how long a plan is tried again after errors; 0 is DefaultRetryTimeout.
+	RetryTimeout time.Duration
+	Clock        clock.PassiveClock
+}
+
+// Controller reconciles InstallPlans.
+type Controller struct {
+	Options
+	client client.Client
+	live   client.Reader // uncached: what is decided on must not be out of date
+	engine *apply.Engine
+	events record.EventRecorder
+	memory memory
+}
+
+// Reconcile takes one plan as far as it can go.
+func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	plan := &v1alpha1.InstallPlan{}
+	if err := c.client.Get(ctx, request.NamespacedName, plan); err != nil {
+		c.memory.forget(request.NamespacedName)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !plan.DeletionTimestamp.IsZero() || len(plan.Status.Plan) == 0 || c.memory.isBehind(plan) {
+		return ctrl.Result{}, nil // a plan without steps is still being written; one that is behind comes again
+	}
+	seen, err := c.observe(ctx, plan)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	next, execute := decide(plan, seen, c.Clock.Now())
+	var done outcome
+	if execute {
+		done = c.execute(ctx, plan, seen)
+		done.since = c.memory.failingSince(request.NamespacedName, done, c.Clock.Now())
+		next = conclude(next, done, c.Clock.Now(), c.RetryTimeout)
+	}
+	if err := c.report(ctx, plan, next, done); err != nil {
+		if seen.nudged {
+			c.memory.nudge(request.NamespacedName)
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)}, nil
+}

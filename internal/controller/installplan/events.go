@@ -1,0 +1,55 @@
+package installplan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// warningReason is that of Events about warnings of the API server.
+const warningReason = "AppliedWithWarnings"
+
+// eventSource is the component that Events come from.
+const eventSource = "operator-lifecycle-manager"
+
+// warningsTotal counts the warnings of the API server.
+var warningsTotal = prometheus.NewCounter(prometheus.CounterOpts{
+	Name: "installplan_warnings_total",
+	Help: "Monotonic count of resources that generated warnings when applied as part of an InstallPlan (for example, due to deprecation)",
+})
+
+// warn makes Events of the warnings of a pass, each of which names the step.
+func (c *Controller) warn(plan *v1alpha1.InstallPlan, done outcome) {
+	for _, i := range sortedKeys(done.warnings) {
+		step, texts := plan.Status.Plan[i], done.warnings[i]
+		about := &corev1.ObjectReference{
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.InstallPlanKind,
+			Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion,
+			FieldPath: fmt.Sprintf("status.plan[%d]", i),
+		}
+		c.events.Event(about, corev1.EventTypeWarning, warningReason, warningText(step, texts))
+		warningsTotal.Inc()
+	}
+}
+
+func warningText(step *v1alpha1.Step, texts []string) string {
+	what := fmt.Sprintf("(%s %q)", step.Resource.Kind, step.Resource.Name)
+	if step.Resolving != "" {
+		what = fmt.Sprintf("of operator %q %s", step.Resolving, what)
+	}
+	return fmt.Sprintf("%d warning(s) generated during installation %s: %s", len(texts), what, strings.Join(texts, ", "))
+}
+
+func sortedKeys(m map[int][]string) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,165 @@
+package installplan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// errInvalid marks plans that no retry will help.
+var errInvalid = errors.New("the InstallPlan contains invalid data")
+
+// execution is one pass over the steps of a plan.
+type execution struct {
+	live      client.Reader
+	cached    client.Reader
+	plan      *v1alpha1.InstallPlan
+	manifests manifests
+	secrets   string // the namespace of pull secrets
+
+	steps     []*stepRun
+	err       error // what kept the pass from doing anything
+	operators operators
+	incoming  map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
+	family    map[string]bool                            // names of what the plan installs, and of all that this replaces
+}
+
+// stepRun is one step in a pass.
+type stepRun struct {
+	step   *v1alpha1.Step
+	rule   rule
+	due    bool                       // left for this pass to do
+	object *unstructured.Unstructured // from the manifest, where it was read
+	spared bool                       // left out when its kind is not known
+	result stepResult
+}
+
+// finished tells whether an earlier pass did the step.
+func finished(s v1alpha1.StepStatus) bool {
+	return s == v1alpha1.StepStatusCreated || s == v1alpha1.StepStatusPresent || s == v1alpha1.StepStatusNotCreated
+}
+
+// execute makes one pass: everything that can be done at once is done.
+func (c *Controller) execute(ctx context.Context, plan *v1alpha1.InstallPlan, seen observation) outcome {
+	x := &execution{
+		live: c.live, cached: c.client, plan: plan, secrets: c.OperatorNamespace, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
+		incoming: map[string]*v1alpha1.ClusterServiceVersion{}, family: map[string]bool{},
+	}
+	if x.prepare(ctx) {
+		x.apply(ctx, c, seen)
+	}
+	return x.outcome()
+}
+
+// prepare finds out what is left to do and reads its manifests. It tells whether there is something to write. One step that cannot be
+// read stops the pass: nothing may be half installed because of it.
+func (x *execution) prepare(ctx context.Context) bool {
+	x.steps = make([]*stepRun, len(x.plan.Status.Plan))
+	left := false
+	for i, step := range x.plan.Status.Plan {
+		s := &stepRun{step: step, result: stepResult{status: step.Status}}
+		x.steps[i] = s
+		s.due = !finished(step.Status) && !x.awaits(ctx, s)
+		left = left || s.due
+	}
+	return left && x.readAll(ctx)
+}
+
+// readAll reads the manifests of the steps that are due, and of all ClusterServiceVersions, which the others are judged by.
+func (x *execution) readAll(ctx context.Context) bool {
+	ready := true
+	for _, s := range x.steps {
+		if !s.due && s.step.Resource.Kind != v1alpha1.ClusterServiceVersionKind {
+			continue
+		}
+		if err := x.read(ctx, s); err != nil {
+			s.result.fail(err)
+			ready = false
+		}
+	}
+	return ready
+}
+
+func (x *execution) read(ctx context.Context, s *stepRun) error {
+	known := false
+	if s.rule, known = ruleOf(s.step.Resource.Kind); !known {
+		s.result.status = v1alpha1.StepStatusUnsupportedResource
+		return fmt.Errorf("%w: steps of kind %s are not supported (%s)", errInvalid, s.step.Resource.Kind, s.step.Resource.Name)
+	}
+	object, err := x.objectOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.object = object
+	if s.step.Resource.Kind == v1alpha1.ClusterServiceVersionKind {
+		return x.expect(object)
+	}
+	return nil
+}
+
+// expect notes a ClusterServiceVersion that the plan installs.
+func (x *execution) expect(object *unstructured.Unstructured) error {
+	text, err := json.Marshal(object)
+	csv := &v1alpha1.ClusterServiceVersion{}
+	if err == nil {
+		err = json.Unmarshal(text, csv)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: ClusterServiceVersion %s cannot be read: %w", errInvalid, object.GetName(), err)
+	}
+	csv.Namespace = x.plan.Namespace
+	x.incoming[csv.Name] = csv
+	return nil
+}
+
+// apply writes what is left to do.
+func (x *execution) apply(ctx context.Context, c *Controller, seen observation) {
+	all, err := c.operators(ctx)
+	if err != nil {
+		x.err = err
+		return
+	}
+	x.operators = all
+	for _, csv := range x.incoming {
+		for name := range all.line(operatorOf(csv)) {
+			x.family[name] = true
+		}
+	}
+	phases, steps := x.phases(ctx)
+	if seen.account != nil {
+		account, err := c.Accounts.Client(ctx, seen.account.Namespace, seen.account.Name)
+		if err != nil {
+			x.err = err
+			return
+		}
+		phases[operatorsUp].Client, phases[belongings].Client = account, account
+	}
+	result := c.engine.Apply(ctx, phases)
+	for w, phase := range result.Phases {
+		for i, r := range phase.Objects {
+			steps[w][i].record(r, x.plan)
+		}
+	}
+}
+
+// phases returns the waves of the pass, and the step of each of their objects.
+func (x *execution) phases(ctx context.Context) ([]apply.Phase, [waves][]*stepRun) {
+	phases := []apply.Phase{{Name: "definitions"}, {Name: "operators"}, {Name: "belongings"}}
+	var steps [waves][]*stepRun
+	for _, s := range x.steps {
+		if !s.due {
+			continue
+		}
+		phase := &phases[s.rule.wave]
+		phase.Objects = append(phase.Objects, x.wanted(ctx, s))
+		steps[s.rule.wave] = append(steps[s.rule.wave], s)
+	}
+	return phases, steps
+}

@@ -1,0 +1,87 @@
+package installplan
+
+import (
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// memory is what the controller remembers of plans between reconciles. All of it may be lost: a restart gives a failing plan a little
+// more time, and has a pass repeated.
+type memory struct {
+	mu    sync.Mutex
+	plans map[types.NamespacedName]*remembered
+}
+
+type remembered struct {
+	nudged       bool      // something has changed that may let a failed plan succeed
+	written      string    // the resource version that our last status was written over
+	failingSince time.Time // when the current series of failures began; zero is none
+}
+
+// of returns what is remembered of a plan. The lock is held.
+func (m *memory) of(key types.NamespacedName) *remembered {
+	if m.plans == nil {
+		m.plans = map[types.NamespacedName]*remembered{}
+	}
+	if m.plans[key] == nil {
+		m.plans[key] = &remembered{}
+	}
+	return m.plans[key]
+}
+
+func (m *memory) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.plans, key)
+}
+
+// nudge notes that a plan has reason to be tried again although it failed.
+func (m *memory) nudge(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(key).nudged = true
+}
+
+// nudged tells whether the plan was nudged since the last call.
+func (m *memory) nudged(key types.NamespacedName) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.of(key)
+	nudged := p.nudged
+	p.nudged = false
+	return nudged
+}
+
+// wrote notes that the status of the plan, as it was read, has been written over.
+func (m *memory) wrote(plan *v1alpha1.InstallPlan) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(client.ObjectKeyFromObject(plan)).written = plan.ResourceVersion
+}
+
+// isBehind tells whether the plan is still as it was before our last status: working from it would do everything once more. The
+// event that the write causes brings the plan back.
+func (m *memory) isBehind(plan *v1alpha1.InstallPlan) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return plan.ResourceVersion != "" && m.of(client.ObjectKeyFromObject(plan)).written == plan.ResourceVersion
+}
+
+// failingSince returns when the series of failures began that a pass belongs to. Denied permissions are not failures in this sense.
+func (m *memory) failingSince(key types.NamespacedName, done outcome, now time.Time) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.of(key)
+	switch {
+	case done.err == nil || done.forbidden:
+		p.failingSince = time.Time{}
+	case p.failingSince.IsZero():
+		p.failingSince = now
+	}
+	return p.failingSince
+}

@@ -1,0 +1,52 @@
+package installplan
+
+import (
+	"context"
+	"fmt"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// observation is what a decision about a plan depends on besides the plan.
+type observation struct {
+	// account is what the plan is carried out as; nil is the manager itself.
+	account *corev1.ObjectReference
+	// problem says why the OperatorGroup does not tell.
+	problem string
+	// nudged plans have reason to be tried again although they failed.
+	nudged bool
+}
+
+func (c *Controller) observe(ctx context.Context, plan *v1alpha1.InstallPlan) (observation, error) {
+	var groups operatorsv1.OperatorGroupList
+	if err := c.client.List(ctx, &groups, client.InNamespace(plan.Namespace)); err != nil {
+		return observation{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", plan.Namespace, err)
+	}
+	seen := observation{nudged: c.memory.nudged(client.ObjectKeyFromObject(plan))}
+	seen.account, seen.problem = accountOf(groups.Items)
+	return seen, nil
+}
+
+// accountOf returns the service account of the OperatorGroup of a namespace, or says why there is no knowing it.
+func accountOf(groups []operatorsv1.OperatorGroup) (*corev1.ObjectReference, string) {
+	if len(groups) > 1 {
+		return nil, fmt.Sprintf("more than one operator group(s) are managing this namespace count=%d", len(groups))
+	}
+	if len(groups) == 0 || len(groups[0].Status.Namespaces) == 0 {
+		return nil, "no operator group found that is managing this namespace"
+	}
+	group := &groups[0]
+	if group.Spec.ServiceAccountName == "" {
+		return nil, ""
+	}
+	ref := group.Status.ServiceAccountRef
+	if ref == nil || ref.Name != group.Spec.ServiceAccountName {
+		return nil, fmt.Sprintf("please make sure the service account exists. sa=%s operatorgroup=%s/%s",
+			group.Spec.ServiceAccountName, group.Namespace, group.Name)
+	}
+	return ref, ""
+}

@@ -1,0 +1,73 @@
+package installplan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// operator is what is needed of a ClusterServiceVersion.
+type operator struct {
+	namespace, name, replaces string
+	ownsCRDs                  []string
+}
+
+// operators are the ClusterServiceVersions that exist, but for copies, in all namespaces that the manager can see.
+type operators []operator
+
+func (c *Controller) operators(ctx context.Context) (operators, error) {
+	var list v1alpha1.ClusterServiceVersionList
+	// The objects are only read: copying them all, descriptions and icons included, would cost more than the plan.
+	if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
+	}
+	var all operators
+	for i := range list.Items {
+		if csv := &list.Items[i]; !csv.IsCopied() {
+			all = append(all, operatorOf(csv))
+		}
+	}
+	return all, nil
+}
+
+func operatorOf(csv *v1alpha1.ClusterServiceVersion) operator {
+	o := operator{namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces}
+	for _, crd := range csv.Spec.CustomResourceDefinitions.Owned {
+		o.ownsCRDs = append(o.ownsCRDs, crd.Name)
+	}
+	return o
+}
+
+func (o operator) ownsCRD(name string) bool { return slices.Contains(o.ownsCRDs, name) }
+
+func (all operators) find(namespace, name string) (operator, bool) {
+	i := slices.IndexFunc(all, func(o operator) bool { return o.namespace == namespace && o.name == name })
+	if i < 0 {
+		return operator{}, false
+	}
+	return all[i], true
+}
+
+// line returns the names of an operator that is to be installed, of those that it replaces, directly or not, and of those that are
+// there already and replace it: what any of them owns is in the family.
+func (all operators) line(o operator) map[string]bool {
+	line := map[string]bool{o.name: true}
+	for next := o.replaces; next != "" && !line[next]; {
+		line[next] = true
+		there, _ := all.find(o.namespace, next)
+		next = there.replaces
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, there := range all {
+			if there.namespace == o.namespace && line[there.replaces] && !line[there.name] {
+				line[there.name], grown = true, true
+			}
+		}
+	}
+	return line
+}

@@ -1,0 +1,72 @@
+package installplan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// report writes the status, if it says something new, and the Events of a pass.
+func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, done outcome) error {
+	c.warn(plan, done)
+	changes := changes(plan, next)
+	if len(changes) == 0 {
+		return nil
+	}
+	patch, err := json.Marshal(append(changes, operation{Op: "replace", Path: "/metadata/resourceVersion", Value: plan.ResourceVersion}))
+	if err != nil {
+		return fmt.Errorf("encode the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+	}
+	target := &v1alpha1.InstallPlan{}
+	target.Namespace, target.Name = plan.Namespace, plan.Name
+	err = c.client.Status().Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(fieldOwner))
+	if apierrors.IsNotFound(err) {
+		return nil // it was deleted meanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+	}
+	if target.ResourceVersion != plan.ResourceVersion {
+		c.memory.wrote(plan)
+	}
+	return nil
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// changes are the operations from the status of a plan to the next one. A plan may hold hundreds of steps with their manifests: only
+// what changes is sent. The caller adds the resource version, without which the numbers of steps could be those of other steps.
+func changes(plan *v1alpha1.InstallPlan, next planStatus) []operation {
+	var ops []operation
+	set := func(field string, old, new any, empty bool) {
+		switch {
+		case equality.Semantic.DeepEqual(old, new):
+		case empty:
+			ops = append(ops, operation{Op: "remove", Path: "/status/" + field})
+		default:
+			ops = append(ops, operation{Op: "add", Path: "/status/" + field, Value: new}) // add replaces a member that exists
+		}
+	}
+	old := &plan.Status
+	for i, step := range next.Plan {
+		set(fmt.Sprintf("plan/%d/status", i), old.Plan[i].Status, step.Status, false)
+	}
+	set("phase", old.Phase, next.Phase, false)
+	set("message", old.Message, next.Message, next.Message == "")
+	set("startTime", old.StartTime, next.StartTime, next.StartTime == nil)
+	set("conditions", old.Conditions, next.Conditions, len(next.Conditions) == 0)
+	set("attenuatedServiceAccountRef", old.AttenuatedServiceAccountRef, next.AttenuatedServiceAccountRef, next.AttenuatedServiceAccountRef == nil)
+	return ops
+}

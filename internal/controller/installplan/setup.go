@@ -1,0 +1,138 @@
+package installplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/trigger"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// workers is how many plans are carried out at once.
+const workers = 4
+
+// Setup adds the controller to the manager. The scheme of the manager must know the kinds of Kubernetes that bundles hold, CRDs
+// included; its configuration should have apply.WarningHandler, or warnings are not reported.
+func Setup(mgr manager.Manager, o Options) error {
+	if err := metrics.Registry.Register(warningsTotal); err != nil && !errors.As(err, &prometheus.AlreadyRegisteredError{}) {
+		return fmt.Errorf("register metric installplan_warnings_total: %w", err)
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.RetryTimeout == 0 {
+		o.RetryTimeout = DefaultRetryTimeout
+	}
+	//nolint:staticcheck // the Events of the newer API cannot name a field of what they are about
+	events := mgr.GetEventRecorderFor(eventSource)
+	c := &Controller{
+		Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events,
+		engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: fieldOwner},
+	}
+	rbac := handler.EnqueueRequestsFromMapFunc(c.limitedBy)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("installplan").
+		For(&v1alpha1.InstallPlan{}).
+		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.inNamespace)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, trigger.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
+		Watches(&rbacv1.Role{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
+		Watches(&rbacv1.RoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
+		Watches(&rbacv1.ClusterRole{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
+		Watches(&rbacv1.ClusterRoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
+		Watches(&corev1.ServiceAccount{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(c)
+}
+
+// crdPause gathers the changes of CRDs: plans may bring a hundred of them, each of which changes several times until it is served,
+// and nobody waits for a plan to be complete but for the next plan of the same operators.
+const crdPause = 2 * trigger.Burst
+
+// news leaves out what a start of the manager merely finds, and what goes away: neither lets a plan succeed. Plans that are being
+// carried out are looked at on a start anyway.
+var news = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
+	},
+	DeleteFunc:  func(event.DeleteEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+}
+
+// inNamespace maps an OperatorGroup to the plans of its namespace that are not finished.
+func (c *Controller) inNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.plans(ctx, o.GetNamespace(), unfinished)
+}
+
+// waitingFor maps a CRD to the plans that wait for it.
+func (c *Controller) waitingFor(ctx context.Context, o client.Object) []reconcile.Request {
+	_, group, _ := strings.Cut(o.GetName(), ".")
+	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
+		return p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && hasStep(p, func(s *v1alpha1.Step) bool {
+			waits := s.Status == v1alpha1.StepStatusWaitingForAPI && s.Resource.Kind == crdKind && s.Resource.Name == o.GetName()
+			return waits || !finished(s.Status) && s.Resource.Group == group
+		})
+	})
+}
+
+// limitedBy maps RBAC objects and service accounts to the plans that may have been denied something. Those of the cluster concern all
+// namespaces.
+func (c *Controller) limitedBy(ctx context.Context, o client.Object) []reconcile.Request {
+	requests := c.plans(ctx, o.GetNamespace(), func(p *v1alpha1.InstallPlan) bool {
+		return p.Status.AttenuatedServiceAccountRef != nil && (unfinished(p) || p.Status.Phase == v1alpha1.InstallPlanPhaseFailed)
+	})
+	for _, r := range requests {
+		c.memory.nudge(r.NamespacedName)
+	}
+	return requests
+}
+
+func unfinished(p *v1alpha1.InstallPlan) bool {
+	return p.Status.Phase != v1alpha1.InstallPlanPhaseComplete && p.Status.Phase != v1alpha1.InstallPlanPhaseFailed
+}
+
+func hasStep(p *v1alpha1.InstallPlan, f func(*v1alpha1.Step) bool) bool {
+	for _, s := range p.Status.Plan {
+		if f(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// plans lists plans of a namespace, or of all when it is empty. They are only read, so they are not copied.
+func (c *Controller) plans(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []reconcile.Request {
+	var list v1alpha1.InstallPlanList
+	if err := c.client.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list the InstallPlans that a change concerns")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		if p := &list.Items[i]; which(p) {
+			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: p.Namespace, Name: p.Name}})
+		}
+	}
+	return requests
+}

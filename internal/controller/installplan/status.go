@@ -1,0 +1,127 @@
+package installplan
+
+import (
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+type planStatus = v1alpha1.InstallPlanStatus
+
+// outcome is what a pass over the steps of a plan came to. Its zero value is that of no pass.
+type outcome struct {
+	executed bool
+	// statuses are those of the steps, in their order.
+	statuses []v1alpha1.StepStatus
+	// err is why steps could not be done; forbidden is set when the API server denies a permission.
+	err       error
+	forbidden bool
+	// since is when the first of an unbroken series of passes failed for other reasons.
+	since time.Time
+	// waiting says what steps wait for, and leftOut which were left out for good.
+	waiting string
+	leftOut string
+	// warnings are what the API server said besides, by step.
+	warnings map[int][]string
+}
+
+// decide says what becomes of a plan before anything is done, and whether a pass is due.
+func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next planStatus, execute bool) {
+	next = *plan.Status.DeepCopy()
+	switch next.Phase {
+	case v1alpha1.InstallPlanPhaseComplete:
+		return next, false
+	case v1alpha1.InstallPlanPhaseFailed:
+		if !seen.nudged || next.AttenuatedServiceAccountRef == nil {
+			return next, false
+		}
+		next.StartTime = nil
+		removeInstalled(&next)
+	}
+	if seen.problem != "" {
+		next.Message = "attenuated service account query failed - " + seen.problem
+		setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, next.Message), now)
+		if next.Phase == v1alpha1.InstallPlanPhaseFailed {
+			next.Phase = v1alpha1.InstallPlanPhaseInstalling
+		}
+		return next, false
+	}
+	if next.GetCondition(v1alpha1.InstallPlanInstalled).Reason == v1alpha1.InstallPlanReasonInstallCheckFailed {
+		next.Message = ""
+		removeInstalled(&next)
+	}
+	next.AttenuatedServiceAccountRef = seen.account
+	if !plan.Spec.Approved && next.StartTime == nil {
+		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
+		return next, false
+	}
+	next.Phase = v1alpha1.InstallPlanPhaseInstalling
+	if next.StartTime == nil {
+		next.StartTime = new(metav1.NewTime(now))
+	}
+	return next, true
+}
+
+// conclude says what becomes of a plan after a pass. The time that errors are given runs from the first of a series of them: a plan
+// that waited for long, for a permission or an API, is not given up at the first hiccup after that.
+func conclude(next planStatus, done outcome, now time.Time, timeout time.Duration) planStatus {
+	for i, status := range done.statuses {
+		next.Plan[i].Status = status
+	}
+	switch {
+	case done.err == nil && done.waiting == "":
+		next.Phase, next.Message = v1alpha1.InstallPlanPhaseComplete, done.leftOut
+		setInstalled(&next, v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanInstalled), now)
+	case done.err == nil:
+		next.Message = "waiting: " + done.waiting
+	case done.forbidden || now.Sub(done.since) < timeout:
+		next.Message = "retrying execution due to error: " + done.err.Error()
+	default:
+		next.Phase, next.Message = v1alpha1.InstallPlanPhaseFailed, done.err.Error()
+		setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonComponentFailed, next.Message), now)
+	}
+	return next
+}
+
+// pauses between passes that no event asks for. Most of what a plan waits for is watched; these are for what is not, such as
+// webhooks that refuse for a while, or permissions that do not come from RBAC objects.
+const (
+	shortestPause  = 250 * time.Millisecond
+	longestPause   = 5 * time.Second
+	forbiddenPause = 30 * time.Second
+)
+
+// retryAfter says when a plan that is not finished is looked at again; 0 is not before something happens.
+func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Duration) time.Duration {
+	if !done.executed || next.Phase != v1alpha1.InstallPlanPhaseInstalling {
+		return 0
+	}
+	if done.forbidden {
+		return forbiddenPause
+	}
+	if done.err == nil {
+		return min(max(now.Sub(next.StartTime.Time)/4, shortestPause), longestPause)
+	}
+	elapsed := now.Sub(done.since)
+	// The last attempt is made when the time is up.
+	return min(max(elapsed/4, shortestPause), longestPause, timeout-elapsed)
+}
+
+// setInstalled sets the condition when it says something new.
+func setInstalled(s *planStatus, c v1alpha1.InstallPlanCondition, now time.Time) {
+	if !s.GetCondition(c.Type).Equals(c) {
+		s.SetCondition(c, metav1.NewTime(now))
+	}
+}
+
+func removeInstalled(s *planStatus) {
+	var kept []v1alpha1.InstallPlanCondition
+	for _, c := range s.Conditions {
+		if c.Type != v1alpha1.InstallPlanInstalled {
+			kept = append(kept, c)
+		}
+	}
+	s.Conditions = kept
+}

@@ -1,0 +1,174 @@
+package installplan
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var (
+	epoch   = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	account = &corev1.ObjectReference{Kind: "ServiceAccount", Namespace: "ns", Name: "limited"}
+)
+
+func at(d time.Duration) *metav1.Time { return new(metav1.NewTime(epoch.Add(d))) }
+
+func installed(status corev1.ConditionStatus, reason v1alpha1.InstallPlanConditionReason, message string, when time.Duration) []v1alpha1.InstallPlanCondition {
+	return []v1alpha1.InstallPlanCondition{{
+		Type: v1alpha1.InstallPlanInstalled, Status: status, Reason: reason, Message: message, LastUpdateTime: at(when), LastTransitionTime: at(when),
+	}}
+}
+
+const twoGroups = "attenuated service account query failed - more than one operator group(s) are managing this namespace count=2"
+
+// TestDecide is the state machine before a pass, cell by cell: phase and approval, and what was observed. The time is a minute after
+// epoch.
+func TestDecide(t *testing.T) {
+	const (
+		none, planning, requires = v1alpha1.InstallPlanPhaseNone, v1alpha1.InstallPlanPhasePlanning, v1alpha1.InstallPlanPhaseRequiresApproval
+		installing, complete     = v1alpha1.InstallPlanPhaseInstalling, v1alpha1.InstallPlanPhaseComplete
+		failed                   = v1alpha1.InstallPlanPhaseFailed
+	)
+	problem := observation{problem: "more than one operator group(s) are managing this namespace count=2"}
+	limited := observation{account: account}
+	checkFailed := installed(corev1.ConditionFalse, v1alpha1.InstallPlanReasonInstallCheckFailed, twoGroups, time.Minute)
+	componentFailed := installed(corev1.ConditionFalse, v1alpha1.InstallPlanReasonComponentFailed, "boom", 0)
+	tests := map[string]struct {
+		approved bool
+		status   planStatus
+		seen     observation
+		want     planStatus
+		execute  bool
+	}{
+		"new, not approved":              {false, planStatus{Phase: none}, observation{}, planStatus{Phase: requires}, false},
+		"new, approved":                  {true, planStatus{Phase: none}, observation{}, planStatus{Phase: installing, StartTime: at(time.Minute)}, true},
+		"planning counts as new":         {true, planStatus{Phase: planning}, observation{}, planStatus{Phase: installing, StartTime: at(time.Minute)}, true},
+		"waits for approval":             {false, planStatus{Phase: requires}, observation{}, planStatus{Phase: requires}, false},
+		"approved by hand":               {true, planStatus{Phase: requires}, observation{}, planStatus{Phase: installing, StartTime: at(time.Minute)}, true},
+		"created as installing":          {true, planStatus{Phase: installing}, observation{}, planStatus{Phase: installing, StartTime: at(time.Minute)}, true},
+		"the start is recorded once":     {true, planStatus{Phase: installing, StartTime: at(0)}, observation{}, planStatus{Phase: installing, StartTime: at(0)}, true},
+		"installing but never approved":  {false, planStatus{Phase: installing}, observation{}, planStatus{Phase: requires}, false},
+		"approval withdrawn too late":    {false, planStatus{Phase: installing, StartTime: at(0)}, observation{}, planStatus{Phase: installing, StartTime: at(0)}, true},
+		"a message survives the wait":    {true, planStatus{Phase: installing, StartTime: at(0), Message: "m"}, observation{}, planStatus{Phase: installing, StartTime: at(0), Message: "m"}, true},
+		"limited by an account":          {true, planStatus{Phase: installing, StartTime: at(0)}, limited, planStatus{Phase: installing, StartTime: at(0), AttenuatedServiceAccountRef: account}, true},
+		"limited before approval":        {false, planStatus{Phase: requires}, limited, planStatus{Phase: requires, AttenuatedServiceAccountRef: account}, false},
+		"no longer limited":              {true, planStatus{Phase: installing, StartTime: at(0), AttenuatedServiceAccountRef: account}, observation{}, planStatus{Phase: installing, StartTime: at(0)}, true},
+		"two groups, installing":         {true, planStatus{Phase: installing, StartTime: at(0)}, problem, planStatus{Phase: installing, StartTime: at(0), Message: twoGroups, Conditions: checkFailed}, false},
+		"two groups, not approved":       {false, planStatus{Phase: requires}, problem, planStatus{Phase: requires, Message: twoGroups, Conditions: checkFailed}, false},
+		"two groups, said already":       {false, planStatus{Phase: requires, Message: twoGroups, Conditions: installed(corev1.ConditionFalse, v1alpha1.InstallPlanReasonInstallCheckFailed, twoGroups, 0)}, problem, planStatus{Phase: requires, Message: twoGroups, Conditions: installed(corev1.ConditionFalse, v1alpha1.InstallPlanReasonInstallCheckFailed, twoGroups, 0)}, false},
+		"two groups no more":             {false, planStatus{Phase: requires, Message: twoGroups, Conditions: checkFailed}, observation{}, planStatus{Phase: requires}, false},
+		"complete stays":                 {true, planStatus{Phase: complete, StartTime: at(0)}, problem, planStatus{Phase: complete, StartTime: at(0)}, false},
+		"complete is not nudged":         {true, planStatus{Phase: complete, StartTime: at(0), AttenuatedServiceAccountRef: account}, observation{account: account, nudged: true}, planStatus{Phase: complete, StartTime: at(0), AttenuatedServiceAccountRef: account}, false},
+		"failed stays":                   {true, planStatus{Phase: failed, StartTime: at(0), Conditions: componentFailed}, observation{}, planStatus{Phase: failed, StartTime: at(0), Conditions: componentFailed}, false},
+		"failed, unlimited, is final":    {true, planStatus{Phase: failed, StartTime: at(0)}, observation{nudged: true}, planStatus{Phase: failed, StartTime: at(0)}, false},
+		"failed, limited, RBAC changed":  {true, planStatus{Phase: failed, StartTime: at(0), AttenuatedServiceAccountRef: account, Conditions: componentFailed}, observation{account: account, nudged: true}, planStatus{Phase: installing, StartTime: at(time.Minute), AttenuatedServiceAccountRef: account}, true},
+		"failed, nudged, but two groups": {true, planStatus{Phase: failed, StartTime: at(0), AttenuatedServiceAccountRef: account, Conditions: componentFailed}, observation{problem: problem.problem, nudged: true}, planStatus{Phase: installing, Message: twoGroups, AttenuatedServiceAccountRef: account, Conditions: checkFailed}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan := &v1alpha1.InstallPlan{Spec: v1alpha1.InstallPlanSpec{Approved: tc.approved}, Status: tc.status}
+			got, execute := decide(plan, tc.seen, epoch.Add(time.Minute))
+			if diff := cmp.Diff(tc.want, got); diff != "" || execute != tc.execute {
+				t.Errorf("execute = %t\n%s", execute, diff)
+			}
+		})
+	}
+}
+
+// TestConclude is the state machine after a pass: what it came to, and for how long it has failed.
+func TestConclude(t *testing.T) {
+	boom := errors.New("boom")
+	tests := map[string]struct {
+		done  outcome
+		after time.Duration // since the series of failures began; the plan started ten minutes before
+		want  planStatus
+		pause time.Duration
+	}{
+		"all done": {outcome{}, 0,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseComplete, Conditions: installed(corev1.ConditionTrue, "", "", 0)}, 0},
+		"something left out": {outcome{leftOut: "X was left out"}, 0,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseComplete, Message: "X was left out", Conditions: installed(corev1.ConditionTrue, "", "", 0)}, 0},
+		"waits for an API": {outcome{waiting: "CRD x"}, 0,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "waiting: CRD x"}, 5 * time.Second},
+		"first error": {outcome{err: boom}, 0,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, 250 * time.Millisecond},
+		"error while waiting": {outcome{err: boom, waiting: "CRD x"}, 8 * time.Second,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, 2 * time.Second},
+		"error just before the time is up": {outcome{err: boom}, 59 * time.Second,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, time.Second},
+		"error when the time is up": {outcome{err: boom}, time.Minute,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseFailed, Message: "boom", Conditions: installed(corev1.ConditionFalse, v1alpha1.InstallPlanReasonComponentFailed, "boom", time.Minute)}, 0},
+		"forbidden has no end": {outcome{err: boom, forbidden: true}, time.Hour,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, 30 * time.Second},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := epoch.Add(tc.after)
+			tc.done.executed, tc.done.since = true, epoch
+			tc.want.StartTime = at(-10 * time.Minute)
+			before := planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, StartTime: at(-10 * time.Minute)}
+			got := conclude(before, tc.done, now, time.Minute)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if pause := retryAfter(got, tc.done, now, time.Minute); pause != tc.pause {
+				t.Errorf("tried again after %s, want %s", pause, tc.pause)
+			}
+		})
+	}
+}
+
+func TestSeriesOfFailures(t *testing.T) {
+	var m memory
+	plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
+	key := keyOf(plan)
+	boom := errors.New("boom")
+	steps := []struct {
+		name string
+		at   time.Duration
+		done outcome
+		want time.Time
+	}{
+		{"the first failure", 0, outcome{err: boom}, epoch},
+		{"the next", 20 * time.Second, outcome{err: boom}, epoch},
+		{"denied instead", 30 * time.Second, outcome{err: boom, forbidden: true}, time.Time{}},
+		{"a new series", 2 * time.Hour, outcome{err: boom}, epoch.Add(2 * time.Hour)},
+		{"success", 3 * time.Hour, outcome{}, time.Time{}},
+	}
+	for _, s := range steps {
+		if got := m.failingSince(key, s.done, epoch.Add(s.at)); !got.Equal(s.want) {
+			t.Errorf("%s: since %s, want %s", s.name, got, s.want)
+		}
+	}
+}
+
+func TestChangesAreSmall(t *testing.T) {
+	step := func(status v1alpha1.StepStatus) *v1alpha1.Step { return &v1alpha1.Step{Status: status} }
+	before := planStatus{
+		Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "m", StartTime: at(0),
+		Plan: []*v1alpha1.Step{step(v1alpha1.StepStatusUnknown), step(v1alpha1.StepStatusUnknown)},
+	}
+	after := *before.DeepCopy()
+	after.Plan[1].Status = v1alpha1.StepStatusCreated
+	after.Phase, after.Message = v1alpha1.InstallPlanPhaseComplete, ""
+	after.Conditions = installed(corev1.ConditionTrue, "", "", 0)
+	plan := &v1alpha1.InstallPlan{Status: before}
+	want := []operation{
+		{Op: "add", Path: "/status/plan/1/status", Value: v1alpha1.StepStatusCreated},
+		{Op: "add", Path: "/status/phase", Value: v1alpha1.InstallPlanPhaseComplete},
+		{Op: "remove", Path: "/status/message"},
+		{Op: "add", Path: "/status/conditions", Value: after.Conditions},
+	}
+	if diff := cmp.Diff(want, changes(plan, after)); diff != "" {
+		t.Error(diff)
+	}
+	if ops := changes(plan, *before.DeepCopy()); len(ops) != 0 {
+		t.Errorf("changes without a change: %v", ops)
+	}
+}

@@ -1,0 +1,298 @@
+package installplan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+)
+
+// world is a fake API server with a controller on it.
+type world struct {
+	client.WithWatch
+	controller *Controller
+	clock      *clocktesting.FakePassiveClock
+	events     *record.FakeRecorder
+	store      store
+
+	mu     sync.Mutex
+	uids   int
+	writes []string
+	// establish is what becomes of a new CRD.
+	establish bool
+	// fault is asked before and after each write of what.
+	fault func(what string, after bool) error
+	// stale is what reads of the plan return instead of the plan, as a cache that lags behind would.
+	stale *v1alpha1.InstallPlan
+	// read is asked before each read.
+	read func(o client.Object) error
+}
+
+func newWorld(t testing.TB, objects ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{establish: true, clock: clocktesting.NewFakePassiveClock(epoch), events: record.NewFakeRecorder(1000), store: store{}}
+	group := &operatorsv1.OperatorGroup{}
+	group.Namespace, group.Name, group.Status.Namespaces = "ns", "group", []string{""}
+	w.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().
+		WithStatusSubresource(&v1alpha1.InstallPlan{}, &apiextensionsv1.CustomResourceDefinition{}).
+		WithObjects(group).WithObjects(objects...).WithInterceptorFuncs(w.funcs()).Build()
+	w.controller = &Controller{
+		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock},
+		client:  w.WithWatch, live: w.WithWatch, events: w.events,
+		engine: &apply.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
+	}
+	return w
+}
+
+func (w *world) funcs() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			w.mu.Lock()
+			read := w.read
+			w.mu.Unlock()
+			if read != nil {
+				if err := read(o); err != nil {
+					return err
+				}
+			}
+			if p, ok := o.(*v1alpha1.InstallPlan); ok && w.stale != nil {
+				w.stale.DeepCopyInto(p)
+				return nil
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return w.write("create", o, func() error {
+				w.uids++
+				o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
+				o.SetCreationTimestamp(metav1.NewTime(w.clock.Now()))
+				if err := c.Create(ctx, o, opts...); err != nil {
+					return err
+				}
+				if w.establish && o.GetObjectKind().GroupVersionKind().Kind == crdKind {
+					return setEstablished(ctx, c, o.GetName())
+				}
+				return nil
+			})
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			return w.write("apply", o.(named), func() error { return c.Apply(ctx, o, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return w.write("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			return w.write("status of", o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+		},
+	}
+}
+
+type named interface{ GetName() string }
+
+func (w *world) write(verb string, o named, do func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	what := verb + " " + o.GetName()
+	w.writes = append(w.writes, what)
+	if w.fault != nil {
+		if err := w.fault(what, false); err != nil {
+			return err
+		}
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if w.fault != nil {
+		return w.fault(what, true)
+	}
+	return nil
+}
+
+func setEstablished(ctx context.Context, c client.Client, name string) error {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
+		return err
+	}
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
+		{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue},
+		{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue},
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Storage {
+			crd.Status.StoredVersions = []string{v.Name}
+		}
+	}
+	return c.Status().Update(ctx, crd)
+}
+
+// taken returns the writes since the last call.
+func (w *world) taken() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	writes := w.writes
+	w.writes = nil
+	return writes
+}
+
+func (w *world) plan(t testing.TB, name string) *v1alpha1.InstallPlan {
+	t.Helper()
+	p := &v1alpha1.InstallPlan{}
+	if err := w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// reconcile looks at the plan "plan" once.
+func (w *world) reconcile(t testing.TB) (ctrl.Result, error) {
+	t.Helper()
+	return w.controller.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "plan"}})
+}
+
+// settle looks at the plan until there is nothing more to do, or the time is over, and returns what became of it.
+func (w *world) settle(t testing.TB, limit time.Duration) *v1alpha1.InstallPlan {
+	t.Helper()
+	for end := w.clock.Now().Add(limit); ; {
+		result, err := w.reconcile(t)
+		switch {
+		case err != nil:
+			result.RequeueAfter = 100 * time.Millisecond
+		case result.RequeueAfter == 0:
+			return w.plan(t, "plan")
+		}
+		if w.clock.SetTime(w.clock.Now().Add(result.RequeueAfter)); w.clock.Now().After(end) {
+			return w.plan(t, "plan")
+		}
+	}
+}
+
+func (w *world) get(t testing.TB, o client.Object, namespace, name string) bool {
+	t.Helper()
+	err := w.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// store holds manifests by the text that refers to them. Any other text is a manifest itself.
+type store map[string]string
+
+func (s store) Resolve(_ context.Context, text string) ([]byte, error) {
+	if !strings.HasPrefix(text, "ref:") {
+		return []byte(text), nil
+	}
+	if manifest, ok := s[text]; ok {
+		return []byte(manifest), nil
+	}
+	return nil, fmt.Errorf("%w: %s", unpack.ErrMissing, text)
+}
+
+// step makes a step for op.v1 from a manifest in YAML; a Secret becomes a step of kind BundleSecret.
+func step(t testing.TB, manifest string) *v1alpha1.Step {
+	t.Helper()
+	text, err := yaml.YAMLToJSON([]byte(manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text, &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	gvk := u.GroupVersionKind()
+	kind := gvk.Kind
+	if kind == secretKind {
+		kind = "BundleSecret"
+	}
+	return &v1alpha1.Step{Resolving: "op.v1", Status: v1alpha1.StepStatusUnknown, Resource: v1alpha1.StepResource{
+		Group: gvk.Group, Version: gvk.Version, Kind: kind, Name: u.GetName(), Manifest: string(text),
+	}}
+}
+
+func newPlan(steps ...*v1alpha1.Step) *v1alpha1.InstallPlan {
+	p := &v1alpha1.InstallPlan{}
+	p.Namespace, p.Name, p.UID, p.CreationTimestamp = "ns", "plan", "uid-plan", *at(0)
+	p.Spec = v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"op.v1"}, Approval: v1alpha1.ApprovalAutomatic, Approved: true}
+	p.Status = v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{"c"}, Plan: steps}
+	return p
+}
+
+const (
+	csvYAML = `
+apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: op.v1, namespace: ns}
+spec:
+  displayName: Op
+  install: {strategy: deployment, spec: {deployments: []}}
+  customresourcedefinitions: {owned: [{name: widgets.example.com, version: v1, kind: Widget}]}`
+	crdYAML = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]`
+	serviceYAML     = `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: op}, ports: [{port: 80}]}}`
+	secretYAML      = `{apiVersion: v1, kind: Secret, metadata: {name: keys}, data: {a: YQ==}}`
+	accountYAML     = `{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}`
+	roleYAML        = `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: op.v1-op-1}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`
+	clusterRoleYAML = `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: op.v1-1}, rules: [{apiGroups: [""], resources: [nodes], verbs: [get]}]}`
+	priorityYAML    = `{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 5}`
+	budgetYAML      = `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: op}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: op}}}}`
+	subYAML         = `
+apiVersion: operators.coreos.com/v1alpha1
+kind: Subscription
+metadata: {name: dep, namespace: ns}
+spec: {name: dep, source: c, sourceNamespace: olm}`
+	ruleYAML = `{apiVersion: monitoring.coreos.com/v1, kind: PrometheusRule, metadata: {name: alerts}, spec: {groups: []}}`
+)
+
+// wholePlan has a step of every sort.
+func wholePlan(t testing.TB) *v1alpha1.InstallPlan {
+	t.Helper()
+	pull := &v1alpha1.Step{Status: v1alpha1.StepStatusUnknown, Resource: v1alpha1.StepResource{Version: "v1", Kind: secretKind, Name: "pull"}}
+	steps := []*v1alpha1.Step{pull}
+	for _, manifest := range []string{csvYAML, crdYAML, serviceYAML, secretYAML, accountYAML, roleYAML, clusterRoleYAML, priorityYAML, budgetYAML, subYAML} {
+		steps = append(steps, step(t, manifest))
+	}
+	return newPlan(steps...)
+}
+
+func pullSecret() *corev1.Secret {
+	s := &corev1.Secret{Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("{}")}}
+	s.Namespace, s.Name = "olm", "pull"
+	return s
+}

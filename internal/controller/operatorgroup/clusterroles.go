@@ -1,0 +1,116 @@
+package operatorgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// groupKind is the value of the owner kind label.
+const groupKind = "OperatorGroup"
+
+// maxRoleName is the length of the longest name of a ClusterRole.
+const maxRoleName = 253
+
+// suffixes are the levels of access, one ClusterRole each.
+var suffixes = []string{"admin", "edit", "view"}
+
+// applyClusterRoles brings the three ClusterRoles of the group up to date.
+func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+	var errs []error
+	for _, suffix := range suffixes {
+		wanted := clusterRole(group, suffix)
+		live := slices.IndexFunc(seen.roles, func(r rbacv1.ClusterRole) bool { return r.Name == wanted.Name })
+		if live >= 0 && upToDate(wanted, &seen.roles[live]) {
+			continue
+		}
+		if err := c.client.Apply(ctx, applied(wanted), fieldManager, client.ForceOwnership); err != nil {
+			errs = append(errs, fmt.Errorf("apply ClusterRole %s of OperatorGroup %s: %w", wanted.Name, client.ObjectKeyFromObject(group), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// clusterRole is one of the group's ClusterRoles. It gathers the rules of the ClusterRoles of the group's provided APIs,
+// by the label with the hash of the API, and of all those that name the group in the documented label.
+func clusterRole(group *v1.OperatorGroup, suffix string) *rbacv1.ClusterRole {
+	var selectors []metav1.LabelSelector
+	add := func(key, value string) {
+		selectors = append(selectors, metav1.LabelSelector{MatchLabels: map[string]string{key: value}})
+	}
+	add(v1alpha1.OperatorGroupAggregationLabelPrefix+suffix, group.Name)
+	for _, api := range providedAPIs(group) {
+		add(v1alpha1.OperatorGroupAggregationLabelPrefix+bundle.GVKHash(api)+"-"+suffix, "true")
+	}
+	return &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: roleName(client.ObjectKeyFromObject(group), suffix),
+			Labels: map[string]string{
+				v1alpha1.ManagedLabel:        v1alpha1.ManagedLabelValue,
+				v1alpha1.OwnerLabel:          group.Name,
+				v1alpha1.OwnerNamespaceLabel: group.Namespace,
+				v1alpha1.OwnerKindLabel:      groupKind,
+				uidLabel(string(group.UID)):  "",
+			},
+		},
+		AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: selectors},
+	}
+}
+
+// roleName is olm.og.<group>.<suffix>-<hash>; the name of the group is cut where the whole would be too long.
+func roleName(group types.NamespacedName, suffix string) string {
+	const prefix = "olm.og."
+	tail := "." + suffix + "-" + bundle.StringHash62(group.Namespace+"/"+group.Name+"/"+suffix)
+	room := maxRoleName - len(prefix) - len(tail)
+	return prefix + group.Name[:min(len(group.Name), room)] + tail
+}
+
+// providedAPIs reads the annotation of the group: Kind.version.group, separated by commas, in any order. What cannot be
+// read is left out.
+func providedAPIs(group *v1.OperatorGroup) []catalog.GVK {
+	var apis []catalog.GVK
+	items := strings.Split(strings.ReplaceAll(group.Annotations[v1alpha1.ProvidedAPIsAnnotation], " ", ""), ",")
+	for _, item := range sortedSet(items) {
+		kind, rest, _ := strings.Cut(item, ".")
+		version, apiGroup, _ := strings.Cut(rest, ".")
+		if kind != "" && version != "" && apiGroup != "" {
+			apis = append(apis, catalog.GVK{Group: apiGroup, Version: version, Kind: kind})
+		}
+	}
+	return apis
+}
+
+// upToDate says whether the live role has the labels and the aggregation rule that are wanted. Its rules are written by
+// the cluster.
+func upToDate(wanted, live *rbacv1.ClusterRole) bool {
+	for key, value := range wanted.Labels {
+		if have, ok := live.Labels[key]; !ok || have != value {
+			return false
+		}
+	}
+	return equality.Semantic.DeepEqual(wanted.AggregationRule, live.AggregationRule)
+}
+
+// applied is the role as an apply request: without the rules, which belong to the cluster.
+func applied(role *rbacv1.ClusterRole) *applyrbacv1.ClusterRoleApplyConfiguration {
+	rule := applyrbacv1.AggregationRule()
+	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
+		rule.WithClusterRoleSelectors(applymetav1.LabelSelector().WithMatchLabels(selector.MatchLabels))
+	}
+	return applyrbacv1.ClusterRole(role.Name).WithLabels(role.Labels).WithAggregationRule(rule)
+}

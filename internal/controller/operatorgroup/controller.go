@@ -1,0 +1,89 @@
+package operatorgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+)
+
+// fieldManager owns the fields that this controller applies.
+const fieldManager = client.FieldOwner("fairlead-operatorgroup")
+
+// Controller reconciles OperatorGroups. Its client reads from caches that have the indexes of setup.go.
+type Controller struct {
+	client     client.Client
+	clock      clock.PassiveClock
+	namespaces []string // those that the manager is limited to, if any
+}
+
+// Reconcile brings one OperatorGroup and what belongs to it up to date.
+func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	group := &v1.OperatorGroup{}
+	err := c.client.Get(ctx, req.NamespacedName, group)
+	if apierrors.IsNotFound(err) || err == nil && !group.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, c.cleanUp(ctx, req.NamespacedName)
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read OperatorGroup %s: %w", req.NamespacedName, err)
+	}
+	seen, err := c.observe(ctx, group)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	acted := c.act(ctx, group, seen)
+	reported := c.report(ctx, group, seen)
+	if apierrors.IsConflict(reported) {
+		// The cached group was not the latest: the event of its newer version wakes the controller up.
+		return reconcile.Result{}, acted
+	}
+	return reconcile.Result{}, errors.Join(acted, reported)
+}
+
+// act brings everything around the group up to date. The labels of the namespaces come before the ClusterRoles, which
+// remember whose labels there may be.
+func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+	account := c.manageAccount(ctx, group, seen)
+	if err := c.labelNamespaces(ctx, group, seen); err != nil || seen.unlabelable != nil {
+		return errors.Join(account, err)
+	}
+	return errors.Join(account, c.applyClusterRoles(ctx, group, seen))
+}
+
+// report writes the status, if it changes.
+func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+	updated := group.DeepCopy()
+	updated.Status = status(group, seen, c.clock.Now())
+	if sameStatus(&group.Status, &updated.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(group, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
+		return fmt.Errorf("write the status of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
+	}
+	return nil
+}
+
+// cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID.
+func (c *Controller) cleanUp(ctx context.Context, group types.NamespacedName) error {
+	roles, err := c.rolesOf(ctx, group)
+	if err != nil {
+		return err
+	}
+	if err := c.unlabelNamespaces(ctx, staleUIDs(roles, "")); err != nil {
+		return err
+	}
+	for i := range roles {
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, &roles[i])); err != nil {
+			return fmt.Errorf("delete ClusterRole %s of the deleted OperatorGroup %s: %w", roles[i].Name, group, err)
+		}
+	}
+	return nil
+}

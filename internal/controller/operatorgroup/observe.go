@@ -1,0 +1,120 @@
+package operatorgroup
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+)
+
+// observed is what the controller read about a group.
+type observed struct {
+	// groups are the names of all OperatorGroups of the namespace.
+	groups []string
+	// targets are the target namespaces; invalid is why they cannot be told.
+	targets []string
+	invalid error
+	// unlabelable is why the ClusterRoles of the group cannot carry its name as a label.
+	unlabelable error
+	// account is the metadata of the named service account; nil when none is named or it does not exist.
+	account *metav1.PartialObjectMetadata
+	// roles are the ClusterRoles that belong to the group, or to a group that had its name before.
+	roles []rbacv1.ClusterRole
+}
+
+func (c *Controller) observe(ctx context.Context, group *v1.OperatorGroup) (*observed, error) {
+	seen := &observed{}
+	if n := len(group.Name); n > validation.LabelValueMaxLength {
+		seen.unlabelable = fmt.Errorf("the group has no ClusterRoles: its name has %d characters and would have to be the value of a label, which may have %d", n, validation.LabelValueMaxLength)
+	}
+	var siblings v1.OperatorGroupList
+	if err := c.client.List(ctx, &siblings, client.InNamespace(group.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", group.Namespace, err)
+	}
+	for i := range siblings.Items {
+		seen.groups = append(seen.groups, siblings.Items[i].Name)
+	}
+	namespaces, err := c.namespacesFor(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	seen.targets, seen.invalid = targets(&group.Spec, namespaces)
+	if seen.account, err = c.readAccount(ctx, group); err != nil {
+		return nil, err
+	}
+	seen.roles, err = c.rolesOf(ctx, client.ObjectKeyFromObject(group))
+	return seen, err
+}
+
+// namespacesFor reads the namespaces that the group may select from by label. A group without selector needs none.
+func (c *Controller) namespacesFor(ctx context.Context, group *v1.OperatorGroup) ([]metav1.PartialObjectMetadata, error) {
+	if !selects(&group.Spec) {
+		return nil, nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	if err := c.client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("list the namespaces that OperatorGroup %s may select: %w", client.ObjectKeyFromObject(group), err)
+	}
+	return list.Items, nil
+}
+
+func (c *Controller) readAccount(ctx context.Context, group *v1.OperatorGroup) (*metav1.PartialObjectMetadata, error) {
+	if group.Spec.ServiceAccountName == "" {
+		return nil, nil
+	}
+	account := &metav1.PartialObjectMetadata{}
+	account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
+	key := types.NamespacedName{Namespace: group.Namespace, Name: group.Spec.ServiceAccountName}
+	err := c.client.Get(ctx, key, account)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ServiceAccount %s of OperatorGroup %s: %w", key, client.ObjectKeyFromObject(group), err)
+	}
+	return account, nil
+}
+
+// rolesOf reads the ClusterRoles that carry the owner labels of the group.
+func (c *Controller) rolesOf(ctx context.Context, group types.NamespacedName) ([]rbacv1.ClusterRole, error) {
+	var list rbacv1.ClusterRoleList
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexRoleByGroup: group.String()}); err != nil {
+		return nil, fmt.Errorf("list the ClusterRoles of OperatorGroup %s: %w", group, err)
+	}
+	return list.Items, nil
+}
+
+// namespacesLabelled reads the namespaces that carry the label of the group with this UID.
+func (c *Controller) namespacesLabelled(ctx context.Context, uid string) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	if err := c.client.List(ctx, list, client.MatchingFields{indexNamespaceByGroup: uid}); err != nil {
+		return nil, fmt.Errorf("list the namespaces of the OperatorGroup with UID %s: %w", uid, err)
+	}
+	return list.Items, nil
+}
+
+// selects says whether the group selects its namespaces by label.
+func selects(spec *v1.OperatorGroupSpec) bool {
+	return len(spec.TargetNamespaces) == 0 && !emptySelector(spec.Selector)
+}
+
+func emptySelector(s *metav1.LabelSelector) bool {
+	return s == nil || len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+}
+
+// matching says whether the group's selector matches the labels; a selector that cannot be read matches nothing.
+func matching(spec *v1.OperatorGroupSpec, set map[string]string) bool {
+	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
+	return err == nil && selector.Matches(labels.Set(set))
+}

@@ -1,0 +1,148 @@
+package operatorgroup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// Names of the cache indexes.
+const (
+	indexGroupByTarget    = "operatorgroup.target"    // OperatorGroups by target namespace
+	indexGroupBySelecting = "operatorgroup.selecting" // OperatorGroups that select by label, under "true"
+	indexRoleByGroup      = "operatorgroup.owner"     // ClusterRoles by owning OperatorGroup, namespace/name
+	indexNamespaceByGroup = "operatorgroup.uid"       // Namespaces by the UID of the OperatorGroups whose label they carry
+)
+
+// Options are what the controller needs besides the manager. The zero value works.
+type Options struct {
+	// Clock tells the time; the real one when nil.
+	Clock clock.PassiveClock
+	// Namespaces are those that the manager is limited to; empty when it manages all. The groups of others are left to
+	// their own managers.
+	Namespaces []string
+	// Workers is how many groups are reconciled at a time; one when zero.
+	Workers int
+}
+
+// Setup adds the controller, its watches and the indexes it reads to the manager. Namespaces and ServiceAccounts are
+// read as metadata only.
+func Setup(mgr manager.Manager, o Options) error {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	for _, i := range indexes() {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), i.object, i.name, i.values); err != nil {
+			return fmt.Errorf("set up the OperatorGroup controller: index %s: %w", i.name, err)
+		}
+	}
+	c := &Controller{client: mgr.GetClient(), clock: o.Clock, namespaces: o.Namespaces}
+	err := builder.ControllerManagedBy(mgr).Named("operatorgroup").
+		For(&v1.OperatorGroup{}).
+		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.siblings)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfNamespace)).
+		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
+		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(c.groupOfRole)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(o.Workers, 1)}).
+		Complete(c)
+	if err != nil {
+		return fmt.Errorf("set up the OperatorGroup controller: %w", err)
+	}
+	return nil
+}
+
+// index is one cache index.
+type index struct {
+	object client.Object
+	name   string
+	values client.IndexerFunc
+}
+
+func indexes() []index {
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	return []index{
+		{&v1.OperatorGroup{}, indexGroupByTarget, func(o client.Object) []string {
+			group := o.(*v1.OperatorGroup)
+			return sortedSet(slices.Concat(group.Spec.TargetNamespaces, group.Status.Namespaces))
+		}},
+		{&v1.OperatorGroup{}, indexGroupBySelecting, func(o client.Object) []string {
+			if selects(&o.(*v1.OperatorGroup).Spec) {
+				return []string{"true"}
+			}
+			return nil
+		}},
+		{&rbacv1.ClusterRole{}, indexRoleByGroup, func(o client.Object) []string {
+			if group, ok := owningGroup(o); ok {
+				return []string{group.String()}
+			}
+			return nil
+		}},
+		{namespace, indexNamespaceByGroup, func(o client.Object) []string { return groupUIDs(o) }},
+	}
+}
+
+// siblings wakes up the other groups of a namespace: whether there are several concerns them all.
+func (c *Controller) siblings(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.groups(ctx, nil, client.InNamespace(o.GetNamespace()))
+}
+
+// groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.
+func (c *Controller) groupsOfNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+	matches := func(g *v1.OperatorGroup) bool { return matching(&g.Spec, o.GetLabels()) }
+	return append(
+		c.groups(ctx, matches, client.MatchingFields{indexGroupBySelecting: "true"}),
+		c.groups(ctx, nil, client.MatchingFields{indexGroupByTarget: o.GetName()})...)
+}
+
+// groupsOfAccount wakes up the groups that name a service account.
+func (c *Controller) groupsOfAccount(ctx context.Context, o client.Object) []reconcile.Request {
+	names := func(g *v1.OperatorGroup) bool { return g.Spec.ServiceAccountName == o.GetName() }
+	return c.groups(ctx, names, client.InNamespace(o.GetNamespace()))
+}
+
+// groupOfRole wakes up the group of a ClusterRole, even one that no longer exists: the role is then to be deleted.
+func (c *Controller) groupOfRole(_ context.Context, o client.Object) []reconcile.Request {
+	group, ok := owningGroup(o)
+	if ok && (len(c.namespaces) == 0 || slices.Contains(c.namespaces, group.Namespace)) {
+		return []reconcile.Request{{NamespacedName: group}}
+	}
+	return nil
+}
+
+func owningGroup(o client.Object) (types.NamespacedName, bool) {
+	labels := o.GetLabels()
+	group := types.NamespacedName{Namespace: labels[v1alpha1.OwnerNamespaceLabel], Name: labels[v1alpha1.OwnerLabel]}
+	return group, labels[v1alpha1.OwnerKindLabel] == groupKind && group.Name != "" && group.Namespace != ""
+}
+
+// groups lists the groups that fit. The cache is always there to be read while events arrive, so a failure leaves only
+// the possibility that the manager is shutting down.
+func (c *Controller) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, options ...client.ListOption) []reconcile.Request {
+	var list v1.OperatorGroupList
+	if err := c.client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		if fits == nil || fits(&list.Items[i]) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}

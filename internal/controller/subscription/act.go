@@ -1,0 +1,233 @@
+package subscription
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// act makes sure that there is an InstallPlan for what each group chose.
+func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
+	ready := map[*group][]unpack.State{}
+	for i := range d.groups {
+		g := &d.groups[i]
+		if g.Err != nil || len(g.Choices) == 0 {
+			continue
+		}
+		if g.installPlan = s.covering(g, c.Clock.Now()); g.installPlan != nil {
+			if err := c.complete(ctx, s, g); err != nil {
+				return err
+			}
+			continue
+		}
+		bundles := c.fetch(ctx, s, g)
+		if len(g.fetching) == 0 && len(g.failures) == 0 {
+			ready[g] = bundles
+		}
+	}
+	if len(ready) == 0 {
+		return nil
+	}
+	if err := c.confirm(ctx, s, ready); err != nil {
+		return err
+	}
+	for i := range d.groups {
+		g := &d.groups[i]
+		if bundles, ok := ready[g]; ok {
+			if err := c.write(ctx, s, g, bundles); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write makes the plan of a group, unless an earlier one is still being carried out.
+func (c *Controller) write(ctx context.Context, s *state, g *group, bundles []unpack.State) error {
+	busy, err := c.supersede(ctx, s, g)
+	if err != nil {
+		return err
+	}
+	if busy != "" {
+		g.waitsFor = busy
+		return nil
+	}
+	return c.create(ctx, s, g, bundles)
+}
+
+// covering returns the plan that already carries out what the group chose: one that is approved and under way, one that waits for
+// the approval of exactly this, or one that failed on the very same content a short while ago and would fail again.
+func (s *state) covering(g *group, now time.Time) *v1alpha1.InstallPlan {
+	for i := range s.Plans {
+		p := &s.Plans[i]
+		if !includes(p.Spec.ClusterServiceVersionNames, names(g.Choices)) {
+			continue
+		}
+		same := p.Annotations[contentAnnotation] == contentOf(g)
+		switch {
+		case p.Status.Phase == v1alpha1.InstallPlanPhaseComplete:
+		case underWay(p):
+			return p
+		case p.Status.Phase == v1alpha1.InstallPlanPhaseFailed && same:
+			if g.retryAt = failedAt(p).Add(repeatFailed); now.Before(g.retryAt) {
+				return p
+			}
+			return nil // the newest plan counts: whatever failed before it has had its turn
+		case p.Status.Phase != v1alpha1.InstallPlanPhaseFailed && same && p.Spec.Approval == s.approval(g.Subscriptions):
+			return p
+		}
+	}
+	return nil
+}
+
+// repeatFailed is how long a failed plan stands before another one is made for the same content: its cause may be gone by then.
+const repeatFailed = 5 * time.Minute
+
+func failedAt(p *v1alpha1.InstallPlan) time.Time {
+	if installed := p.Status.GetCondition(v1alpha1.InstallPlanInstalled); installed.LastTransitionTime != nil {
+		return installed.LastTransitionTime.Time
+	}
+	return p.CreationTimestamp.Time
+}
+
+// underWay tells whether a plan is being carried out, or will be at once: it has its steps, and is approved.
+func underWay(p *v1alpha1.InstallPlan) bool {
+	switch p.Status.Phase {
+	case v1alpha1.InstallPlanPhaseInstalling:
+		return true
+	case v1alpha1.InstallPlanPhaseRequiresApproval:
+		return p.Spec.Approved
+	}
+	return false
+}
+
+func names(choices []plan.Choice) []string {
+	all := make([]string, len(choices))
+	for i, c := range choices {
+		all[i] = c.Bundle.Name
+	}
+	return all
+}
+
+func includes(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(name string) bool { return !slices.Contains(all, name) })
+}
+
+// fetchFailure is a bundle that could not be had.
+type fetchFailure struct {
+	name    string
+	err     error
+	retryAt time.Time
+}
+
+// fetch asks for the bundles of all choices; they arrive in the background, and those at hand are returned.
+func (c *Controller) fetch(ctx context.Context, s *state, g *group) []unpack.State {
+	deadline := c.Clock.Now().Add(patience)
+	bundles := make([]unpack.State, len(g.Choices))
+	requests := make([]unpack.Request, len(g.Choices))
+	for i, choice := range g.Choices { // start all of them before waiting for any
+		request, err := c.bundleRequest(ctx, s, choice)
+		if err != nil {
+			g.failures = append(g.failures, fetchFailure{name: choice.Bundle.Name, err: err, retryAt: c.Clock.Now().Add(retrySecrets)})
+			continue
+		}
+		requests[i] = request
+		c.Unpacker.Get(ctx, request, 0)
+	}
+	for i := range requests {
+		if requests[i].Name == "" {
+			continue
+		}
+		bundles[i] = c.Unpacker.Get(ctx, requests[i], max(deadline.Sub(c.Clock.Now()), 0))
+		switch {
+		case bundles[i].Err != nil:
+			g.failures = append(g.failures, fetchFailure{name: requests[i].Name, err: bundles[i].Err, retryAt: bundles[i].RetryAt})
+		case !bundles[i].Done():
+			g.fetching = append(g.fetching, requests[i].Name)
+		}
+	}
+	return bundles
+}
+
+// retrySecrets is when pull secrets that could not be read are read again.
+const retrySecrets = 10 * time.Second
+
+func (c *Controller) bundleRequest(ctx context.Context, s *state, choice plan.Choice) (unpack.Request, error) {
+	request := unpack.Request{Name: choice.Bundle.Name, Image: choice.Bundle.Image}
+	from := s.Source(choice.Catalog)
+	if from == nil || from.Served.Index == nil {
+		return request, fmt.Errorf("fetch bundle %s: catalog %s is gone", choice.Bundle.Name, choice.Catalog)
+	}
+	index := from.Served.Index
+	if request.Image == "" {
+		request.Content = index.Digest()
+		request.Manifests = func() ([]json.RawMessage, error) { return index.Manifests(choice.Bundle) }
+		return request, nil
+	}
+	auth, err := unpack.PullSecrets(ctx, c.live, from.Object.Namespace, from.Object.Spec.Secrets)
+	request.Auth = auth
+	return request, err
+}
+
+// confirm looks at the namespace again, past the cache, and drops the groups for which it does not ask for the same any more. A
+// cache that lags behind must not lead to a second plan; the event of what changed is under way.
+func (c *Controller) confirm(ctx context.Context, s *state, ready map[*group][]unpack.State) error {
+	live, err := c.observe(ctx, c.live, s.Name)
+	if err != nil {
+		return err
+	}
+	again, err := c.decide(ctx, live)
+	if err != nil {
+		return err
+	}
+	for g := range ready {
+		same := slices.ContainsFunc(again.groups, func(other group) bool {
+			return slices.Equal(other.Subscriptions, g.Subscriptions) && slices.Equal(names(other.Choices), names(g.Choices))
+		})
+		if !same || live.covering(g, c.Clock.Now()) != nil {
+			delete(ready, g)
+		}
+	}
+	*s = *live
+	return nil
+}
+
+// supersede removes the plans of the group's Subscriptions that ask for something else by now: those that nobody approved, and those
+// that were created and then left without their steps. It returns the name of a plan of theirs that is being carried out.
+func (c *Controller) supersede(ctx context.Context, s *state, g *group) (busy string, err error) {
+	for i := range s.Plans {
+		p := &s.Plans[i]
+		finished := p.Status.Phase == v1alpha1.InstallPlanPhaseComplete || p.Status.Phase == v1alpha1.InstallPlanPhaseFailed
+		if finished || !ownedByAny(p, s, g.Subscriptions) {
+			continue
+		}
+		if underWay(p) {
+			busy = p.Name
+			continue
+		}
+		if err := c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID, ResourceVersion: &p.ResourceVersion}); client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("remove InstallPlan %s/%s, which a newer decision supersedes: %w", p.Namespace, p.Name, err)
+		}
+	}
+	return busy, nil
+}
+
+func ownedByAny(p *v1alpha1.InstallPlan, s *state, subscriptions []string) bool {
+	for _, name := range subscriptions {
+		uid := s.Subscription(name).UID
+		for _, owner := range p.OwnerReferences {
+			if owner.UID == uid {
+				return true
+			}
+		}
+	}
+	return false
+}

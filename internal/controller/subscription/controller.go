@@ -1,0 +1,78 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is the field manager of all that the controller writes.
+const fieldOwner = client.FieldOwner("fairlead-subscription")
+
+const (
+	// workers is how many namespaces are worked on at once.
+	workers = 4
+	// patience is how long a reconcile waits for bundles that may be at hand; slower ones arrive as an event.
+	patience = 500 * time.Millisecond
+)
+
+// Options are what the controller works with.
+type Options struct {
+	Catalogs *catalogset.Set
+	Clock    clock.Clock
+	// Manifests keeps the manifests of steps.
+	Manifests unpack.Manifests
+	// Unpacker fetches bundles. Whoever makes it calls Notify when a bundle has arrived.
+	Unpacker *unpack.Unpacker
+	// GlobalNamespace holds the catalogs that every namespace can see.
+	GlobalNamespace string
+	// Notify is filled by Setup: calling it looks at every namespace that waits for a bundle.
+	Notify *Notifier
+}
+
+// Controller reconciles the Subscriptions of a namespace.
+type Controller struct {
+	Options
+	client client.Client
+	live   client.Reader // uncached, to be sure before a plan is written
+	// kubernetes tells the version of the cluster; zero when it is not known.
+	kubernetes func(context.Context) semver.Version
+}
+
+// Reconcile brings one namespace up to date.
+func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	seen, err := c.observe(ctx, c.client, request.Namespace)
+	if err != nil || len(seen.Subscriptions) == 0 {
+		return ctrl.Result{}, err
+	}
+	found, err := c.decide(ctx, seen)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := c.act(ctx, seen, found); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := c.collect(ctx, seen); err != nil {
+		return ctrl.Result{}, err
+	}
+	retry, err := c.report(ctx, seen, found)
+	return ctrl.Result{RequeueAfter: retry}, err
+}
+
+// approval is Manual when any Subscription of the group asks for it: a group is approved as a whole.
+func (s *state) approval(group []string) v1alpha1.Approval {
+	for _, name := range group {
+		if s.Subscription(name).InstallPlanApproval() == v1alpha1.ApprovalManual {
+			return v1alpha1.ApprovalManual
+		}
+	}
+	return v1alpha1.ApprovalAutomatic
+}

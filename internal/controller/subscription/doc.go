@@ -1,0 +1,8 @@
+// Package subscription keeps the operators of a namespace as its Subscriptions want them: it observes the namespace, lets
+// internal/plan decide, fetches the chosen bundles, writes what is to be installed down as InstallPlans, one for each
+// independent group of Subscriptions, and reports on every Subscription.
+//
+// The unit of work is a namespace, because its Subscriptions depend on each other. The package never executes a plan and never
+// touches an operator. Start reading at Controller.Reconcile (controller.go): observe.go gathers, request.go translates into
+// plan.Input, installplan.go and steps.go write plans, verdict.go and status.go say how it stands.
+package subscription

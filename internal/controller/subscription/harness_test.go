@@ -1,0 +1,294 @@
+package subscription
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+const ns = "ns"
+
+// world is a namespace on a fake API server, with catalogs whose bundles are inline, so that nothing is pulled.
+type world struct {
+	t          *testing.T
+	client     client.Client
+	controller *Controller
+	clock      *clocktesting.FakeClock
+	blobs      blobs
+	writes     []string
+	kubernetes semver.Version
+	// failWrite, when set, makes the nth write from now fail before it happens.
+	failWrite int
+}
+
+type blobs map[string][]byte
+
+func (b blobs) Put(_ context.Context, data []byte) (string, error) {
+	digest := fmt.Sprintf("sha256:%d", len(b))
+	b[digest] = data
+	return digest, nil
+}
+
+func (b blobs) Get(_ context.Context, digest string) ([]byte, error) { return b[digest], nil }
+
+var errKilled = errors.New("killed")
+
+func newWorld(t *testing.T, objects ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, operatorsv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), blobs: blobs{}}
+	for i, o := range objects {
+		o.SetUID(types.UID(fmt.Sprintf("uid-%d", i)))
+	}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}).
+		WithInterceptorFuncs(w.interceptor()).Build()
+	w.controller = &Controller{client: w.client, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
+		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: w.blobs}, GlobalNamespace: "olm",
+	}}
+	w.controller.Unpacker = unpack.New(nil, realTime{w.clock}, func() {})
+	return w
+}
+
+// realTime lets waits really wait, while the time of day is that of the test.
+type realTime struct{ *clocktesting.FakeClock }
+
+func (realTime) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+func (w *world) interceptor() interceptor.Funcs {
+	write := func(what string) error {
+		if w.failWrite > 0 {
+			if w.failWrite--; w.failWrite == 0 {
+				return errKilled
+			}
+		}
+		w.writes = append(w.writes, what)
+		return nil
+	}
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if err := write("create " + o.GetName()); err != nil {
+				return err
+			}
+			return c.Create(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := write("delete " + o.GetName()); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			if err := write("patch " + sub + " of " + o.GetName()); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	}
+}
+
+var request = ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ns, Name: "subscriptions"}}
+
+// reconcile works on the namespace once.
+func (w *world) reconcile() error {
+	_, err := w.controller.Reconcile(w.t.Context(), request)
+	return err
+}
+
+func (w *world) mustReconcile() {
+	w.t.Helper()
+	if err := w.reconcile(); err != nil {
+		w.t.Fatalf("Reconcile: %v", err)
+	}
+}
+
+func (w *world) subscription(name string) *v1alpha1.Subscription {
+	w.t.Helper()
+	var sub v1alpha1.Subscription
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: ns, Name: name}, &sub); err != nil {
+		w.t.Fatal(err)
+	}
+	return &sub
+}
+
+func (w *world) plans() []v1alpha1.InstallPlan {
+	w.t.Helper()
+	var list v1alpha1.InstallPlanList
+	if err := w.client.List(w.t.Context(), &list, client.InNamespace(ns)); err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (w *world) onlyPlan() *v1alpha1.InstallPlan {
+	w.t.Helper()
+	plans := w.plans()
+	if len(plans) != 1 {
+		w.t.Fatalf("there are %d InstallPlans, want 1", len(plans))
+	}
+	return &plans[0]
+}
+
+// carryOut does what the other controllers do with a plan: its ClusterServiceVersions exist and run, and it is complete.
+func (w *world) carryOut(p *v1alpha1.InstallPlan) {
+	w.t.Helper()
+	for _, lookup := range p.Status.BundleLookups {
+		if lookup.Replaces != "" {
+			w.remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: lookup.Replaces}})
+		}
+		w.add(running(lookup.Identifier, lookup.Properties))
+	}
+	for _, s := range p.Status.Plan {
+		if s.Resource.Kind == v1alpha1.SubscriptionKind {
+			var sub v1alpha1.Subscription
+			if err := json.Unmarshal([]byte(s.Resource.Manifest), &sub); err != nil {
+				w.t.Fatal(err)
+			}
+			w.add(&sub)
+		}
+	}
+	w.setPhase(p, v1alpha1.InstallPlanPhaseComplete)
+}
+
+func (w *world) setPhase(p *v1alpha1.InstallPlan, phase v1alpha1.InstallPlanPhase) {
+	w.t.Helper()
+	p.Status.Phase = phase
+	if err := w.client.Status().Update(w.t.Context(), p); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// fail does what the InstallPlan controller does with a plan that cannot be carried out.
+func (w *world) fail(p *v1alpha1.InstallPlan) {
+	w.t.Helper()
+	p.Status.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonComponentFailed, "refused"), metav1.Time{Time: w.clock.Now()})
+	w.setPhase(p, v1alpha1.InstallPlanPhaseFailed)
+}
+
+func (w *world) add(o client.Object) {
+	w.t.Helper()
+	o.SetUID(types.UID("uid-" + o.GetName()))
+	if err := w.client.Create(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) remove(o client.Object) {
+	w.t.Helper()
+	if err := w.client.Delete(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// serve publishes a catalog with the given content.
+func (w *world) serve(name, content string) {
+	w.t.Helper()
+	c, err := catalog.Load(w.t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", len(content)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(x.Problems()) > 0 {
+		w.t.Fatalf("the catalog has problems: %v", x.Problems())
+	}
+	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: ns, Name: name}, catalogset.Entry{Index: x})
+}
+
+func running(name, properties string) *v1alpha1.ClusterServiceVersion {
+	csv := &v1alpha1.ClusterServiceVersion{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Annotations: map[string]string{v1alpha1.PropertiesAnnotation: properties}},
+		Status:     v1alpha1.ClusterServiceVersionStatus{Phase: v1alpha1.CSVPhaseSucceeded},
+	}
+	_, text, _ := strings.Cut(name, ".v")
+	if err := csv.Spec.Version.UnmarshalJSON([]byte(`"` + text + `"`)); err != nil {
+		panic(err)
+	}
+	return csv
+}
+
+func operatorGroup(name string) *operatorsv1.OperatorGroup {
+	return &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+}
+
+func catalogSource(name string) *v1alpha1.CatalogSource {
+	return &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+}
+
+func subscribe(name, pkg string, approval v1alpha1.Approval) *v1alpha1.Subscription {
+	return &v1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+		Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "cat", CatalogSourceNamespace: ns, Package: pkg, Channel: "stable",
+			InstallPlanApproval: approval},
+	}
+}
+
+// pkg is the text of a package with a linear channel; each version is given as VERSION or VERSION:PAD, where PAD adds so many bytes to
+// the description.
+func pkg(name string, provides, requires string, versions ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\nschema: olm.package\nname: %s\ndefaultChannel: stable\n", name)
+	fmt.Fprintf(&b, "---\nschema: olm.channel\npackage: %s\nname: stable\nentries:\n", name)
+	for i, v := range versions {
+		fmt.Fprintf(&b, "- name: %s.v%s\n", name, v)
+		if i > 0 {
+			fmt.Fprintf(&b, "  replaces: %s.v%s\n", name, versions[i-1])
+		}
+	}
+	for _, v := range versions {
+		fmt.Fprintf(&b, "---\nschema: olm.bundle\npackage: %s\nname: %s.v%s\nimage: \"\"\nproperties:\n", name, name, v)
+		fmt.Fprintf(&b, "- type: olm.package\n  value: {packageName: %s, version: %s}\n", name, v)
+		if provides != "" {
+			fmt.Fprintf(&b, "- type: olm.gvk\n  value: {group: example.com, version: v1, kind: %s}\n", provides)
+		}
+		if requires != "" {
+			fmt.Fprintf(&b, "- type: olm.gvk.required\n  value: {group: example.com, version: v1, kind: %s}\n", requires)
+		}
+		for _, manifest := range manifests(name, v) {
+			fmt.Fprintf(&b, "- type: olm.bundle.object\n  value: {data: %s}\n", base64.StdEncoding.EncodeToString([]byte(manifest)))
+		}
+	}
+	return b.String()
+}
+
+func manifests(name, v string) []string {
+	return []string{
+		fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"%[1]s.v%[2]s"},
+			"spec":{"displayName":%[1]q,"version":%[2]q,"description":%[3]q,"installModes":[{"type":"AllNamespaces","supported":true}],
+			"install":{"strategy":"deployment","spec":{"deployments":[{"name":%[1]q,"spec":{"selector":{"matchLabels":{"app":%[1]q}},
+			"template":{"metadata":{"labels":{"app":%[1]q}},"spec":{"serviceAccountName":%[1]q,"containers":[{"name":"op","image":"registry.example.com/op"}]}}}}],
+			"permissions":[{"serviceAccountName":%[1]q,"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}]}}}}`,
+			name, v, strings.Repeat("long ", 1000)),
+		fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s-config"},"data":{"version":%q}}`, name, v),
+	}
+}

@@ -1,0 +1,188 @@
+package subscription
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// contentAnnotation identifies what a plan was made for: a plan that failed is tried again only for other content.
+	contentAnnotation = "operators.fairlead.dev/content"
+	// decisionAnnotation records what the plan was decided on: catalogs by digest, what was installed, what was asked for.
+	decisionAnnotation = "operators.fairlead.dev/decision"
+)
+
+// contentOf identifies the choices of a group: the same bundles replacing the same operators.
+func contentOf(g *group) string {
+	sum := sha256.New()
+	for _, c := range g.Choices {
+		fmt.Fprintf(sum, "%q %q %q %q %q\n", c.Bundle.Package, c.Bundle.Name, c.Bundle.Image, c.Catalog, c.Replaces)
+		if c.Bundle.Image == "" {
+			fmt.Fprintf(sum, "%q\n", g.Catalogs[c.Catalog])
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))[:32]
+}
+
+// maxDecision bounds the record of a decision on a plan, in bytes. All annotations of an object together may have 256 KiB.
+const maxDecision = 64 << 10
+
+// decisionOf records what the decision rests on, and its outcome. Of a decision on very much, what was installed is left out.
+func decisionOf(g *group) string {
+	record := g.Record
+	for {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return fmt.Sprintf("the decision cannot be recorded: %v", err)
+		}
+		if len(text) <= maxDecision || record.Installed == nil {
+			return string(text)
+		}
+		record.Installed = nil
+	}
+}
+
+// create writes the plan of a group: the object first, its content with the status. Its name follows from what it is for, so
+// that two managers, or one that was interrupted, make the same plan once.
+func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []unpack.State) error {
+	approval := s.approval(g.Subscriptions)
+	p := &v1alpha1.InstallPlan{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       s.Name,
+			Labels:          map[string]string{v1alpha1.ManagedLabel: "true"},
+			Annotations:     map[string]string{contentAnnotation: contentOf(g), decisionAnnotation: decisionOf(g)},
+			OwnerReferences: s.owners(g.Subscriptions),
+		},
+		Spec: v1alpha1.InstallPlanSpec{
+			ClusterServiceVersionNames: names(g.Choices),
+			Approval:                   approval,
+			Approved:                   approval == v1alpha1.ApprovalAutomatic,
+			Generation:                 s.nextGeneration(),
+		},
+	}
+	p.Name = planName(p)
+	status, err := c.content(ctx, s, g, p, bundles)
+	if err != nil {
+		g.problem = err.Error()
+		return nil
+	}
+	err = c.client.Create(ctx, p, fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		// Another manager, or this one before it was stopped, made the same plan: it covers the group when its event arrives.
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	s.Plans = append([]v1alpha1.InstallPlan{*p}, s.Plans...)
+	g.installPlan = p
+	return c.fill(ctx, p, status)
+}
+
+// complete fills in the content of a plan that was created and then left without it, because the manager was stopped in between.
+func (c *Controller) complete(ctx context.Context, s *state, g *group) error {
+	p := g.installPlan
+	if p.Status.Phase != v1alpha1.InstallPlanPhaseNone {
+		return nil
+	}
+	bundles := c.fetch(ctx, s, g)
+	if len(g.fetching) > 0 || len(g.failures) > 0 {
+		return nil
+	}
+	status, err := c.content(ctx, s, g, p, bundles)
+	if err != nil {
+		g.problem = err.Error()
+		return nil
+	}
+	return c.fill(ctx, p, status)
+}
+
+func (c *Controller) fill(ctx context.Context, p *v1alpha1.InstallPlan, status v1alpha1.InstallPlanStatus) error {
+	before := p.DeepCopy()
+	p.Status = status
+	if err := c.client.Status().Patch(ctx, p, client.MergeFrom(before), fieldOwner); err != nil {
+		return fmt.Errorf("write the steps of InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	return nil
+}
+
+func (s *state) owners(subscriptions []string) []metav1.OwnerReference {
+	owners := make([]metav1.OwnerReference, 0, len(subscriptions))
+	for _, name := range subscriptions {
+		sub := s.Subscription(name)
+		owners = append(owners, metav1.OwnerReference{
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Name: sub.Name, UID: sub.UID,
+		})
+	}
+	return owners
+}
+
+// nextGeneration is one more than any plan of the namespace has had.
+func (s *state) nextGeneration() int {
+	newest := 0
+	for i := range s.Subscriptions {
+		newest = max(newest, s.Subscriptions[i].Status.InstallPlanGeneration)
+	}
+	for i := range s.Plans {
+		newest = max(newest, s.Plans[i].Spec.Generation)
+	}
+	return newest + 1
+}
+
+// planName is install- and five characters that follow from the plan.
+func planName(p *v1alpha1.InstallPlan) string {
+	owners := make([]string, len(p.OwnerReferences))
+	for i, o := range p.OwnerReferences {
+		owners[i] = string(o.UID)
+	}
+	slices.Sort(owners)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", p.Spec.Generation, strings.Join(owners, " "), p.Annotations[contentAnnotation]))
+	return "install-" + fmt.Sprintf("%05s", new(big.Int).SetBytes(sum[:8]).Text(36))[:5]
+}
+
+// keptPlans is how many plans a namespace keeps; sweep is how many are removed at once.
+const (
+	keptPlans = 5
+	sweep     = 10
+)
+
+// collect removes the oldest plans of a namespace that has too many; plans that are not finished stay, and so does the newest one
+// of every Subscription.
+func (c *Controller) collect(ctx context.Context, s *state) error {
+	if len(s.Plans) <= keptPlans {
+		return nil
+	}
+	kept, removed := 0, 0
+	newest := map[types.UID]bool{} // Subscriptions whose newest plan has been seen: the plans are sorted, the newest first
+	for i := range s.Plans {
+		p := &s.Plans[i]
+		finished := p.Status.Phase == v1alpha1.InstallPlanPhaseComplete || p.Status.Phase == v1alpha1.InstallPlanPhaseFailed
+		needed := false
+		for _, owner := range p.OwnerReferences {
+			needed = needed || !newest[owner.UID]
+			newest[owner.UID] = true
+		}
+		if kept < keptPlans || needed || !finished || removed == sweep {
+			kept++
+			continue
+		}
+		if err := c.client.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("remove old InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
+		}
+		removed++
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package subscription
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/observed"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// state is a namespace as it was observed.
+type state struct{ observed.Namespace }
+
+// observe gathers all that the decision for a namespace depends on.
+func (c *Controller) observe(ctx context.Context, reader client.Reader, namespace string) (*state, error) {
+	s := &state{observed.Namespace{Name: namespace, Kubernetes: c.kubernetes(ctx)}}
+	var subscriptions v1alpha1.SubscriptionList
+	if err := reader.List(ctx, &subscriptions, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", namespace, err)
+	}
+	for _, sub := range subscriptions.Items {
+		if sub.Spec != nil && sub.DeletionTimestamp.IsZero() {
+			s.Subscriptions = append(s.Subscriptions, sub)
+		}
+	}
+	if len(s.Subscriptions) == 0 {
+		return s, nil
+	}
+	slices.SortFunc(s.Subscriptions, func(a, b v1alpha1.Subscription) int { return cmp.Compare(a.Name, b.Name) })
+	var groups operatorsv1.OperatorGroupList
+	if err := reader.List(ctx, &groups, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
+	}
+	s.Groups = groups.Items
+	if err := s.observePlans(ctx, reader); err != nil {
+		return nil, err
+	}
+	return s, c.observeSources(ctx, s)
+}
+
+func (s *state) observePlans(ctx context.Context, reader client.Reader) error {
+	var operators v1alpha1.ClusterServiceVersionList
+	if err := reader.List(ctx, &operators, client.InNamespace(s.Name)); err != nil {
+		return fmt.Errorf("list the ClusterServiceVersions of namespace %s: %w", s.Name, err)
+	}
+	for _, csv := range operators.Items {
+		if !csv.IsCopied() {
+			s.Operators = append(s.Operators, csv)
+		}
+	}
+	var plans v1alpha1.InstallPlanList
+	if err := reader.List(ctx, &plans, client.InNamespace(s.Name)); err != nil {
+		return fmt.Errorf("list the InstallPlans of namespace %s: %w", s.Name, err)
+	}
+	for _, p := range plans.Items {
+		if p.DeletionTimestamp.IsZero() {
+			s.Plans = append(s.Plans, p)
+		}
+	}
+	// The newest plan first: of several that concern the same operator it is the one that counts.
+	slices.SortFunc(s.Plans, func(a, b v1alpha1.InstallPlan) int {
+		return cmp.Or(cmp.Compare(b.Spec.Generation, a.Spec.Generation),
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(b.Name, a.Name))
+	})
+	return nil
+}
+
+// observeSources lists the catalogs of the namespace and, unless its OperatorGroup says otherwise, the global ones.
+func (c *Controller) observeSources(ctx context.Context, s *state) error {
+	namespaces := []string{s.Name}
+	if c.GlobalNamespace != "" && c.GlobalNamespace != s.Name && !s.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation) {
+		namespaces = append(namespaces, c.GlobalNamespace)
+	}
+	for _, namespace := range namespaces {
+		var list v1alpha1.CatalogSourceList
+		if err := c.client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+			return fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
+		}
+		for _, object := range list.Items {
+			served, _ := c.Catalogs.Get(catalogset.Ref{Namespace: object.Namespace, Name: object.Name})
+			s.Sources = append(s.Sources, observed.Source{Object: object, Served: served})
+		}
+	}
+	slices.SortFunc(s.Sources, func(a, b observed.Source) int { return a.Ref().Compare(b.Ref()) })
+	return nil
+}

@@ -1,0 +1,61 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/resolve"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// report writes the status of every Subscription about which there is something new to say, and returns when bundles that could
+// not be fetched are due to be tried again.
+func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Duration, error) {
+	now := c.Clock.Now()
+	var failures []error
+	for i := range s.Subscriptions {
+		before := &s.Subscriptions[i]
+		after := before.DeepCopy()
+		after.Status = d.view(s, before).status(now)
+		if equality.Semantic.DeepEqual(before.Status, after.Status) {
+			continue
+		}
+		if err := c.client.Status().Patch(ctx, after, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
+			failures = append(failures, fmt.Errorf("write the status of Subscription %s/%s: %w", s.Name, before.Name, err))
+		}
+	}
+	return d.retry(now), errors.Join(failures...)
+}
+
+// retry is the time until the first failed bundle or plan is tried again; zero when none failed.
+func (d *decision) retry(now time.Time) time.Duration {
+	var soonest time.Duration
+	note := func(at time.Time) {
+		if wait := max(at.Sub(now), time.Second); soonest == 0 || wait < soonest {
+			soonest = wait
+		}
+	}
+	for _, g := range d.groups {
+		for _, f := range g.failures {
+			note(f.retryAt)
+		}
+		if g.installPlan != nil && g.installPlan.Status.Phase == v1alpha1.InstallPlanPhaseFailed {
+			note(g.retryAt)
+		}
+	}
+	return soonest
+}
+
+// resolutionReason tells a problem without solution from one that could not be solved.
+func resolutionReason(err error) string {
+	var none *resolve.Unsatisfiable
+	if errors.As(err, &none) {
+		return v1alpha1.SubscriptionReasonConstraintsNotSatisfiable
+	}
+	return v1alpha1.SubscriptionReasonErrorPreventedResolution
+}

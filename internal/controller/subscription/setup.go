@@ -1,0 +1,131 @@
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/trigger"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// settle is how long the events of a namespace are gathered: its objects change together.
+const settle = 100 * time.Millisecond
+
+// Setup adds the controller to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
+	}
+	kubernetes := &clusterVersion{server: server, clock: o.Clock}
+	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), kubernetes: kubernetes.get}
+	o.Notify.client = mgr.GetClient()
+	o.Notify.global = o.GlobalNamespace
+	o.Catalogs.OnChange(o.Notify.catalogChanged)
+	namespace := trigger.After(settle, func(_ context.Context, object client.Object) []reconcile.Request {
+		return []reconcile.Request{forNamespace(object.GetNamespace())}
+	})
+	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("subscription").
+		Watches(&v1alpha1.Subscription{}, namespace).
+		Watches(&v1alpha1.ClusterServiceVersion{}, namespace).
+		Watches(&v1alpha1.InstallPlan{}, namespace).
+		Watches(&operatorsv1.OperatorGroup{}, namespace, own).
+		Watches(&v1alpha1.CatalogSource{}, handler.EnqueueRequestsFromMapFunc(o.Notify.subscribers), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(ctrlsource.Func(o.Notify.start)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(c)
+}
+
+func forNamespace(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: "subscriptions"}}
+}
+
+// Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
+type Notifier struct {
+	client client.Reader
+	global string
+
+	mu    sync.Mutex
+	ctx   context.Context
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// start is called when the controller's queue is ready.
+func (n *Notifier) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ctx, n.queue = ctx, queue
+	return nil
+}
+
+// BundleArrived looks at every namespace that has Subscriptions: which of them waits is cheap to find out.
+func (n *Notifier) BundleArrived() { n.enqueue("") }
+
+func (n *Notifier) catalogChanged(ref catalogset.Ref) {
+	if ref.Namespace == n.global {
+		n.enqueue("")
+		return
+	}
+	n.enqueue(ref.Namespace)
+}
+
+// enqueue adds one namespace, or all that have Subscriptions. Before the controller has started there is nothing to do: it looks at
+// every namespace when it does.
+func (n *Notifier) enqueue(namespace string) {
+	n.mu.Lock()
+	ctx, queue := n.ctx, n.queue
+	n.mu.Unlock()
+	if queue == nil {
+		return
+	}
+	for _, request := range n.requests(ctx, namespace) {
+		queue.Add(request)
+	}
+}
+
+// subscribers maps a CatalogSource to the namespaces that can see it.
+func (n *Notifier) subscribers(ctx context.Context, object client.Object) []reconcile.Request {
+	if object.GetNamespace() == n.global {
+		return n.requests(ctx, "")
+	}
+	return n.requests(ctx, object.GetNamespace())
+}
+
+func (n *Notifier) requests(ctx context.Context, namespace string) []reconcile.Request {
+	if namespace != "" {
+		return []reconcile.Request{forNamespace(namespace)}
+	}
+	var all v1alpha1.SubscriptionList
+	if err := n.client.List(ctx, &all); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list the Subscriptions that a change concerns")
+		return nil
+	}
+	seen := map[string]bool{}
+	var requests []reconcile.Request
+	for i := range all.Items {
+		if ns := all.Items[i].Namespace; !seen[ns] {
+			seen[ns] = true
+			requests = append(requests, forNamespace(ns))
+		}
+	}
+	return requests
+}

@@ -1,0 +1,96 @@
+package subscription
+
+import (
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/observed"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// status says how a Subscription stands. It is a function of what was observed and decided; times move only where something else
+// does.
+func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
+	stamp := metav1.Time{Time: now.Truncate(time.Second)}
+	old := v.sub.Status
+	next := *old.DeepCopy()
+	next.InstalledCSV = ""
+	if v.installed != nil {
+		next.InstalledCSV = v.installed.Name
+	}
+	next.CurrentCSV = v.current()
+	next.State = v.upgradeState(next)
+	next.Reason = ""
+	v.refer(&next)
+	next.CatalogHealth = v.catalogHealth(stamp)
+	v.setConditions(&next, stamp)
+	if equality.Semantic.DeepEqual(old, next) {
+		return old
+	}
+	next.LastUpdated = stamp
+	return next
+}
+
+// current is the version that the Subscription is moving to: what its plan installs, else what is there.
+func (v view) current() string {
+	switch {
+	case v.choice != nil && v.plan != nil:
+		return v.choice.Bundle.Name
+	case v.installed != nil:
+		return v.installed.Name
+	}
+	return observed.Target(v.sub)
+}
+
+func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.SubscriptionState {
+	switch {
+	case v.choice != nil && v.plan != nil:
+		return v1alpha1.SubscriptionStateUpgradePending
+	case v.choice != nil && v.installed != nil:
+		return v1alpha1.SubscriptionStateUpgradeAvailable
+	case v.installed != nil:
+		return v1alpha1.SubscriptionStateAtLatest
+	case next.CurrentCSV != "":
+		return v1alpha1.SubscriptionStateUpgradePending
+	}
+	return v1alpha1.SubscriptionStateNone
+}
+
+// refer names the plan. A reference to a plan that is gone stays when it is only history; when the Subscription still waits for
+// that plan, it is dropped, so that another one is made.
+func (v view) refer(next *v1alpha1.SubscriptionStatus) {
+	if v.plan == nil {
+		if next.InstallPlanRef != nil && v.installed == nil && v.idle == "" {
+			next.InstallPlanRef, next.Install, next.CurrentCSV, next.State = nil, nil, "", v1alpha1.SubscriptionStateNone
+		}
+		return
+	}
+	apiVersion := v1alpha1.GroupVersion.String()
+	next.InstallPlanGeneration = v.plan.Spec.Generation
+	next.InstallPlanRef = &corev1.ObjectReference{APIVersion: apiVersion, Kind: v1alpha1.InstallPlanKind,
+		Namespace: v.plan.Namespace, Name: v.plan.Name, UID: v.plan.UID}
+	next.Install = &v1alpha1.InstallPlanReference{APIVersion: apiVersion, Kind: v1alpha1.InstallPlanKind, Name: v.plan.Name, UID: v.plan.UID}
+}
+
+// catalogHealth lists the catalogs in view; an entry keeps its time as long as it says the same.
+func (v view) catalogHealth(now metav1.Time) []v1alpha1.SubscriptionCatalogHealth {
+	health := make([]v1alpha1.SubscriptionCatalogHealth, 0, len(v.state.Sources))
+	for _, s := range v.state.Sources {
+		entry := v1alpha1.SubscriptionCatalogHealth{
+			CatalogSourceRef: &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.CatalogSourceKind,
+				Namespace: s.Object.Namespace, Name: s.Object.Name, UID: s.Object.UID},
+			Healthy:     s.Healthy(),
+			LastUpdated: &now,
+		}
+		for _, old := range v.sub.Status.CatalogHealth {
+			if old.Equals(entry) && old.LastUpdated != nil {
+				entry.LastUpdated = old.LastUpdated
+			}
+		}
+		health = append(health, entry)
+	}
+	return health
+}

@@ -1,0 +1,148 @@
+package depcheck
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestImportDirections(t *testing.T) {
+	files := sources(t)
+	if len(files) < 20 {
+		t.Fatalf("found only %d source files: the walk does not see the project", len(files))
+	}
+	for file, imports := range files {
+		for _, imported := range imports {
+			if complaint := check(path.Dir(file), imported); complaint != "" {
+				t.Errorf("%s imports %s: %s", file, imported, complaint)
+			}
+		}
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	tests := map[string]struct {
+		pkg, imported string
+		refused       bool
+	}{
+		"a library may use a lower one":           {"catalog", module + "version", false},
+		"a lower one not the library":             {"version", module + "catalog", true},
+		"pure packages have no client":            {"internal/plan", "sigs.k8s.io/controller-runtime/pkg/client", true},
+		"controllers have one":                    {"internal/controller/subscription", "sigs.k8s.io/controller-runtime", false},
+		"controllers do not import each other":    {"internal/controller/subscription", module + "internal/controller/installplan", true},
+		"a package may use its own sub-packages":  {"internal/controller/subscription", module + "internal/controller/subscription/sub", false},
+		"the manager never uses the devcluster":   {"cmd/fairlead-manager", module + "internal/devcluster", true},
+		"only components links kubernetes":        {"internal/devcluster", "k8s.io/kubernetes/cmd/kube-apiserver/app", true},
+		"components does":                         {"internal/devcluster/components", "k8s.io/kubernetes/cmd/kube-apiserver/app", false},
+		"only image talks to registries":          {"internal/controller/catalogsource", "go.podman.io/image/v5/docker", true},
+		"a package that is not in the table":      {"internal/nobody", module + "version", true},
+		"a name that only begins like an allowed": {"resolve", module + "versions", true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := check(test.pkg, test.imported); (got != "") != test.refused {
+				t.Errorf("check(%s, %s) = %q, refused should be %t", test.pkg, test.imported, got, test.refused)
+			}
+		})
+	}
+}
+
+// check returns why a package may not import another, or "".
+func check(pkg, imported string) string {
+	r, ok := ruleFor(pkg)
+	if !ok {
+		return "package " + pkg + " is not in the table of internal/depcheck"
+	}
+	for prefix, owner := range reserved {
+		if within(imported, prefix) && !within(pkg, owner) {
+			return "only " + owner + " may"
+		}
+	}
+	for _, prefix := range clients {
+		if within(imported, prefix) && !r.client {
+			return pkg + " knows no Kubernetes client"
+		}
+	}
+	ours, is := strings.CutPrefix(imported, module)
+	if !is || siblings(pkg, ours) == "" && (within(ours, r.pkg) || allowed(r, ours)) {
+		return ""
+	}
+	if complaint := siblings(pkg, ours); complaint != "" {
+		return complaint
+	}
+	return pkg + " may import only " + strings.Join(r.may, ", ")
+}
+
+// siblings refuses imports between controllers.
+func siblings(pkg, ours string) string {
+	const controllers = "internal/controller/"
+	a, isA := strings.CutPrefix(pkg, controllers)
+	b, isB := strings.CutPrefix(ours, controllers)
+	if isA && isB && strings.Split(a, "/")[0] != strings.Split(b, "/")[0] {
+		return "controllers never import each other"
+	}
+	return ""
+}
+
+func allowed(r rule, ours string) bool {
+	for _, may := range r.may {
+		if may == anything || within(ours, may) {
+			return true
+		}
+	}
+	return false
+}
+
+func ruleFor(pkg string) (rule, bool) {
+	var best rule
+	for _, r := range rules {
+		if within(pkg, r.pkg) && len(r.pkg) > len(best.pkg) {
+			best = r
+		}
+	}
+	return best, best.pkg != ""
+}
+
+func within(pkg, parent string) bool {
+	return pkg == parent || strings.HasPrefix(pkg, parent+"/")
+}
+
+// sources maps each non-test Go file of the project to its imports.
+func sources(t *testing.T) map[string][]string {
+	root := filepath.Join("..", "..")
+	found := map[string][]string{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "testdata" || name != "." && strings.HasPrefix(entry.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		found[name] = nil
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[name] = append(found[name], imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("walk the project: %v", err)
+	}
+	return found
+}

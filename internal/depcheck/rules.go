@@ -1,0 +1,84 @@
+package depcheck
+
+// module is the import path that all packages of the project begin with.
+const module = "fairlead.dev/fairlead/"
+
+// anything allows every package of the project.
+const anything = "*"
+
+// rule says what the non-test files of a package, and of the packages below it, may import.
+type rule struct {
+	// pkg is the package, relative to the module. The longest match counts.
+	pkg string
+	// may lists packages of the project, with those below them, that may be imported.
+	may []string
+	// client is true where a Kubernetes client may be used.
+	client bool
+}
+
+// rules is the table of the architecture page, from the bottom to the top.
+var rules = []rule{
+	{pkg: "version"},
+	{pkg: "resolve", may: []string{"version"}},
+	{pkg: "catalog", may: []string{"version"}},
+	{pkg: "catalog/prune", may: []string{"catalog", "version", "internal/constraint"}},
+	{pkg: "catalog/template", may: []string{"catalog", "version", "internal/inorder"}},
+	{pkg: "internal/inorder"},
+	{pkg: "api", may: []string{"api"}},
+	{pkg: "bundle", may: []string{"api/operators", "catalog", "version"}},
+	{pkg: "bundle/configmap", may: []string{"api/operators", "bundle"}},
+	{pkg: "bundle/scaffold", may: []string{"bundle", "catalog", "internal/packagemanifest"}},
+	{pkg: "bundle/validate", may: []string{"api/operators", "bundle", "catalog", "version", "internal/constraint"}},
+	{pkg: "internal/catalogset", may: []string{"catalog"}},
+	{pkg: "internal/constraint", may: []string{"catalog", "version"}},
+	{pkg: "internal/plan", may: []string{"catalog", "resolve", "version", "internal/catalogset", "internal/constraint"}},
+	{pkg: "internal/extension", may: []string{"catalog", "resolve", "version", "internal/constraint", "internal/plan"}},
+	{pkg: "internal/filelock"},
+	{pkg: "internal/observed", may: []string{"api/operators", "catalog", "version", "internal/catalogset", "internal/plan"}},
+	{pkg: "internal/image", may: []string{"internal/filelock"}},
+	{pkg: "internal/catalogcache", may: []string{"catalog", "internal/filelock"}},
+	{pkg: "internal/catalogserver", may: []string{"api/registry", "catalog", "internal/catalogcache", "internal/image"}},
+	{pkg: "internal/registryclient", may: []string{"api/registry", "catalog"}},
+	{pkg: "internal/certs"},
+	{pkg: "internal/trigger", client: true},
+	{pkg: "internal/apply", client: true},
+	{pkg: "internal/unpack", may: []string{"bundle", "catalog", "internal/image"}, client: true},
+	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
+	{pkg: "internal/kubeconfig", client: true},
+	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig"), client: true},
+	{pkg: "internal/devcluster", may: []string{"internal/image", "internal/devcluster"}, client: true},
+	{pkg: "internal/inspect", may: append(libraries, "api"), client: true},
+	{pkg: "internal/install", may: append(libraries, "api", "internal/inspect"), client: true},
+	{pkg: "internal/publish", may: append(libraries, "api")},
+	{pkg: "internal/packagemanifest", may: []string{"bundle", "catalog", "internal/image"}},
+	{pkg: "internal/render", may: []string{"bundle", "catalog", "internal/image", "internal/inorder", "internal/packagemanifest"}},
+	{pkg: "internal/preview", may: append(libraries, "api", "internal/render"), client: true},
+	{pkg: "internal/demo", may: []string{anything}, client: true},
+	{pkg: "internal/bundleio", may: []string{"api/operators", "bundle", "internal/image", "internal/render"}, client: true},
+	{pkg: "internal/progress"},
+	{pkg: "internal/cli", may: []string{anything}, client: true},
+	{pkg: "examples", may: []string{"examples"}, client: true},
+	{pkg: "cmd/fairlead", may: []string{"internal/cli", "internal/devcluster/components"}},
+	{pkg: "cmd/opm", may: []string{"internal/cli/opmcmd"}},
+	{pkg: "cmd/fairlead-manager", may: []string{"internal/manager"}, client: true},
+	{pkg: "internal/depcheck"},
+	{pkg: "test", may: []string{anything}, client: true},
+}
+
+// libraries is what decides and does; controllers put them together.
+var libraries = []string{
+	"version", "resolve", "catalog", "bundle",
+	"internal/catalogcache", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/trigger",
+}
+
+// reserved says who alone may import a package that is not ours.
+var reserved = map[string]string{
+	"k8s.io/kubernetes":        "internal/devcluster/components",
+	"go.etcd.io/etcd":          "internal/devcluster/components",
+	"sigs.k8s.io/kwok":         "internal/devcluster/components",
+	"go.podman.io/image":       "internal/image",
+	"github.com/google/cel-go": "internal/constraint",
+}
+
+// clients are the packages that can talk to a cluster.
+var clients = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"}

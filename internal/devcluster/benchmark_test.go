@@ -1,0 +1,41 @@
+package devcluster
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkStart measures the time from nothing to the first available Deployment, and the memory of all processes then
+// (proportional set size). The aim is under 8 s and 800 MB on two cores:
+//
+//	go test ./internal/devcluster -run '^$' -bench Start -benchtime 5x
+func BenchmarkStart(b *testing.B) {
+	program := hostProgram(b)
+	for _, mode := range []struct {
+		name      string
+		throwaway bool
+	}{{"throwaway", true}, {"kept", false}} {
+		b.Run(mode.name, func(b *testing.B) {
+			var seconds, memory float64
+			for b.Loop() {
+				client, err := Detach(b.Context(), Options{
+					Name: "benchmark", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: mode.throwaway, Executable: program,
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				status, err := client.Status(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				seconds += status.StartSeconds
+				memory += float64(status.MemoryBytes) / 1e6
+				if err := client.Stop(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(seconds/float64(b.N), "s/start")
+			b.ReportMetric(memory/float64(b.N), "MB")
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package devcluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+const (
+	modulePath = "fairlead.dev/fairlead"
+	hostImport = modulePath + "/internal/devcluster/cmd/devcluster"
+)
+
+// hostSources are the directories of this module that the program linked for tests is made of; a test compares them with
+// what the go command says.
+var hostSources = []string{"internal/devcluster", "internal/filelock", "internal/image"}
+
+// moduleRoot is the directory of go.mod above the working directory; go test runs tests in their package's directory.
+func moduleRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.Contains(string(content), "module "+modulePath+"\n") {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no go.mod of %s in %s or above: tests build the embedded cluster from source", modulePath, start)
+		}
+	}
+}
+
+// fingerprint covers everything that the program is built from, so that an unchanged one is found without asking the go
+// command, which takes seconds to look at all of Kubernetes.
+func fingerprint(root string) (string, error) {
+	sum := sha256.New()
+	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	files := []string{filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")}
+	for _, dir := range hostSources {
+		found, err := goFiles(filepath.Join(root, dir))
+		if err != nil {
+			return "", err
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(sum, name, len(content))
+		sum.Write(content)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+func goFiles(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			files = append(files, path)
+		}
+		return err
+	})
+	return files, err
+}
+
+// buildHost builds the program unless it is there. It replaces those of older sources.
+func buildHost(ctx context.Context, root, dir string) (string, error) {
+	mark, err := fingerprint(root)
+	if err != nil {
+		return "", fmt.Errorf("look at the sources of the embedded cluster: %w", err)
+	}
+	binary := filepath.Join(dir, "devcluster-"+mark)
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	fmt.Fprintln(os.Stderr, "devcluster: building the embedded cluster; the first time this takes minutes")
+	next := binary + ".new"
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", next, hostImport)
+	build.Dir = root
+	build.Env = append(os.Environ(), "GOFLAGS=") // flags for tests, such as -race or -cover, are not for this program
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the embedded cluster: %w\n%s", err, output)
+	}
+	removeOthers(dir, "devcluster-", next)
+	return binary, os.Rename(next, binary)
+}
+
+// removeOthers deletes what begins with prefix, except one. Running programs keep their file.
+func removeOthers(dir, prefix, keep string) {
+	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
+	for _, path := range found {
+		if path != keep {
+			os.RemoveAll(path)
+		}
+	}
+}

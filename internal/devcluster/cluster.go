@@ -1,0 +1,151 @@
+package devcluster
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/internal/devcluster/pki"
+	"fairlead.dev/fairlead/internal/devcluster/process"
+	"fairlead.dev/fairlead/internal/devcluster/tunnel"
+)
+
+const loopback = "127.0.0.1"
+
+// Cluster is a control plane whose supervisor is the calling process. It stops when that process ends.
+type Cluster struct {
+	// KubeconfigPath is the administrator's kubeconfig.
+	KubeconfigPath string
+	// Registry is the host:port of the OCI registry.
+	Registry string
+
+	opts Options
+	dir  dataDir
+	lock *fileLock
+	// previous is what the last run on the directory recorded.
+	previous record
+	certs    *pki.Directory
+	started  time.Time
+	sockets  string
+	apiPort  *reservedPort
+	config   *rest.Config
+	client   kubernetes.Interface
+	routes   *tunnel.Table
+	leases   *leases
+	servers  []server
+
+	mu        sync.Mutex
+	processes []*process.Process
+	ready     map[string]bool
+	stopping  bool
+	// startup is how long the start took, and 0 before its end.
+	startup time.Duration
+
+	failed   chan struct{}
+	failOnce sync.Once
+	failure  error
+
+	stopRequest chan struct{}
+	requestOnce sync.Once
+	stopOnce    sync.Once
+	done        chan struct{}
+	cause       error
+}
+
+// server is something the supervisor itself serves.
+type server interface{ Close() error }
+
+// RESTConfig is the administrator's client configuration, without client-side rate limits.
+func (c *Cluster) RESTConfig() *rest.Config { return rest.CopyConfig(c.config) }
+
+// Done is closed when the cluster has stopped: by Stop, by another process through Client.Stop, because no lease was
+// held any more, or because a component failed.
+func (c *Cluster) Done() <-chan struct{} { return c.done }
+
+// Err is the reason why a cluster stopped by itself; it is nil after Stop. Call it after Done is closed.
+func (c *Cluster) Err() error {
+	<-c.done
+	return c.cause
+}
+
+// Route makes the API server's connections for a simulated pod end at a local server, until remove is called. From is
+// IP, IP:PORT, NAMESPACE/SERVICE or NAMESPACE/SERVICE:PORT; to is HOST:PORT on loopback.
+func (c *Cluster) Route(from, to string) (remove func(), err error) {
+	origin, err := tunnel.ParseOrigin(from)
+	if err != nil {
+		return nil, err
+	}
+	return c.routes.Add(origin, to)
+}
+
+func (c *Cluster) socket(name string) string { return filepath.Join(c.sockets, name+".sock") }
+
+func (c *Cluster) apiURL() string {
+	return "https://" + net.JoinHostPort(loopback, strconv.Itoa(c.apiPort.number))
+}
+
+// spawn starts a component and watches it: its unexpected end is the end of the cluster.
+func (c *Cluster) spawn(name string, args []string) error {
+	c.opts.Progress(name, Starting)
+	p, err := c.startProcess(name, args)
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-p.Done()
+		c.mu.Lock()
+		expected := c.stopping
+		c.mu.Unlock()
+		if !expected {
+			c.opts.Progress(name, Failed)
+			c.fail(p.Ended())
+		}
+	}()
+	return nil
+}
+
+// startProcess starts nothing once the cluster is being stopped: nobody would stop it.
+func (c *Cluster) startProcess(name string, args []string) (*process.Process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopping {
+		return nil, fmt.Errorf("start %s: the cluster is being stopped", name)
+	}
+	p, err := process.Start(process.Spec{
+		Name:       name,
+		Executable: c.opts.Executable,
+		Args:       args,
+		Env:        environment(name),
+		Log:        c.dir.log(name),
+	})
+	if err == nil {
+		c.processes = append(c.processes, p)
+	}
+	return p, err
+}
+
+// fail stops the cluster for a reason.
+func (c *Cluster) fail(cause error) {
+	c.failOnce.Do(func() {
+		c.failure = cause
+		close(c.failed)
+		go c.stop(cause)
+	})
+}
+
+func (c *Cluster) isReady(name string) {
+	c.mu.Lock()
+	c.ready[name] = true
+	c.mu.Unlock()
+	c.opts.Progress(name, Ready)
+}
+
+func (c *Cluster) String() string {
+	return fmt.Sprintf("cluster %s in %s", c.opts.Name, c.dir)
+}

@@ -1,0 +1,63 @@
+// Package components runs the parts of an embedded cluster that are other projects' programs: etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler and kwok. It is the only package that links them. Each part runs in a process of
+// its own, which is this same binary started again with the part's name as argument 0, because the parts install
+// process-wide signal handlers, flags and logging.
+//
+// It never starts a process and knows nothing of data directories: its callers in devcluster do that. Start reading at Main.
+package components
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/cli"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+
+	"fairlead.dev/fairlead/internal/devcluster"
+)
+
+// commands are the components by the name given as argument 0.
+var commands = map[string]func() *cobra.Command{
+	devcluster.Etcd:              newEtcdCommand,
+	devcluster.APIServer:         apiserver.NewAPIServerCommand,
+	devcluster.ControllerManager: controllermanager.NewControllerManagerCommand,
+	devcluster.Scheduler:         func() *cobra.Command { return scheduler.NewSchedulerCommand() },
+	devcluster.Kwok:              newKwokCommand,
+}
+
+// Main must be the first call of a program that is to host embedded clusters. When argument 0 names a component or the
+// cluster supervisor it runs that and exits; otherwise it returns, having told devcluster that this program can do so.
+func Main() {
+	name := filepath.Base(os.Args[0])
+	if command, ok := commands[name]; ok {
+		syscall.Umask(0o077) // what components create is for the owner only
+		go exitWithParent()
+		if err := reportReleaseVersion(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(cli.Run(command()))
+	}
+	if name == devcluster.Supervisor {
+		devcluster.HostedBySelf()
+		os.Exit(devcluster.Supervise(os.Stdin, os.Stdout, os.Stderr))
+	}
+	devcluster.HostedBySelf()
+	// Linked programs have put flags of theirs here, which would show up in every command of this one.
+	pflag.CommandLine = pflag.NewFlagSet(name, pflag.ContinueOnError)
+}
+
+// exitWithParent ends the process at once when standard input ends. The supervisor holds the other end of that pipe and
+// never writes: the kernel closes it when the supervisor is gone, however it went.
+func exitWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin) // how it ends does not matter, only that it does
+	fmt.Fprintln(os.Stderr, "the cluster's supervisor is gone: exiting")
+	os.Exit(1)
+}

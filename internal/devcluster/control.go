@@ -1,0 +1,101 @@
+package devcluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// Paths of the control socket. A lease and a route last as long as the response is being read: the kernel ends the
+// connection of a client that dies, so neither outlives its owner.
+const (
+	pathStatus = "/status"
+	pathStop   = "/stop"
+	pathLease  = "/lease"
+	pathRoute  = "/route"
+)
+
+// serveControl serves the cluster's other processes on a Unix socket that only the owner may use.
+func (c *Cluster) serveControl() (server, error) {
+	listener, err := listenUnix(c.socket("control"))
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathStatus, c.handleStatus)
+	mux.HandleFunc("POST "+pathStop, c.handleStop)
+	mux.HandleFunc("POST "+pathLease, c.handleLease)
+	mux.HandleFunc("POST "+pathRoute, c.handleRoute)
+	control := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := control.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Printf("the control socket of %s stopped: %v", c, err)
+		}
+	}()
+	return control, nil
+}
+
+// listenUnix replaces the socket file of an earlier run; the caller holds the lock of the data directory.
+func listenUnix(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("remove an old socket: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on a socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("protect a socket: %w", err)
+	}
+	return listener, nil
+}
+
+func (c *Cluster) handleStatus(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(c.Status()); err != nil {
+		log.Printf("answer a status request: %v", err)
+	}
+}
+
+func (c *Cluster) handleStop(w http.ResponseWriter, _ *http.Request) {
+	c.requestStop()
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (c *Cluster) handleLease(w http.ResponseWriter, r *http.Request) {
+	if !c.leases.take() {
+		http.Error(w, "the cluster is stopping", http.StatusServiceUnavailable)
+		return
+	}
+	defer c.leases.giveBack()
+	c.hold(w, r)
+}
+
+func (c *Cluster) handleRoute(w http.ResponseWriter, r *http.Request) {
+	remove, err := c.Route(r.FormValue("from"), r.FormValue("to"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	defer remove()
+	c.hold(w, r)
+}
+
+// hold keeps the response open until the client goes or the cluster stops.
+func (c *Cluster) hold(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusOK)
+	if err := http.NewResponseController(w).Flush(); err != nil {
+		return
+	}
+	select {
+	case <-r.Context().Done():
+	case <-c.done:
+	}
+}

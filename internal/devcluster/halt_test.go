@@ -1,0 +1,50 @@
+package devcluster
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestAnotherProcessIsNotSignalled(t *testing.T) {
+	dir := dataDir(t.TempDir())
+	tests := map[string]record{
+		"an id that was used again": {PID: os.Getpid(), ProcessStart: "before"},
+		"an id that nobody has":     {PID: 1 << 30, ProcessStart: "before"},
+	}
+	for name, r := range tests {
+		t.Run(name, func(t *testing.T) {
+			client := &Client{dir: dir, record: r}
+			err := client.signal(syscall.SIGKILL) // would end this very process
+			if err == nil || !strings.Contains(err.Error(), "is not its supervisor any more") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// A supervisor that holds the lock but neither answers nor is the recorded process cannot be stopped, and that is said.
+func TestStopOfASilentSupervisor(t *testing.T) {
+	dir := dataDir(t.TempDir())
+	lock, err := tryLock(dir.lock(), string(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.release()
+	err = dir.writeRecord(record{PID: os.Getpid(), ProcessStart: "before", Control: filepath.Join(string(dir), "control.sock")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := Connect(string(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "left alone") {
+		t.Errorf("stopping gives %v", err)
+	}
+	if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "control.sock") {
+		t.Errorf("the status is %v", err)
+	}
+}

@@ -1,0 +1,86 @@
+package devcluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// TestKubeconfigVariable names another cluster for the tests to use, in place of the embedded one.
+const TestKubeconfigVariable = "FAIRLEAD_TEST_KUBECONFIG"
+
+const joinTimeout = 15 * time.Minute // the first build of Kubernetes is part of it
+
+// Main is for TestMain of a package that tests against a cluster. The cluster is shared by all packages of a go test run;
+// it is started when the first test asks for it, so that tests that need none do not wait, and stops by itself when no
+// test process has been using it for a while, even if they were killed.
+func Main(m *testing.M) {
+	code := m.Run()
+	os.Exit(code)
+}
+
+// environmentOfTests is what the tests of this process use.
+type environmentOfTests struct {
+	kubeconfig string
+	config     *rest.Config
+	registry   string
+	client     *Client // nil with another cluster
+}
+
+var shared = sync.OnceValues(func() (*environmentOfTests, error) {
+	if path := os.Getenv(TestKubeconfigVariable); path != "" {
+		return useOther(path)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
+	defer cancel()
+	client, err := joinShared(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("shared cluster of the tests: %w", err)
+	}
+	status, err := client.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("shared cluster of the tests: %w", err)
+	}
+	return withConfig(&environmentOfTests{kubeconfig: status.Kubeconfig, registry: status.Registry, client: client})
+})
+
+// useOther serves the registry in the test process itself, because the other cluster has none that tests may use.
+func useOther(path string) (*environmentOfTests, error) {
+	registry, err := serveRegistry("", 0)
+	if err != nil {
+		return nil, err
+	}
+	return withConfig(&environmentOfTests{kubeconfig: path, registry: registry.address()})
+}
+
+func withConfig(e *environmentOfTests) (*environmentOfTests, error) {
+	var err error
+	if e.config, err = clientcmd.BuildConfigFromFlags("", e.kubeconfig); err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of the tests' cluster: %w", err)
+	}
+	e.config.QPS = -1
+	return e, nil
+}
+
+func mustShare() *environmentOfTests {
+	e, err := shared()
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// Config is an administrator's client configuration for the tests' cluster. It panics when there is no cluster to be had.
+func Config() *rest.Config { return rest.CopyConfig(mustShare().config) }
+
+// Kubeconfig is the path of an administrator's kubeconfig for the tests' cluster.
+func Kubeconfig() string { return mustShare().kubeconfig }
+
+// Registry is the host:port of an OCI registry on loopback.
+func Registry() string { return mustShare().registry }

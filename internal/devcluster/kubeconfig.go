@@ -1,0 +1,54 @@
+package devcluster
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"fairlead.dev/fairlead/internal/devcluster/pki"
+)
+
+// writeClient makes a client certificate and writes a kubeconfig with it, readable by the owner only.
+func (c *Cluster) writeClient(path, user string, groups ...string) (pki.Pair, error) {
+	pair, err := c.certs.Client(user, groups...)
+	if err != nil {
+		return pair, err
+	}
+	name := "fairlead-" + c.opts.Name
+	config := api.Config{
+		Clusters:       map[string]*api.Cluster{name: {Server: c.apiURL(), CertificateAuthorityData: c.certs.CA()}},
+		AuthInfos:      map[string]*api.AuthInfo{name: {ClientCertificateData: pair.Cert, ClientKeyData: pair.Key}},
+		Contexts:       map[string]*api.Context{name: {Cluster: name, AuthInfo: name}},
+		CurrentContext: name,
+	}
+	if err := clientcmd.WriteToFile(config, path); err != nil {
+		return pair, fmt.Errorf("write the kubeconfig of %s: %w", user, err)
+	}
+	return pair, nil
+}
+
+// writeClients writes the kubeconfigs of the administrator and of the components, and keeps the former's configuration.
+func (c *Cluster) writeClients() error {
+	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
+	if err != nil {
+		return err
+	}
+	c.config = &rest.Config{
+		Host: c.apiURL(),
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData:   c.certs.CA(),
+			CertData: admin.Cert,
+			KeyData:  admin.Key,
+		},
+		QPS: -1,
+	}
+	for _, user := range []string{managerUser, schedulerUser} {
+		if _, err := c.writeClient(c.dir.clientConfig(user), user); err != nil {
+			return err
+		}
+	}
+	_, err = c.writeClient(c.dir.clientConfig(simulationUser), simulationUser, adminsGroup)
+	return err
+}

@@ -1,0 +1,63 @@
+package devcluster
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLockHasOneOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if isLocked(path) {
+		t.Fatal("a lock that is not there is held")
+	}
+	lock, err := tryLock(path, "the-directory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !isLocked(path) {
+		t.Error("a taken lock is not held")
+	}
+	_, err = tryLock(path, "the-directory")
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), "the-directory is in use by process ") {
+		t.Errorf("the second owner gets %v, want a LockedError that names process %d", err, os.Getpid())
+	}
+	lock.release()
+	if isLocked(path) {
+		t.Error("a released lock is held")
+	}
+	again, err := tryLock(path, "")
+	if err != nil {
+		t.Fatalf("the lock cannot be taken again: %v", err)
+	}
+	again.release()
+}
+
+func TestWaitLockWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := waitLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan error, 1)
+	go func() {
+		second, err := waitLock(path)
+		if err == nil {
+			second.release()
+		}
+		taken <- err
+	}()
+	select {
+	case <-taken:
+		t.Fatal("two owners at once")
+	case <-time.After(50 * time.Millisecond):
+	}
+	first.release()
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+}

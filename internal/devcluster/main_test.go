@@ -1,0 +1,5 @@
+package devcluster
+
+import "testing"
+
+func TestMain(m *testing.M) { Main(m) }

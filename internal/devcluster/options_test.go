@@ -1,0 +1,62 @@
+package devcluster
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestOptions(t *testing.T) {
+	tests := map[string]struct {
+		options Options
+		want    string
+	}{
+		"a bad name":          {Options{Name: "../x", Executable: "x"}, `cluster name "../x"`},
+		"a long name":         {Options{Name: strings.Repeat("x", 43), Executable: "x"}, "up to 42"},
+		"negative nodes":      {Options{Nodes: -1, Executable: "x"}, "from 1 to 200"},
+		"too many nodes":      {Options{Nodes: 201, Executable: "x"}, "from 1 to 200"},
+		"no control plane":    {Options{}, "does not contain the control plane"},
+		"nothing is required": {Options{Executable: "x"}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := test.options.complete()
+			if test.want != "" {
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("got %v, want an error with %q", err, test.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Name != "default" || got.Nodes != 1 || !strings.HasSuffix(got.DataDir, filepath.Join("fairlead", "clusters", "default")) {
+				t.Errorf("defaults are %+v", got)
+			}
+		})
+	}
+}
+
+func TestSocketsOfDeepDirectories(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	short := dataDir("/somewhere/short")
+	if got, err := short.sockets(); err != nil || got != string(short) {
+		t.Errorf("sockets of %s are in %s, %v", short, got, err)
+	}
+	deep := dataDir("/" + strings.Repeat("deep/", 30))
+	got, err := deep.sockets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := deep.sockets(); err != nil || again != got {
+		t.Errorf("the second time they are in %s, %v, the first in %s", again, err, got)
+	}
+	if other, err := (deep + "er").sockets(); err != nil || other == got {
+		t.Errorf("another data directory has the same: %s, %v", other, err)
+	}
+	modes(t, got)
+	chmod(t, got, 0o755)
+	if _, err := deep.sockets(); err == nil || !strings.Contains(err.Error(), "open to others") {
+		t.Errorf("a directory that others may enter is taken: %v", err)
+	}
+}

@@ -1,0 +1,99 @@
+package devcluster
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"fairlead.dev/fairlead/internal/devcluster/process"
+)
+
+// Status is what a running cluster says of itself.
+type Status struct {
+	Name       string    `json:"name"`
+	Running    bool      `json:"running"`
+	DataDir    string    `json:"dataDir"`
+	Kubeconfig string    `json:"kubeconfig"`
+	APIServer  string    `json:"apiServer,omitempty"`
+	Registry   string    `json:"registry,omitempty"`
+	Nodes      int       `json:"nodes,omitempty"`
+	PID        int       `json:"pid,omitempty"`
+	Started    time.Time `json:"started,omitzero"`
+	// StartSeconds is the time from the start to the first available Deployment; 0 while the cluster starts.
+	StartSeconds float64 `json:"startSeconds,omitempty"`
+	// MemoryBytes is what supervisor and components take together.
+	MemoryBytes int64             `json:"memoryBytes,omitempty"`
+	Leases      int               `json:"leases,omitempty"`
+	Components  []ComponentStatus `json:"components,omitempty"`
+}
+
+// ComponentStatus is one child of the supervisor.
+type ComponentStatus struct {
+	Name        string `json:"name"`
+	State       State  `json:"state"`
+	PID         int    `json:"pid"`
+	MemoryBytes int64  `json:"memoryBytes"`
+	Log         string `json:"log"`
+}
+
+// Status looks at the processes now.
+func (c *Cluster) Status() Status {
+	own, _ := process.Memory(os.Getpid()) // unknown memory is shown as 0
+	status := Status{
+		Name:         c.opts.Name,
+		Running:      true,
+		DataDir:      c.opts.DataDir,
+		Kubeconfig:   c.KubeconfigPath,
+		APIServer:    c.apiURL(),
+		Registry:     c.Registry,
+		Nodes:        c.opts.Nodes,
+		PID:          os.Getpid(),
+		Started:      c.started,
+		StartSeconds: c.startTook().Seconds(),
+		MemoryBytes:  own,
+		Leases:       c.leases.count(),
+	}
+	for _, component := range c.componentStatus() {
+		status.MemoryBytes += component.MemoryBytes
+		status.Components = append(status.Components, component)
+	}
+	return status
+}
+
+func (c *Cluster) startTook() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.startup
+}
+
+func (c *Cluster) componentStatus() []ComponentStatus {
+	c.mu.Lock()
+	running := slices.Clone(c.processes)
+	c.mu.Unlock()
+	var all []ComponentStatus
+	for _, p := range running {
+		memory, _ := process.Memory(p.PID())
+		all = append(all, ComponentStatus{
+			Name:        p.Name,
+			State:       c.stateOf(p),
+			PID:         p.PID(),
+			MemoryBytes: memory,
+			Log:         p.Log,
+		})
+	}
+	return all
+}
+
+func (c *Cluster) stateOf(p *process.Process) State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-p.Done():
+		return Stopped
+	default:
+	}
+	if c.ready[p.Name] {
+		return Ready
+	}
+	return Starting
+}

@@ -1,0 +1,83 @@
+package devcluster
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/internal/devcluster/process"
+)
+
+// A component gets this long to end by itself.
+const stopGrace = 5 * time.Second
+
+// Stop ends the components, clients before servers, and then the rest. It returns when all is gone, and may be called
+// more than once.
+func (c *Cluster) Stop() { c.stop(nil) }
+
+func (c *Cluster) stop(cause error) {
+	c.stopOnce.Do(func() {
+		c.cause = cause
+		c.mu.Lock()
+		c.stopping = true
+		running := slices.Clone(c.processes)
+		c.mu.Unlock()
+
+		c.stopProcesses(running)
+		for _, s := range slices.Backward(c.servers) {
+			_ = s.Close() // what is not closed ends with the process
+		}
+		c.release()
+		close(c.done)
+	})
+	<-c.done
+}
+
+// stopProcesses ends the API server only after its clients, and etcd after the API server: each would otherwise spend
+// its grace period on waiting for connections to end.
+func (c *Cluster) stopProcesses(running []*process.Process) {
+	for _, group := range [][]string{{ControllerManager, Scheduler, Kwok}, {APIServer}, {Etcd}} {
+		var all sync.WaitGroup
+		for _, p := range running {
+			if slices.Contains(group, p.Name) {
+				all.Go(func() {
+					p.Stop(stopGrace)
+					c.opts.Progress(p.Name, Stopped)
+				})
+			}
+		}
+		all.Wait()
+	}
+}
+
+// release gives back what start took before it started anything.
+func (c *Cluster) release() {
+	if c.apiPort != nil {
+		c.apiPort.release()
+	}
+	if c.sockets != "" && c.sockets != c.dir.path() {
+		os.RemoveAll(c.sockets)
+	}
+	// After a failure the logs are of interest; the next start on the directory clears it.
+	if c.opts.Throwaway && c.cause == nil && c.startTook() > 0 {
+		os.RemoveAll(c.dir.path())
+	}
+	c.lock.release()
+}
+
+// requestStop makes the cluster stop soon; the caller does not wait.
+func (c *Cluster) requestStop() {
+	c.requestOnce.Do(func() { close(c.stopRequest) })
+}
+
+// watchRequests stops the cluster when a client asked for it or the last lease is long gone.
+func (c *Cluster) watchRequests() {
+	select {
+	case <-c.stopRequest:
+	case <-c.leases.idle(c.opts.IdleTimeout):
+	case <-c.done:
+		return
+	}
+	c.stop(nil)
+}

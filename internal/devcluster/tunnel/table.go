@@ -1,0 +1,99 @@
+package tunnel
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// Endpoints lists the pod addresses behind a Service; port is the Service's, or 0 for all of them.
+type Endpoints func(ctx context.Context, namespace, service string, port uint16) ([]netip.AddrPort, error)
+
+// Table holds the registered routes. The zero value is empty and knows no Services.
+type Table struct {
+	// Endpoints is asked when no route names the address itself.
+	Endpoints Endpoints
+
+	mu     sync.RWMutex
+	routes map[Origin]string
+}
+
+// Add routes connections for origin to a local server until remove is called. An origin has one route at a time.
+func (t *Table) Add(origin Origin, target string) (remove func(), err error) {
+	if err := checkTarget(target); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if other, taken := t.routes[origin]; taken {
+		return nil, fmt.Errorf("route %s to %s: it is routed to %s already", origin, target, other)
+	}
+	if t.routes == nil {
+		t.routes = map[Origin]string{}
+	}
+	t.routes[origin] = target
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.routes, origin)
+	}, nil
+}
+
+// Lookup finds the local server for a pod's address: a route for the address and port, for the address, or for a Service
+// that has the address among its endpoints, in this order.
+func (t *Table) Lookup(ctx context.Context, address netip.AddrPort) (string, error) {
+	t.mu.RLock()
+	target, ok := t.routes[Origin{IP: address.Addr(), Port: address.Port()}]
+	if !ok {
+		target, ok = t.routes[Origin{IP: address.Addr()}]
+	}
+	services := t.services()
+	t.mu.RUnlock()
+	if ok {
+		return target, nil
+	}
+	for _, route := range services {
+		endpoints, err := t.Endpoints(ctx, route.origin.Namespace, route.origin.Service, route.origin.Port)
+		if err != nil {
+			return "", fmt.Errorf("find the pods of the routed service %s: %w", route.origin, err)
+		}
+		if slices.Contains(endpoints, address) {
+			return route.target, nil
+		}
+	}
+	return "", fmt.Errorf("no server is registered for %s, and a simulated pod has none of its own; register one with devcluster.Route", address)
+}
+
+type serviceRoute struct {
+	origin Origin
+	target string
+}
+
+func (t *Table) services() []serviceRoute {
+	if t.Endpoints == nil {
+		return nil
+	}
+	var found []serviceRoute
+	for origin, target := range t.routes {
+		if origin.Service != "" {
+			found = append(found, serviceRoute{origin, target})
+		}
+	}
+	// A route for one port of a Service comes before one for all its ports.
+	slices.SortFunc(found, func(a, b serviceRoute) int { return int(b.origin.Port) - int(a.origin.Port) })
+	return found
+}
+
+func checkTarget(target string) error {
+	host, _, err := net.SplitHostPort(target)
+	if err != nil {
+		return fmt.Errorf("route to %q: give HOST:PORT of a local server: %w", target, err)
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() || host == "localhost" {
+		return nil
+	}
+	return fmt.Errorf("route to %s: only servers on loopback addresses can stand in for pods", target)
+}

@@ -1,0 +1,164 @@
+package extension
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/constraint"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// hint says what to do about a conflict: what the rule says that refuses the most wanted candidate, or the last one that knows. What is
+// left out of a catalog may be what is missing.
+func (b *builder) hint(r Reason, core []resolve.Clause) string {
+	switch r {
+	case CatalogUnavailable:
+		return b.repair()
+	case DependencyMissing, BreaksOthers:
+		return b.nearest().refusal().origin.Hint
+	case AmbiguousCatalogs, NoCatalog, DowngradeRefused:
+		return b.lastHint(r, core)
+	}
+	text := b.lastHint(r, core)
+	if broken := b.leftOut(); broken != "" {
+		text += "; " + broken
+	}
+	return text
+}
+
+func (b *builder) lastHint(r Reason, core []resolve.Clause) string {
+	for i := len(core) - 1; i >= 0; i-- {
+		if text := core[i].Origin.Hint; text != "" {
+			return text
+		}
+	}
+	return b.advice(r)
+}
+
+// advice says what to do about a conflict whose rules do not know.
+func (b *builder) advice(r Reason) string {
+	edit := "of ClusterExtension " + b.in.Name
+	switch r {
+	case ChannelNotFound:
+		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.channels()))
+	case VersionNotFound:
+		return fmt.Sprintf("correct %s %s: the newest version in its channels is %s", fieldVersion, edit, b.newest())
+	case DowngradeRefused:
+		return fmt.Sprintf("to go back to an older version, make sure that no data is lost by it and set %s %s to %s", fieldPolicy, edit, SelfCertified)
+	}
+	if way := b.way(); way != "" {
+		return way
+	}
+	return fmt.Sprintf("ask the authors of the catalog for an upgrade from %s, or, after making sure that it loses no data, set %s %s to %s",
+		b.in.Installed.Name, fieldPolicy, edit, SelfCertified)
+}
+
+func (b *builder) repair() string {
+	return fmt.Sprintf("repair ClusterCatalog %s, set its spec.availabilityMode to Unavailable, or let %s of ClusterExtension %s select other catalogs",
+		b.blind.Name, fieldSelector, b.in.Name)
+}
+
+func (b *builder) channels() []string {
+	var all []string
+	for _, c := range b.candidates {
+		all = append(all, c.all...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// newest is the highest version in the channels that are followed.
+func (b *builder) newest() string {
+	var found *candidate
+	for _, c := range b.candidates {
+		if len(c.entries) > 0 && (found == nil || c.bundle.Version.Compare(found.bundle.Version) > 0) {
+			found = c
+		}
+	}
+	return found.bundle.Version.String()
+}
+
+// maxWay is how many versions a package may have for a way to be looked for: that looks at each pair of them.
+const maxWay = 1000
+
+// way tells the versions by which the installed bundle comes to the most wanted one that only lacks an edge, one upgrade at a time.
+func (b *builder) way() string {
+	if len(b.candidates) > maxWay {
+		return ""
+	}
+	from := map[*candidate]*candidate{}
+	queue := []*candidate{{bundle: &catalog.BundleInfo{Name: b.in.Installed.Name, Version: b.in.Installed.Version}}}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, c := range b.candidates {
+			if from[c] == nil && follows(c, &Installed{Name: at.bundle.Name, Version: at.bundle.Version}) {
+				from[c] = at
+				queue = append(queue, c)
+			}
+		}
+	}
+	for _, c := range b.candidates {
+		if from[c] != nil && c.refusal().rule == ruleEdge {
+			return b.stops(c, from)
+		}
+	}
+	return ""
+}
+
+func (b *builder) stops(to *candidate, from map[*candidate]*candidate) string {
+	var versions []string
+	for at := to; from[at] != nil; at = from[at] {
+		versions = append(versions, at.bundle.Version.Version.String())
+	}
+	slices.Reverse(versions)
+	return fmt.Sprintf("set %s of ClusterExtension %s to each of %s in turn, and wait until it is installed", fieldVersion, b.in.Name, strings.Join(versions, ", "))
+}
+
+// provide says what to create so that a need is met.
+func (b *builder) provide(c constraint.Constraint) string {
+	var packages []string
+	for _, source := range b.catalogs {
+		if source.Index != nil {
+			packages = append(packages, providersOf(c, source.Index)...)
+		}
+	}
+	slices.Sort(packages)
+	packages = slices.DeleteFunc(slices.Compact(packages), func(pkg string) bool { return pkg == b.in.Package })
+	switch {
+	case c.GVK == nil && c.Package == nil:
+		return "create, upgrade or delete ClusterExtensions so that the constraint is met"
+	case len(packages) == 0:
+		return "create a ClusterCatalog that has " + describe(c) + ", and a ClusterExtension for it"
+	case c.Package != nil:
+		return fmt.Sprintf("create a ClusterExtension for package %s, or upgrade the one that there is, with %s %q", packages[0], fieldVersion, c.Package.Range)
+	}
+	return "create a ClusterExtension for " + list("package", packages)
+}
+
+// providersOf are the packages of a catalog that have something that a constraint without parts asks for.
+func providersOf(c constraint.Constraint, x *catalog.Index) []string {
+	var names []string
+	if c.GVK != nil {
+		for _, bundle := range x.Providers(*c.GVK) {
+			names = append(names, bundle.Package)
+		}
+	}
+	if c.Package == nil {
+		return names
+	}
+	p, ok := x.Package(c.Package.Name)
+	if !ok {
+		return nil
+	}
+	for _, channel := range p.Channels {
+		for _, e := range channel.Entries {
+			if c.Package.Range.Contains(e.Bundle.Version.Version) {
+				return []string{p.Name}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Resolve decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
+// of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
+func Resolve(ctx context.Context, in Request) (*Result, error) {
+	b := &builder{in: in.canonical(), rules: map[string]readConstraint{}, installed: map[string]resolve.Var{}}
+	result, err := b.resolve(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	result.Record = b.record(result, err)
+	return result, err
+}
+
+// builder turns a Request into a resolve.Problem.
+type builder struct {
+	in         Request
+	problem    resolve.Problem
+	self       resolve.Var
+	versions   version.Constraint
+	catalogs   []*Catalog // those that are selected, of higher priority first
+	blind      *Catalog   // the first of them without content
+	paused     bool       // a catalog that does not take part would be selected
+	candidates []*candidate
+	world      []*fact                // what other extensions have installed, by their names
+	own        *fact                  // what this one has; nil when it has nothing
+	installed  map[string]resolve.Var // those of the world that the problem speaks of, by the names of their extensions
+	rules      map[string]readConstraint
+	stakes     []stake
+	cost       uint64 // of the rules in CEL so far
+	asked      int    // how often it was asked whether something meets a need
+}
+
+func (b *builder) resolve(ctx context.Context) (*Result, error) {
+	if c := b.read(); c != nil {
+		return b.result(nil), c
+	}
+	b.selfVar()
+	if c := b.choose(); c != nil {
+		return b.result(nil), c
+	}
+	if b.keeps() {
+		return &Result{Change: Keep, Notes: []string{
+			fmt.Sprintf("no catalog is selected, so %s stays: there can be no upgrade", b.in.Installed.Name)}}, nil
+	}
+	b.collect()
+	b.facts()
+	if trouble := b.nothingToChoose(); trouble != nil {
+		b.problem.Depends(b.self, nil, *trouble)
+	} else {
+		b.state(ctx)
+	}
+	return b.solve(ctx)
+}
+
+// read reads the range.
+func (b *builder) read() *Conflict {
+	if b.in.Version == "" {
+		return nil
+	}
+	var err error
+	if b.versions, err = version.ParseConstraint(b.in.Version); err != nil {
+		return b.plain(InvalidRange, fmt.Sprintf("desired version range %q is invalid: %v", b.in.Version, err), fieldVersion,
+			fmt.Sprintf("correct %s of ClusterExtension %s", fieldVersion, b.in.Name))
+	}
+	return nil
+}
+
+// choose finds the catalogs that the selector matches.
+func (b *builder) choose() *Conflict {
+	selector := labels.Everything()
+	if b.in.Selector != nil {
+		var err error
+		if selector, err = metav1.LabelSelectorAsSelector(b.in.Selector); err != nil {
+			return b.plain(InvalidSelector, fmt.Sprintf("desired catalog selector is invalid: %v", err), fieldSelector,
+				fmt.Sprintf("correct %s of ClusterExtension %s", fieldSelector, b.in.Name))
+		}
+	}
+	for i := range b.in.Catalogs {
+		c := &b.in.Catalogs[i]
+		if !selector.Matches(labels.Set(c.Labels)) {
+			continue
+		}
+		if c.Disabled {
+			b.paused = true
+			continue
+		}
+		b.catalogs = append(b.catalogs, c)
+		if c.Index == nil && b.blind == nil {
+			b.blind = c
+		}
+	}
+	return nil
+}
+
+// keeps tells whether what is installed is all that is asked for, and there is no catalog to ask. A selected catalog that is disabled
+// for now is one to ask.
+func (b *builder) keeps() bool {
+	installed := b.in.Installed
+	return len(b.catalogs) == 0 && !b.paused && installed != nil && (b.versions.IsZero() || b.versions.Contains(installed.Version.Version))
+}
+
+func (b *builder) selfVar() {
+	b.self = b.problem.Var("extension:" + b.in.Name)
+	b.problem.Order(b.self)
+	b.problem.Require(b.self, b.origin("", "ClusterExtension %s exists", b.in.Name))
+}
+
+// state states which candidates there are, and every rule about them. It ends early when the context does, which solving tells.
+func (b *builder) state(ctx context.Context) {
+	b.stakes = b.findStakes()
+	wanted := make([]resolve.Var, len(b.candidates))
+	for i, c := range b.candidates {
+		if ctx.Err() != nil {
+			return
+		}
+		wanted[i] = c.v
+		b.refuse(c)
+		if len(c.refusals) == 0 && !b.isInstalled(c) {
+			b.needs(c)
+			if len(c.refusals) == 0 {
+				b.guard(c)
+			}
+		}
+	}
+	o := b.origin(fieldPackage, "ClusterExtension %s requires package %s, of which %s", b.in.Name, b.in.Package, b.offering())
+	if b.blind != nil {
+		o.Text += fmt.Sprintf(", and catalog %s has no content that is available: %s", b.blind.Name, b.blind.problem())
+	}
+	b.problem.Depends(b.self, wanted, o)
+}
+
+// solve finds the answer. When catalogs of the same priority have one each, there is none.
+func (b *builder) solve(ctx context.Context) (*Result, error) {
+	solution, err := resolve.Solve(ctx, &b.problem, resolve.Options{})
+	var chosen *candidate
+	if err == nil {
+		chosen = b.chosen(&solution)
+		if b.rivals(chosen) {
+			_, err = resolve.Solve(ctx, &b.problem, resolve.Options{})
+		}
+	}
+	if err == nil {
+		return b.result(chosen), nil
+	}
+	var core *resolve.Unsatisfiable
+	if errors.As(err, &core) {
+		return b.result(nil), b.conflict(core)
+	}
+	return b.result(nil), err
+}
+
+func (b *builder) chosen(solution *resolve.Solution) *candidate {
+	for _, at := range solution.Decisions {
+		for _, c := range b.candidates {
+			if at.Subject == b.self && at.Chosen == c.v {
+				return c
+			}
+		}
+	}
+	return nil
+}

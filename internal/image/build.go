@@ -1,0 +1,116 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/klauspost/compress/gzip"
+)
+
+// build makes an OCI image of one layer. The same files and labels give the
+// same image: names are sorted, and times, owners and permissions are fixed.
+func build(ctx context.Context, files fs.FS, labels map[string]string) (v1.Image, error) {
+	content, err := buildLayer(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	image, err = mutate.ConfigFile(image, &v1.ConfigFile{
+		OS:           "linux",
+		Architecture: "amd64", // the content is the same for all; one value keeps the digest the same
+		RootFS:       v1.RootFS{Type: "layers"},
+		Config:       v1.Config{Labels: labels},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mutate.Append(image, mutate.Addendum{Layer: content, History: v1.History{CreatedBy: "fairlead"}})
+}
+
+// buildLayer packs the files, compressed, into memory.
+func buildLayer(ctx context.Context, files fs.FS) (*layerContent, error) {
+	var compressed bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&compressed, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.New()
+	archive := tar.NewWriter(io.MultiWriter(zip, hash))
+	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || name == "." {
+			return err
+		}
+		return addEntry(archive, files, name, entry)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	if err := zip.Close(); err != nil {
+		return nil, err
+	}
+	content := &layerContent{
+		compressed: compressed.Bytes(),
+		diffID:     v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(hash.Sum(nil))},
+	}
+	content.digest, content.size, err = v1.SHA256(bytes.NewReader(content.compressed))
+	return content, err
+}
+
+// addEntry writes a directory or a regular file. A link is followed, as
+// fs.Stat does; anything else is no content of an image.
+func addEntry(archive *tar.Writer, files fs.FS, name string, entry fs.DirEntry) error {
+	info, err := fs.Stat(files, name)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir() && entry.IsDir():
+		return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Format: tar.FormatPAX})
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is neither a regular file nor a directory; remove it", name)
+	}
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o644, Format: tar.FormatPAX}
+	if err := archive.WriteHeader(header); err != nil {
+		return err
+	}
+	file, err := files.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(archive, file)
+	return err
+}
+
+// layerContent is a finished layer in memory; it implements v1.Layer.
+type layerContent struct {
+	compressed     []byte
+	digest, diffID v1.Hash
+	size           int64
+}
+
+func (l *layerContent) Digest() (v1.Hash, error)            { return l.digest, nil }
+func (l *layerContent) DiffID() (v1.Hash, error)            { return l.diffID, nil }
+func (l *layerContent) Size() (int64, error)                { return l.size, nil }
+func (l *layerContent) MediaType() (types.MediaType, error) { return types.OCILayer, nil }
+func (l *layerContent) Compressed() (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(l.compressed)), nil
+}
+func (l *layerContent) Uncompressed() (io.ReadCloser, error) {
+	return gzip.NewReader(bytes.NewReader(l.compressed))
+}

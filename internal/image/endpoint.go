@@ -1,0 +1,184 @@
+package image
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.podman.io/image/v5/docker/reference"
+	"go.podman.io/image/v5/pkg/docker/config"
+	"go.podman.io/image/v5/pkg/sysregistriesv2"
+	"go.podman.io/image/v5/types"
+)
+
+// endpoint is one place where an image can be read: a mirror or its source.
+type endpoint struct {
+	named reference.Named // what to ask that place for
+	sys   *types.SystemContext
+}
+
+// host returns the host[:port] of the endpoint.
+func (e endpoint) host() string { return reference.Domain(e.named) }
+
+// endpoints lists where to read named, mirrors first, as registries.conf says.
+// The file is read each time, so that an edit holds from the next request on.
+func (c Config) endpoints(named reference.Named, auth Auth) ([]endpoint, error) {
+	secrets, err := parseAuth(auth)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := c.pullSources(named)
+	if err != nil {
+		return nil, err
+	}
+	endpoints := make([]endpoint, 0, len(sources))
+	for _, source := range sources {
+		if proxy := source.Endpoint.NamespaceProxy; proxy != "" {
+			return nil, configurationError("registries.conf asks for namespace-proxy %q, which is not supported; name the mirror by its location", proxy)
+		}
+		sys, err := c.systemContext(source.Reference, source.Endpoint.Insecure, secrets)
+		if err != nil {
+			return nil, err
+		}
+		endpoints = append(endpoints, endpoint{named: source.Reference, sys: sys})
+	}
+	return endpoints, nil
+}
+
+// pullSources applies registries.conf to a reference.
+func (c Config) pullSources(named reference.Named) ([]sysregistriesv2.PullSource, error) {
+	conf := c.registriesContext()
+	sysregistriesv2.InvalidateCache()
+	registry, err := sysregistriesv2.FindRegistry(conf, named.Name())
+	if err != nil {
+		return nil, configurationError("registries.conf cannot be used: %v", err)
+	}
+	if registry == nil {
+		return []sysregistriesv2.PullSource{{Reference: named}}, nil
+	}
+	if registry.Blocked {
+		return nil, configurationError("registries.conf blocks %s", registry.Prefix)
+	}
+	sources, err := registry.PullSourcesFromReference(named)
+	if err != nil {
+		return nil, configurationError("registries.conf cannot be applied: %v", err)
+	}
+	return sources, nil
+}
+
+// configurationError is for trouble with files of the host: access is refused
+// by them, not by a registry.
+func configurationError(format string, args ...any) error {
+	e := problem(Unauthorized, format, args...)
+	e.Reason, e.Advice = steady(e.Reason), "correct the configuration of the host that pulls"
+	return e
+}
+
+// registriesContext says where registries.conf and auth files are.
+func (c Config) registriesContext() *types.SystemContext {
+	sys := &types.SystemContext{AuthFilePath: cmp.Or(c.AuthFile, os.Getenv("REGISTRY_AUTH_FILE"))}
+	if c.RegistriesConf != "" {
+		sys.SystemRegistriesConfPath = c.RegistriesConf
+		sys.SystemRegistriesConfDirPath = c.RegistriesConf + ".d"
+	}
+	return sys
+}
+
+// systemContext configures the transport for exactly one endpoint. It sees no
+// registries.conf, which has been applied already.
+func (c Config) systemContext(named reference.Named, insecure bool, secrets credentials) (*types.SystemContext, error) {
+	auth, ok := secrets.lookup(named)
+	if !ok {
+		var err error
+		if auth, err = config.GetCredentialsForRef(c.registriesContext(), named); err != nil {
+			return nil, configurationError("the auth file cannot be used: %v", err)
+		}
+	}
+	sys := &types.SystemContext{
+		DockerAuthConfig:            &auth,
+		DockerInsecureSkipTLSVerify: types.NewOptionalBool(insecure || c.insecure(reference.Domain(named))),
+		DockerRegistryUserAgent:     "fairlead",
+		SystemRegistriesConfPath:    os.DevNull,
+		SystemRegistriesConfDirPath: os.DevNull + ".d", // no such directory
+		DockerCertPath:              c.certDir(reference.Domain(named)),
+	}
+	return sys, nil
+}
+
+// insecure tells whether host may be reached without a trusted certificate.
+func (c Config) insecure(host string) bool {
+	return isLoopback(host) || slices.Contains(c.Insecure, host) || slices.Contains(c.Insecure, AnyHost)
+}
+
+func isLoopback(hostPort string) bool {
+	host := hostPort
+	if h, _, err := net.SplitHostPort(hostPort); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// certDir returns the folder with the certificates for host, "" when there is
+// none.
+func (c Config) certDir(host string) string {
+	if c.CertsDir == "" {
+		return firstDir(host, systemCertDirs())
+	}
+	if own := firstDir(host, []string{c.CertsDir}); own != "" {
+		return own
+	}
+	if files, _ := filepath.Glob(filepath.Join(c.CertsDir, "*.crt")); len(files) > 0 {
+		return c.CertsDir
+	}
+	return ""
+}
+
+// systemCertDirs lists where container tools look for certificates.
+func systemCertDirs() []string {
+	dirs := []string{"/etc/containers/certs.d", "/usr/share/containers/certs.d", "/etc/docker/certs.d"}
+	config := os.Getenv("XDG_CONFIG_HOME")
+	if home, err := os.UserHomeDir(); config == "" && err == nil {
+		config = filepath.Join(home, ".config")
+	}
+	if config == "" {
+		return dirs
+	}
+	return append([]string{filepath.Join(config, "containers/certs.d")}, dirs...)
+}
+
+func firstDir(name string, parents []string) string {
+	for _, parent := range parents {
+		dir := filepath.Join(parent, name)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return ""
+}
+
+// first tries the endpoints in order until one serves. The error names what
+// each of them said; its kind is that of the last, the source itself.
+func first[T any](ctx context.Context, endpoints []endpoint, try func(endpoint) (T, error)) (T, error) {
+	var zero T
+	var failures []string
+	for i, e := range endpoints {
+		result, err := try(e)
+		if err == nil {
+			return result, nil
+		}
+		if ctx.Err() != nil || KindOf(err) == "" || KindOf(err) == LimitExceeded {
+			return zero, err
+		}
+		if i < len(endpoints)-1 {
+			failures = append(failures, "mirror "+e.host()+": "+reasonOf(err))
+			continue
+		}
+		return zero, withMirrors(err, failures)
+	}
+	return zero, problem(InvalidReference, "there is no place to read it from")
+}

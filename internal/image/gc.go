@@ -1,0 +1,99 @@
+package image
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// GCStats tell what a collection removed and what it left.
+type GCStats struct {
+	Removed      int   // images and blobs removed
+	RemovedBytes int64 // their size on disk
+	LeftBytes    int64 // size of what is left
+}
+
+// grace protects what has been used just now: its digest may be on its way
+// into an object that the caller's keep does not know yet.
+const grace = time.Minute
+
+// stored is one image or blob of the store.
+type stored struct {
+	path   string
+	digest string
+	size   int64
+	used   time.Time
+}
+
+// GC removes what was not used for the longest time until the store takes at
+// most maxBytes. It never removes what keep wants, asked by digest, nor what
+// was used within the last minute, and so may leave more. Images that are open
+// stay readable. A nil keep wants nothing.
+func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes int64) (GCStats, error) {
+	s.removeOrphans()
+	var stats GCStats
+	var candidates []stored
+	for _, kind := range []string{blobsDir, imagesDir} {
+		found, err := s.list(kind)
+		if err != nil {
+			return stats, fmt.Errorf("collect garbage in content store %s: %w", s.dir, err)
+		}
+		candidates = append(candidates, found...)
+	}
+	for _, c := range candidates {
+		stats.LeftBytes += c.size
+	}
+	slices.SortFunc(candidates, func(a, b stored) int {
+		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path))
+	})
+	for _, c := range candidates {
+		if stats.LeftBytes <= maxBytes {
+			return stats, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return stats, fmt.Errorf("collect garbage in content store %s: %w", s.dir, err)
+		}
+		if time.Since(c.used) < grace || keep != nil && keep(c.digest) {
+			continue
+		}
+		if err := os.Remove(c.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return stats, fmt.Errorf("collect garbage in content store %s: %w", s.dir, err)
+		}
+		stats.Removed++
+		stats.RemovedBytes += c.size
+		stats.LeftBytes -= c.size
+	}
+	return stats, nil
+}
+
+// list returns what is stored of a kind.
+func (s *Store) list(kind string) ([]stored, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, kind))
+	if err != nil {
+		return nil, err
+	}
+	var found []stored
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another process collects too
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, stored{
+			path:   filepath.Join(s.dir, kind, entry.Name()),
+			digest: strings.Replace(entry.Name(), "-", ":", 1),
+			size:   info.Size(),
+			used:   info.ModTime(),
+		})
+	}
+	return found, nil
+}

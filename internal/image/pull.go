@@ -1,0 +1,178 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"runtime"
+
+	"github.com/opencontainers/go-digest"
+	"go.podman.io/image/v5/docker/reference"
+)
+
+// PullOptions say what to read of an image, and with which credentials.
+type PullOptions struct {
+	Auth
+
+	// Filter says which regular files are wanted, by their path in the image,
+	// such as "manifests/csv.yaml". It must depend on nothing else. Nil wants
+	// all files.
+	Filter func(path string) bool
+
+	// Select, when set, chooses the filter from the image's labels instead. An
+	// error means that the image is of the wrong kind. SelectCatalog and
+	// SelectBundle are such functions.
+	Select func(labels map[string]string) (func(path string) bool, error)
+
+	// Progress, when set, is called while layers are read from the registry,
+	// with their compressed bytes so far and altogether. It must be quick.
+	Progress func(read, total int64)
+
+	Limits Limits
+}
+
+// Image is an image whose wanted files are in the store.
+type Image struct {
+	Ref    string // as given to Pull
+	Digest string // of the manifest, or of the index when there is one
+	Pinned string // the repository with that digest
+	Labels map[string]string
+
+	file *os.File
+	tree *tree
+}
+
+// FS returns the wanted files, with the names that they have in the image.
+// Every file is a regular one: links inside the image are resolved, and what
+// they cannot be resolved to is left out. Open files have ReadAt and Seek. It
+// is readable until Close, even when the store has dropped the image.
+func (i *Image) FS() fs.FS { return i.tree }
+
+// Close releases the image. It stays in the store.
+func (i *Image) Close() error { return i.file.Close() }
+
+// Pull returns the wanted files of an image. A tag is asked for at the registry
+// each time, with one HEAD request. What its digest, or a reference with a
+// digest, names is read from the store when it is there, without the registry:
+// who knows the digest may read it.
+//
+// Pulls of the same image at the same time, in this process or in another that
+// shares the store, wait for each other and read it once.
+func (s *Store) Pull(ctx context.Context, ref string, o PullOptions) (*Image, error) {
+	limits := o.Limits.withDefaults()
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Duration,
+		problem(Unavailable, "it took longer than the limit Duration = %s allows", limits.Duration))
+	defer cancel()
+	image, err := s.pull(ctx, ref, o, limits)
+	if err != nil {
+		return nil, complete(err, "pull", ref)
+	}
+	image.Ref = ref
+	return image, nil
+}
+
+func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limits) (*Image, error) {
+	named, err := parseReference(ref)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.resolve(ctx, named, o.Auth, limits)
+	if err != nil {
+		return nil, err
+	}
+	pinned, err := pin(named, d)
+	if err != nil {
+		return nil, err
+	}
+	p, wanted, err := s.open(pinned.Digest(), o)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		if p, wanted, err = s.fetch(ctx, pinned, o, limits); err != nil {
+			return nil, err
+		}
+	}
+	return newImage(pinned, p, wanted), nil
+}
+
+// newImage shows the wanted part of a pack. The pack may hold more, when others
+// have wanted more.
+func newImage(pinned reference.Canonical, p *pack, wanted func(string) bool) *Image {
+	files := make(map[string]content, len(p.index.Files))
+	for name, where := range p.index.Files {
+		if wanted(name) {
+			files[name] = content{p.file, where}
+		}
+	}
+	return &Image{
+		Digest: pinned.Digest().String(),
+		Pinned: pinned.String(),
+		Labels: maps.Clone(p.index.Labels),
+		file:   p.file,
+		tree:   newTree(files),
+	}
+}
+
+// filter returns the filter that the options mean for an image.
+func (o PullOptions) filter(labels map[string]string) (func(string) bool, error) {
+	switch {
+	case o.Select != nil:
+		wanted, err := o.Select(labels)
+		if err != nil && KindOf(err) == "" {
+			err = &Error{Kind: InvalidImage, Reason: steady(err.Error()), Err: err}
+		}
+		return wanted, err
+	case o.Filter != nil:
+		return o.Filter, nil
+	}
+	return func(string) bool { return true }, nil
+}
+
+// open looks an image up in the store. It returns a nil pack when the store
+// does not hold all that is wanted of it.
+func (s *Store) open(d digest.Digest, o PullOptions) (*pack, func(string) bool, error) {
+	p, err := s.openPack(d)
+	if p == nil || err != nil {
+		return nil, nil, err
+	}
+	wanted, err := o.filter(p.index.Labels)
+	if err != nil {
+		_ = p.file.Close()
+		return nil, nil, err
+	}
+	if lacks, err := p.lacks(wanted); lacks || err != nil {
+		_ = p.file.Close()
+		return nil, nil, err
+	}
+	touch(p.file.Name())
+	return p, wanted, nil
+}
+
+// openPack opens the pack of an image, nil when there is none. A damaged one is
+// removed, to be read from the registry again.
+func (s *Store) openPack(d digest.Digest) (*pack, error) {
+	path := s.path(imagesDir, d)
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := openPack(file)
+	if errors.Is(err, errTorn) {
+		return nil, os.Remove(path)
+	}
+	return p, err
+}
+
+// architecture is the preferred one of images for several platforms.
+func (c Config) architecture() string {
+	if c.Architecture != "" {
+		return c.Architecture
+	}
+	return runtime.GOARCH
+}

@@ -1,0 +1,127 @@
+package image
+
+import (
+	"context"
+	"crypto/tls"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"go.podman.io/image/v5/docker/reference"
+	"go.podman.io/image/v5/pkg/tlsclientconfig"
+)
+
+// PushOptions say how to reach the registry, and with which credentials.
+type PushOptions struct {
+	Auth
+	Config Config
+}
+
+// Push builds an OCI image of one layer from files, which it reads into memory,
+// and pushes it under ref, a tag, which must name its registry: a misspelt
+// word shall not go to a public one. It returns the digest of the manifest. The
+// same files and labels give the same digest, and content that the registry has
+// already is not sent again. Mirrors do not take part.
+func Push(ctx context.Context, ref string, files fs.FS, labels map[string]string, o PushOptions) (digest string, err error) {
+	named, err := parseReference(ref)
+	if err != nil {
+		return "", complete(err, "push", ref)
+	}
+	if reference.Domain(named) == "docker.io" && !strings.HasPrefix(ref, "docker.io/") {
+		return "", complete(invalidReference("it has no registry host; write it, as in quay.io/org/name:tag, or docker.io/org/name:tag if that is meant"), "push", ref)
+	}
+	tagged, ok := named.(reference.NamedTagged)
+	if !ok {
+		return "", complete(invalidReference("it has a digest, which only the push itself can tell; give a tag"), "push", ref)
+	}
+	digest, err = push(ctx, tagged, files, labels, o)
+	if err != nil {
+		return "", complete(classify(ctx, err), "push", ref)
+	}
+	return digest, nil
+}
+
+func push(ctx context.Context, tagged reference.NamedTagged, files fs.FS, labels map[string]string, o PushOptions) (string, error) {
+	built, err := build(ctx, files, labels)
+	if err != nil {
+		return "", &Error{Kind: InvalidImage, Reason: steady(err.Error()), Advice: "correct the files", Err: err}
+	}
+	options, err := o.remoteOptions(ctx, tagged)
+	if err != nil {
+		return "", err
+	}
+	var naming []name.Option
+	if o.Config.insecure(reference.Domain(tagged)) {
+		naming = append(naming, name.Insecure)
+	}
+	tag, err := name.NewTag(tagged.String(), naming...)
+	if err != nil {
+		return "", invalidReference("%v", err)
+	}
+	if err := remote.Write(tag, built, options...); err != nil {
+		return "", err
+	}
+	hash, err := built.Digest()
+	return hash.String(), err
+}
+
+// remoteOptions carries over how endpoints for pulling are configured, so that
+// both directions find the same credentials and certificates.
+func (o PushOptions) remoteOptions(ctx context.Context, named reference.Named) ([]remote.Option, error) {
+	secrets, err := parseAuth(o.Auth)
+	if err != nil {
+		return nil, err
+	}
+	sys, err := o.Config.systemContext(named, false, secrets)
+	if err != nil {
+		return nil, err
+	}
+	host := reference.Domain(named)
+	insecure := o.Config.insecure(host)
+	transport := tlsclientconfig.NewTransport()
+	transport.ResponseHeaderTimeout = time.Minute
+	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: insecure} // loopback, or asked for
+	if sys.DockerCertPath != "" {
+		if err := tlsclientconfig.SetupCertificates(sys.DockerCertPath, transport.TLSClientConfig); err != nil {
+			return nil, configurationError("the certificates of %s cannot be used: %v", host, err)
+		}
+	}
+	return []remote.Option{
+		remote.WithContext(ctx),
+		remote.WithTransport(&secureTransport{transport, insecure}),
+		remote.WithUserAgent(sys.DockerRegistryUserAgent),
+		remote.WithAuth(authn.FromConfig(authn.AuthConfig{
+			Username:      sys.DockerAuthConfig.Username,
+			Password:      sys.DockerAuthConfig.Password,
+			IdentityToken: sys.DockerAuthConfig.IdentityToken,
+		})),
+	}, nil
+}
+
+// secureTransport refuses plain HTTP, also where a registry redirects to,
+// unless the registry itself may be reached so.
+type secureTransport struct {
+	base     http.RoundTripper
+	insecure bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *secureTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := checkScheme(req.URL, t.insecure); err != nil {
+		return nil, err
+	}
+	return t.base.RoundTrip(req)
+}
+
+// checkScheme refuses to send a request in the clear.
+func checkScheme(u *url.URL, insecure bool) error {
+	if u.Scheme == "https" || insecure {
+		return nil
+	}
+	return problem(Untrusted, "the registry leads to %s without TLS", u.Host)
+}

@@ -1,0 +1,95 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/docker/distribution/registry/api/errcode"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// maxWords bounds what is repeated of a registry's answer.
+const maxWords = 400
+
+// flapping lists text that differs between two occurrences of the same
+// trouble: it would make a status condition change on every attempt.
+var flapping = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\b(read|write|dial) (tcp|udp)([46]?) \S+->(\S+?)(:?)(\s|$)`), "$1 $2$3 $4$5$6"}, // own end of a connection
+	{regexp.MustCompile(`(https?://[^\s"?]+)\?[^\s"]*`), "$1"},                                           // signed URLs
+	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "..."},
+	{regexp.MustCompile(`(?i)\b(request|trace|correlation)[ _-]?id\b["']?[:= ]+["']?[^\s"',;)]+`), "$1 id ..."},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "..."},
+	{regexp.MustCompile(`(?i)\bretry-after: ?[^\s,;]+`), "retry-after: ..."},
+	{regexp.MustCompile(`\(heuristic tuning data: [^)]*\): `), ""},
+	{regexp.MustCompile(`after reconnecting at offset \d+`), "after reconnecting"},
+	{regexp.MustCompile(`Content-Range \d+-\d+/\d+`), "Content-Range"},
+}
+
+// steady returns s on one line, without control characters, without text that
+// flaps, and not too long.
+func steady(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 4*maxWords { // before the patterns: their cost is bounded too
+		s = s[:4*maxWords]
+	}
+	for _, f := range flapping {
+		s = f.pattern.ReplaceAllString(s, f.instead)
+	}
+	if r := []rune(s); len(r) > maxWords {
+		s = string(r[:maxWords]) + "..."
+	}
+	return s
+}
+
+// words returns what the registry, or the network, said: the innermost text
+// that carries it, without the layers of "while doing" around it.
+func words(err error) string {
+	var read errcode.Error
+	var code errcode.ErrorCode
+	var pushed *transport.Error
+	var network *url.Error
+	switch {
+	case errors.As(err, &read):
+		return registryWords(read.Code.String(), read.Message)
+	case errors.As(err, &code): // with the usual message of that code
+		return registryWords(code.String(), code.Message())
+	case errors.As(err, &pushed) && len(pushed.Errors) > 0:
+		return registryWords(string(pushed.Errors[0].Code), pushed.Errors[0].Message)
+	case errors.As(err, &pushed):
+		return steady(fmt.Sprintf("the registry answers %d %s", pushed.StatusCode, http.StatusText(pushed.StatusCode)))
+	case errors.As(err, &network):
+		return networkWords(network)
+	}
+	return steady(err.Error())
+}
+
+// registryWords formats an error document of the distribution API.
+func registryWords(code, message string) string {
+	if message == "" || message == code {
+		return steady("the registry says " + code)
+	}
+	return steady("the registry says " + code + ": " + message)
+}
+
+// networkWords formats an error of a connection with the host it was made to:
+// the rest of the URL is in the image's reference already.
+func networkWords(err *url.Error) string {
+	if u, parseErr := url.Parse(err.URL); parseErr == nil {
+		return steady(u.Host + ": " + err.Err.Error())
+	}
+	return steady(err.Err.Error())
+}

@@ -1,0 +1,89 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Node is an object and what belongs to it.
+type Node struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Detail string `json:"detail,omitempty"`
+	// State is one word, in the terms of the object's own API.
+	State string `json:"state,omitempty"`
+	// Done is true when there is nothing left to do for the object.
+	Done bool `json:"done"`
+	// Reason says why it is not done, and what to do where somebody has to do something.
+	Reason   string `json:"reason,omitempty"`
+	Children []Node `json:"children,omitempty"`
+}
+
+// Report is how a namespace stands.
+type Report struct {
+	Namespace string `json:"namespace"`
+	Objects   []Node `json:"objects"`
+}
+
+// Done tells whether there is nothing left to do in the namespace.
+func (r Report) Done() bool {
+	return allDone(r.Objects)
+}
+
+func allDone(nodes []Node) bool {
+	for _, n := range nodes {
+		if !n.Done || !allDone(n.Children) {
+			return false
+		}
+	}
+	return true
+}
+
+// Write prints the report as a tree.
+func (r Report) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Namespace %s\n", r.Namespace)
+	if len(r.Objects) == 0 {
+		b.WriteString("└── no OperatorGroup, CatalogSource, Subscription or ClusterServiceVersion\n")
+	}
+	write(&b, r.Objects, "")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func write(b *strings.Builder, nodes []Node, indent string) {
+	for i, n := range nodes {
+		branch, below := "├── ", "│   "
+		if i == len(nodes)-1 {
+			branch, below = "└── ", "    "
+		}
+		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark(n), n.line())
+		if n.Reason != "" {
+			bar := "    "
+			if len(n.Children) > 0 {
+				bar = "│   "
+			}
+			fmt.Fprintf(b, "%s%s%s%s\n", indent, below, bar, strings.ReplaceAll(n.Reason, "\n", "\n"+indent+below+bar))
+		}
+		write(b, n.Children, indent+below)
+	}
+}
+
+func mark(n Node) string {
+	if n.Done {
+		return "✓"
+	}
+	return "✗"
+}
+
+func (n Node) line() string {
+	parts := []string{n.Kind, n.Name}
+	if n.Detail != "" {
+		parts = append(parts, "("+n.Detail+")")
+	}
+	if n.State != "" {
+		parts = append(parts, n.State)
+	}
+	return strings.Join(parts, " ")
+}

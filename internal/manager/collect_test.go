@@ -1,0 +1,105 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func TestCollectKeepsWhatPlansNeed(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStores(Options{StoreDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests := map[v1alpha1.InstallPlanPhase]string{}
+	plans := v1alpha1.InstallPlanList{}
+	for i, phase := range []v1alpha1.InstallPlanPhase{v1alpha1.InstallPlanPhaseInstalling, v1alpha1.InstallPlanPhaseRequiresApproval, v1alpha1.InstallPlanPhaseComplete} {
+		digest, err := s.contents.Put(t.Context(), fmt.Appendf(nil, "manifest %d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[phase] = digest
+		plans.Items = append(plans.Items, v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint(i)},
+			Status: v1alpha1.InstallPlanStatus{Phase: phase, Plan: []*v1alpha1.Step{nil, {Resource: v1alpha1.StepResource{Manifest: fmt.Sprintf(`{"kind":"ContentReference","digest":%q,"size":10}`, digest)}}}}})
+	}
+	age(t, dir, time.Hour)
+	scheme, err := Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := collector{stores: s, reader: fake.NewClientBuilder().WithScheme(scheme).WithLists(&plans).Build(), maxBytes: 0}
+	if err := c.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for phase, digest := range digests {
+		_, err := s.contents.Get(t.Context(), digest)
+		if gone := errors.Is(err, fs.ErrNotExist); gone != (phase == v1alpha1.InstallPlanPhaseComplete) {
+			t.Errorf("the manifest of a plan that is %s: %v", phase, err)
+		}
+	}
+}
+
+func TestCollectKeepsWhatIsServed(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStores(Options{StoreDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const content = `{"schema":"olm.package","name":"a","defaultChannel":"stable"}`
+	index := func(digest string) {
+		t.Helper()
+		x, err := s.indexes.FS(t.Context(), digest, fstest.MapFS{"catalog.json": {Data: []byte(content)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digest == "sha256:served" {
+			s.catalogs.Publish(catalogset.Ref{Namespace: "olm", Name: "a"}, catalogset.Entry{Index: x})
+		}
+	}
+	index("sha256:served")
+	index("sha256:served before")
+	age(t, dir, 2*unusedIndexAge)
+	index("sha256:served until now")
+	scheme, err := Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := collector{stores: s, reader: fake.NewClientBuilder().WithScheme(scheme).Build(), maxBytes: DefaultStoreBytes}
+	if err := c.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := s.indexes.GC(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats.Removed != 2 {
+		t.Errorf("the collector left %d indexes, want 2: the one that is served and the one that was until now", stats.Removed)
+	}
+}
+
+// age makes everything in a directory look as if nobody had used it for some time.
+func age(t *testing.T, dir string, by time.Duration) {
+	t.Helper()
+	old := time.Now().Add(-by)
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(path, old, old)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

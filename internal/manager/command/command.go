@@ -1,0 +1,97 @@
+// Package command is the manager as a command: its flags, and how it logs. The program for people and the one for the container
+// image share it. Start reading at New.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/manager"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+const managerHelp = `Run the controllers against a cluster: that of a kubeconfig, or the one that this runs in as a pod.
+
+The content store holds the images of catalogs and bundles. It is a cache and may be lost at any time.`
+
+// New returns the command; it logs to log.
+func New(log io.Writer) *cobra.Command {
+	var k kubeconfig.Flags
+	var o manager.Options
+	var images image.Config
+	var installCRDs bool
+	var verbosity int
+	cmd := &cobra.Command{
+		Use:   "manager",
+		Short: "Run the controllers against any cluster",
+		Long:  managerHelp,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := k.Config()
+			if err != nil {
+				return err
+			}
+			o.Config, o.Images = config, images
+			if o.StoreDir == "" {
+				if o.StoreDir, err = defaultStore(); err != nil {
+					return err
+				}
+			}
+			o.Log = logger(log, verbosity)
+			return run(cmd.Context(), log, o, installCRDs)
+		},
+	}
+	flags := cmd.Flags()
+	k.AddCluster(flags)
+	flags.BoolVar(&installCRDs, "install-crds", true, "apply the project's CustomResourceDefinitions first")
+	flags.StringVar(&o.StoreDir, "store", "", "directory of the content store (default: one in the user's cache directory)")
+	flags.Int64Var(&o.StoreBytes, "store-bytes", manager.DefaultStoreBytes, "how large the content store may grow, in bytes")
+	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see")
+	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
+	flags.StringVar(&o.MetricsAddress, "metrics-address", "0", "host:port to serve metrics on, 0 for none")
+	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
+	flags.BoolVar(&o.LeaderElection, "leader-election", false, "wait for a lease, so that of several managers one works at a time")
+	flags.StringVar(&o.LeaderNamespace, "leader-namespace", "", "namespace of the lease (default: that of the pod)")
+	flags.StringVar(&images.CertsDir, "registry-certs", "", "directory with certificates of registries, a folder for each host")
+	flags.StringVar(&images.AuthFile, "registry-auth", "", "file with credentials of registries")
+	flags.StringVar(&images.RegistriesConf, "registries-conf", "", "registries.conf with mirrors of registries")
+	flags.StringSliceVar(&images.Insecure, "insecure-registry", nil, "host[:port] of a registry that may be reached without TLS")
+	flags.IntVarP(&verbosity, "verbosity", "v", 0, "log more: 1 what is done, 2 and more for finding errors")
+	return cmd
+}
+
+func run(ctx context.Context, log io.Writer, o manager.Options, installCRDs bool) error {
+	if installCRDs {
+		if err := manager.InstallCRDs(ctx, o.Config); err != nil {
+			return err
+		}
+	}
+	o.Ready = func() { fmt.Fprintf(log, "the controllers run against %s\n", o.Config.Host) }
+	return manager.Run(ctx, o)
+}
+
+func defaultStore() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for the content store: %w; name one with --store", err)
+	}
+	return filepath.Join(cache, "fairlead", "content"), nil
+}
+
+// logger makes all that logs in this process, libraries included, log to stderr.
+func logger(w io.Writer, verbosity int) logr.Logger {
+	log := logr.FromSlogHandler(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.Level(-verbosity)}))
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	return log
+}

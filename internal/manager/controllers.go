@@ -1,0 +1,52 @@
+package manager
+
+import (
+	"fmt"
+
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	"fairlead.dev/fairlead/internal/controller/installplan"
+	"fairlead.dev/fairlead/internal/controller/operatorgroup"
+	"fairlead.dev/fairlead/internal/controller/subscription"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// addControllers is the list of what runs.
+func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) error {
+	news := &subscription.Notifier{}
+	unpacker := unpack.New(s.contents, c, news.BundleArrived)
+	manifests := unpack.Manifests{Blobs: s.contents}
+	for _, controller := range []struct {
+		kind  string
+		setup func() error
+	}{
+		{"CatalogSource", func() error {
+			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c})
+		}},
+		{"Subscription", func() error {
+			return subscription.Setup(mgr, subscription.Options{Catalogs: s.catalogs, Clock: c, Manifests: manifests,
+				Unpacker: unpacker, GlobalNamespace: o.GlobalNamespace, Notify: news})
+		}},
+		{"InstallPlan", func() error {
+			return installplan.Setup(mgr, installplan.Options{Clock: c, Manifests: manifests,
+				Bundles:           installplan.Images{Unpacker: unpacker, Reader: mgr.GetAPIReader()},
+				Accounts:          apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
+				OperatorNamespace: o.GlobalNamespace})
+		}},
+		{"OperatorGroup", func() error {
+			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.Namespaces})
+		}},
+		{"ClusterServiceVersion", func() error {
+			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces})
+		}},
+	} {
+		if err := controller.setup(); err != nil {
+			return fmt.Errorf("set up the %s controller: %w", controller.kind, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	"fairlead.dev/fairlead/internal/image"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// DefaultGlobalNamespace holds the catalogs that every namespace can see.
+const DefaultGlobalNamespace = "olm"
+
+// leaderElectionID names the lease that lets only one manager of a cluster work at a time.
+const leaderElectionID = "fairlead-manager"
+
+// shutdownTimeout is how long work under way may go on after the manager was told to stop.
+const shutdownTimeout = 10 * time.Second
+
+// Options say what the manager works on. Config and StoreDir are required.
+type Options struct {
+	Config *rest.Config
+	// StoreDir is the content store: images of catalogs and bundles, and large manifests. It may be lost at any time.
+	StoreDir string
+	// StoreBytes is how large the content store may grow; DefaultStoreBytes when zero.
+	StoreBytes int64
+	// Images says how registries are reached.
+	Images image.Config
+	// GlobalNamespace holds the catalogs that every namespace can see; DefaultGlobalNamespace when empty.
+	GlobalNamespace string
+	// Namespaces limits the manager to some namespaces; all when empty.
+	Namespaces []string
+	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all.
+	MetricsAddress string
+	HealthAddress  string
+	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
+	LeaderElection  bool
+	LeaderNamespace string
+	Log             logr.Logger
+	// Ready, when set, is called once all controllers run.
+	Ready func()
+}
+
+// Run runs the controllers until the context ends. The project's CustomResourceDefinitions must be there: see InstallCRDs.
+func Run(ctx context.Context, o Options) error {
+	if o.GlobalNamespace == "" {
+		o.GlobalNamespace = DefaultGlobalNamespace
+	}
+	if o.StoreBytes == 0 {
+		o.StoreBytes = DefaultStoreBytes
+	}
+	s, err := openStores(o)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(o)
+	if err != nil {
+		return err
+	}
+	if err := addControllers(mgr, o, s, clock.RealClock{}); err != nil {
+		return err
+	}
+	if err := addServices(mgr, o, s); err != nil {
+		return err
+	}
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("run the controllers: %w", err)
+	}
+	return nil
+}
+
+func newManager(o Options) (manager.Manager, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	timeout := shutdownTimeout
+	skip := true
+	options := ctrl.Options{
+		Scheme:                        scheme,
+		Logger:                        o.Log,
+		Metrics:                       metricsserver.Options{BindAddress: cmp.Or(o.MetricsAddress, "0")},
+		HealthProbeBindAddress:        cmp.Or(o.HealthAddress, "0"),
+		LeaderElection:                o.LeaderElection,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       o.LeaderNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       &timeout,
+		Cache:                         cacheOptions(o.Namespaces, o.GlobalNamespace),
+		// Several managers in one process, as in tests, would otherwise clash over the names of their controllers.
+		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	}
+	config := unlimited(o.Config)
+	config.WarningHandlerWithContext = apply.WarningHandler{}
+	mgr, err := ctrl.NewManager(config, options)
+	if err != nil {
+		return nil, fmt.Errorf("set up the manager: %w", err)
+	}
+	return mgr, nil
+}
+
+// addServices adds what runs beside the controllers.
+func addServices(mgr manager.Manager, o Options, s stores) error {
+	r := &readiness{mgr: mgr, tell: o.Ready}
+	return errors.Join(
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddReadyzCheck("caches", r.check),
+		mgr.Add(r),
+		mgr.Add(collector{stores: s, reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
+	)
+}
+
+// cacheOptions limit the caches to namespaces, where asked, and leave out what nobody reads.
+func cacheOptions(namespaces []string, global string) cache.Options {
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions()}
+	if len(namespaces) == 0 {
+		return o
+	}
+	o.DefaultNamespaces = map[string]cache.Config{global: {}}
+	for _, namespace := range namespaces {
+		o.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return o
+}
+
+// readiness knows whether the caches are filled, and tells once when they are.
+type readiness struct {
+	mgr    manager.Manager
+	tell   func()
+	filled atomic.Bool
+}
+
+// Start waits for the caches.
+func (r *readiness) Start(ctx context.Context) error {
+	if r.mgr.GetCache().WaitForCacheSync(ctx) {
+		r.filled.Store(true)
+		if r.tell != nil {
+			r.tell()
+		}
+	}
+	return nil
+}
+
+// NeedLeaderElection lets a manager that waits for its turn be ready.
+func (r *readiness) NeedLeaderElection() bool { return false }
+
+// check is the readiness probe.
+func (r *readiness) check(*http.Request) error {
+	if r.filled.Load() {
+		return nil
+	}
+	return errors.New("the caches are still being filled")
+}

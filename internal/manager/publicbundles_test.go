@@ -1,0 +1,113 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/publicdata"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestPublicCSVsAreStoredWhole creates the ClusterServiceVersion of every public bundle on the API server and reads it back. No
+// OperatorGroup is there, and the namespace is not that of any test, so nothing is installed.
+func TestPublicCSVsAreStoredWhole(t *testing.T) {
+	trees := publicdata.BundleTrees(t)
+	if err := InstallCRDs(t.Context(), devcluster.Config()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(devcluster.Config(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := devcluster.Namespace(t)
+	if len(trees) < 138 {
+		t.Errorf("there are %d bundles, want at least 138", len(trees))
+	}
+	for name, tree := range trees {
+		t.Run(name, func(t *testing.T) {
+			for _, lost := range storeAndCompare(t, c, namespace, tree) {
+				t.Error(lost)
+			}
+		})
+	}
+}
+
+func storeAndCompare(t *testing.T, c client.Client, namespace string, tree fs.FS) []string {
+	t.Helper()
+	b, err := bundle.Load(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := b.AllObjects()[0].DeepCopy()
+	written.SetAPIVersion("operators.coreos.com/v1alpha1") // one package names a group of its own
+	written.SetNamespace(namespace)
+	stored := written.DeepCopy()
+	if err := c.Create(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), stored); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	})
+	read := &unstructured.Unstructured{}
+	read.SetGroupVersionKind(stored.GroupVersionKind())
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), read); err != nil {
+		t.Fatal(err)
+	}
+	return missing("spec", written.Object["spec"], read.Object["spec"])
+}
+
+// missing lists the paths of what is in want and not, or not the same, in got.
+func missing(path string, want, got any) []string {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok && len(w) > 0 {
+			return lost(path)
+		}
+		var all []string
+		for key, value := range w {
+			if value != nil {
+				all = append(all, missing(path+"."+key, value, g[key])...)
+			}
+		}
+		return all
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return lost(path)
+		}
+		var all []string
+		for i := range w {
+			all = append(all, missing(fmt.Sprintf("%s[%d]", path, i), w[i], g[i])...)
+		}
+		return all
+	}
+	if !reflect.DeepEqual(fmt.Sprint(want), fmt.Sprint(got)) {
+		return lost(path)
+	}
+	return nil
+}
+
+// lost reports a path, unless it is one of those that published operators hold by mistake and that are fields of no API: names in
+// the wrong case or at the wrong place.
+func lost(path string) []string {
+	for _, stray := range []string{".MinKubeVersion", ".support", ".Kind"} {
+		if strings.HasSuffix(path, stray) {
+			return nil
+		}
+	}
+	if strings.Contains(path, "deployments[") && (strings.HasSuffix(path, ".spec.ports") || strings.HasSuffix(path, ".selector.app.kubernetes.io/name")) {
+		return nil // a Service that slipped into a Deployment
+	}
+	return []string{path + " is lost"}
+}

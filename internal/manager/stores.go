@@ -1,0 +1,33 @@
+package manager
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+)
+
+// indexesDir is the directory of the catalogs' indexes within that of the content store.
+const indexesDir = "indexes"
+
+// stores are what the controllers share: images and manifests, the indexes of catalogs, and which of them are being served.
+type stores struct {
+	contents *image.Store
+	indexes  *catalogcache.Cache
+	catalogs *catalogset.Set
+}
+
+func openStores(o Options) (stores, error) {
+	contents, err := image.Open(o.StoreDir, o.Images)
+	if err != nil {
+		return stores{}, fmt.Errorf("open the content store in %s: %w", o.StoreDir, err)
+	}
+	dir := filepath.Join(o.StoreDir, indexesDir)
+	indexes, err := catalogcache.Open(dir)
+	if err != nil {
+		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
+	}
+	return stores{contents: contents, indexes: indexes, catalogs: catalogset.New()}, nil
+}

@@ -1,0 +1,73 @@
+package observed
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/plan"
+)
+
+// Input is what is to be decided on. idle are the Subscriptions that take no part in it, with the reason.
+func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
+	in = plan.Input{Namespace: n.Name, Kubernetes: n.Kubernetes, Together: n.Annotated(TogetherAnnotation), AnyCatalog: n.Annotated(AnyCatalogAnnotation)}
+	idle = map[string]string{}
+	for i := range n.Subscriptions {
+		sub := &n.Subscriptions[i]
+		if reason := n.leftAlone(sub); reason != "" {
+			idle[sub.Name] = reason
+			continue
+		}
+		in.Subscriptions = append(in.Subscriptions, plan.Subscription{
+			Name:        sub.Name,
+			Package:     sub.Spec.Package,
+			Channel:     sub.Spec.Channel,
+			StartingCSV: sub.Spec.StartingCSV,
+			Catalog:     catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource},
+			Installed:   n.Installed(sub),
+		})
+	}
+	for i := range n.Operators {
+		in.Operators = append(in.Operators, n.describe(&n.Operators[i]))
+	}
+	for _, s := range n.Sources {
+		in.Sources = append(in.Sources, plan.Source{Ref: s.Ref(), Priority: s.Object.Spec.Priority, Index: s.Served.Index, Problem: s.Served.Problem})
+	}
+	return in, idle
+}
+
+// Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before.
+func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
+	for _, name := range []string{Target(sub), sub.Status.InstalledCSV} {
+		if n.Operator(name) != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// Target is the version that a Subscription moved to last. One that a plan made for a dependency starts with its starting version.
+func Target(sub *v1alpha1.Subscription) string {
+	if sub.Status.CurrentCSV == "" && sub.Annotations[v1alpha1.GeneratedByAnnotation] != "" {
+		return sub.Spec.StartingCSV
+	}
+	return sub.Status.CurrentCSV
+}
+
+// leftAlone tells why a Subscription takes no part in the decision: somebody deleted the operator that it had brought, and that
+// is not undone.
+func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
+	name := Target(sub)
+	if name == "" || n.Installed(sub) != "" {
+		return ""
+	}
+	for i := range n.Plans {
+		p := &n.Plans[i]
+		if p.Status.Phase == v1alpha1.InstallPlanPhaseComplete && slices.Contains(p.Spec.ClusterServiceVersionNames, name) {
+			return fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since; it is not installed again "+
+				"as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription", name, p.Name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package observed
+
+import (
+	"encoding/json"
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/version"
+)
+
+// describe translates an installed operator.
+func (n *Namespace) describe(csv *v1alpha1.ClusterServiceVersion) plan.Operator {
+	failForward := len(n.Groups) == 1 && n.Groups[0].FailForward()
+	o := plan.Operator{
+		Name:     csv.Name,
+		Version:  csv.Spec.Version.Version,
+		Replaces: csv.Spec.Replaces,
+		Failed:   csv.Status.Phase == v1alpha1.CSVPhaseFailed,
+	}
+	o.Settled = csv.Status.Phase == v1alpha1.CSVPhaseSucceeded || o.Failed && failForward
+	if !properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation]) {
+		apis(&o, csv)
+	}
+	if o.Package == "" {
+		o.Package = n.packageOf(csv.Name)
+	}
+	return o
+}
+
+// properties fills in what the properties recorded on a ClusterServiceVersion say; recorded properties replace what its spec
+// says. A property that cannot be read is left out: a namespace is not blocked by an annotation.
+func properties(o *plan.Operator, recorded string) bool {
+	var list struct {
+		Properties []catalog.Property `json:"properties"`
+	}
+	if recorded == "" || json.Unmarshal([]byte(recorded), &list) != nil {
+		return false
+	}
+	o.Properties = list.Properties
+	for _, p := range list.Properties {
+		property(o, p)
+	}
+	return true
+}
+
+func property(o *plan.Operator, p catalog.Property) {
+	var value struct {
+		catalog.GVK
+		PackageName  string `json:"packageName"`
+		VersionRange string `json:"versionRange"`
+	}
+	if json.Unmarshal(p.Value, &value) != nil {
+		return
+	}
+	switch p.Type {
+	case catalog.PropertyPackage:
+		o.Package = value.PackageName
+	case catalog.PropertyGVK:
+		o.Provides = append(o.Provides, value.GVK)
+	case catalog.PropertyGVKRequired:
+		o.Requires = append(o.Requires, value.GVK)
+	case catalog.PropertyPackageRequired:
+		if r, err := version.ParseRange(value.VersionRange); err == nil {
+			o.Packages = append(o.Packages, plan.PackageRequirement{Package: value.PackageName, Range: r})
+		}
+	}
+}
+
+// apis fills in the APIs that the spec of a ClusterServiceVersion owns and requires.
+func apis(o *plan.Operator, csv *v1alpha1.ClusterServiceVersion) {
+	for _, gvk := range csv.ProvidedAPIs() {
+		o.Provides = append(o.Provides, catalog.GVK(gvk))
+	}
+	for _, gvk := range csv.RequiredAPIs() {
+		o.Requires = append(o.Requires, catalog.GVK(gvk))
+	}
+}
+
+// packageOf infers the package of an operator that does not say it: that of the only Subscription which stands for it.
+func (n *Namespace) packageOf(operator string) string {
+	var packages []string
+	for _, sub := range n.Subscriptions {
+		if sub.Status.InstalledCSV == operator && !slices.Contains(packages, sub.Spec.Package) {
+			packages = append(packages, sub.Spec.Package)
+		}
+	}
+	if len(packages) == 1 {
+		return packages[0]
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"fairlead.dev/fairlead/resolve"
+)
+
+// Namespace decides what a namespace should have next. The only error it returns is that of the context; that there is no answer
+// for some Subscriptions is part of the result, and says nothing about the others.
+func Namespace(ctx context.Context, in Input) (Result, error) {
+	b := newBuilder(in.canonical())
+	if err := b.build(ctx); err != nil {
+		return b.undecided(ctx, err)
+	}
+	parts := []*resolve.Problem{&b.problem}
+	if !in.Together {
+		parts = resolve.Components(&b.problem)
+	}
+	d := decider{b: b}
+	for _, p := range parts {
+		if len(b.subscriptionsOf(p)) == 0 {
+			continue
+		}
+		d.budget, d.record, d.waived = resolve.DefaultMaxSteps, b.record(p), nil
+		if err := d.decide(ctx, p); err != nil {
+			return Result{}, err
+		}
+	}
+	slices.SortStableFunc(d.found, func(x, y part) int { return cmp.Compare(x.group.Subscriptions[0], y.group.Subscriptions[0]) })
+	return d.result(), nil
+}
+
+// undecided is the result when the problem is too large to be stated.
+func (b *builder) undecided(ctx context.Context, err error) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{}, ctx.Err()
+	}
+	d := decider{b: b, record: b.record(&b.problem)}
+	if all := b.subscriptionsOf(&b.problem); len(all) > 0 {
+		d.add(&b.problem, resolve.Solution{}, Group{Subscriptions: all, Err: err})
+	}
+	return d.result(), nil
+}
+
+// result puts together what was found.
+func (d *decider) result() Result {
+	r := Result{b: d.b, parts: d.found}
+	for _, p := range d.found {
+		r.Groups = append(r.Groups, p.group)
+	}
+	return r
+}
+
+// decider solves the parts of a problem.
+type decider struct {
+	b      *builder
+	found  []part
+	record Record // of the part at hand, before Subscriptions without an answer were left out
+	budget int    // steps that are left for it
+	waived []Held // needs of installed operators of it that cannot be met
+}
+
+// part is a problem that was decided by itself.
+type part struct {
+	problem  *resolve.Problem
+	solution resolve.Solution // when group.Err is nil
+	group    Group
+}
+
+// decide finds the answer to a part. When there is none, only the Subscriptions that the explanation speaks of go without: what they
+// have installed stays, and the others are decided on without them.
+func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
+	subscriptions := d.b.subscriptionsOf(p)
+	if len(subscriptions) == 0 {
+		return nil
+	}
+	solution, err := d.solve(ctx, p)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil {
+		return d.answer(ctx, p, solution, subscriptions)
+	}
+	var core *resolve.Unsatisfiable
+	if errors.As(err, &core) {
+		if less := d.waive(p, core); less != nil {
+			return d.decide(ctx, less)
+		}
+	}
+	guilty := subscriptions
+	if core != nil && !d.b.in.Together {
+		if blamed := d.b.askers(core.Core); len(blamed) > 0 {
+			guilty = blamed
+		}
+	}
+	d.add(p, resolve.Solution{}, Group{Subscriptions: guilty, Err: d.b.asConflict(err, guilty)})
+	if len(guilty) == len(subscriptions) {
+		return nil
+	}
+	for _, rest := range resolve.Components(d.b.without(p, guilty)) {
+		if err := d.decide(ctx, rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solve solves a part. Bundles of the answer that need a newer Kubernetes are taken out, and it is solved again: the answer is the same
+// as if all such bundles had been taken out before, and only the few that matter have to be looked into.
+func (d *decider) solve(ctx context.Context, p *resolve.Problem) (resolve.Solution, error) {
+	for {
+		solution, err := resolve.Solve(ctx, p, resolve.Options{MaxSteps: max(d.budget, 1)})
+		var core *resolve.Unsatisfiable
+		if errors.As(err, &core) {
+			d.budget -= core.Steps
+		}
+		d.budget -= solution.Steps
+		if err != nil || !d.b.refuseTooNew(p, solution) {
+			return solution, err
+		}
+	}
+}
+
+// waive takes back the needs of installed operators that the conflict speaks of and that are not met as things stand: what lacks
+// something already keeps nobody else from anything. It returns nil when there are none.
+func (d *decider) waive(p *resolve.Problem, core *resolve.Unsatisfiable) *resolve.Problem {
+	var less *resolve.Problem
+	for _, c := range core.Core {
+		v := d.b.problem.Var(c.Subject)
+		if c.Subject == "" || !d.b.lacking[need{v, c.Origin.Field}] {
+			continue
+		}
+		if less == nil {
+			less = p
+		}
+		less = less.Waive(v, c.Origin.Field)
+		d.waived = append(d.waived, Held{Asker: d.b.asker(v), Reason: c.Origin.Text + ", which cannot be had as things stand"})
+	}
+	return less
+}
+
+// without returns the problem without some Subscriptions. What they have installed is a fact.
+func (b *builder) without(p *resolve.Problem, subscriptions []string) *resolve.Problem {
+	var selves []resolve.Var
+	for _, r := range b.requests {
+		if slices.Contains(subscriptions, r.sub.Name) {
+			selves = append(selves, r.self)
+		}
+	}
+	rest := p.Without(selves...)
+	for _, r := range b.requests {
+		if slices.Contains(subscriptions, r.sub.Name) {
+			b.stays(rest, r)
+		}
+	}
+	return rest
+}
+
+func (b *builder) subscriptionsOf(p *resolve.Problem) []string {
+	var names []string
+	for _, v := range p.Requests() {
+		if s := b.node(v).sub; s != nil {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

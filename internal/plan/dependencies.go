@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// dependencies states what the node needs and who may provide it. Needs are met in the order of their fields.
+func (b *builder) dependencies(v resolve.Var) {
+	n := b.node(v)
+	asked := map[catalog.GVK]bool{}
+	for i, gvk := range n.requires() {
+		if !n.doesProvide(gvk) && !asked[gvk] {
+			asked[gvk] = true
+			b.depend(v, property(catalog.PropertyGVKRequired, i), provides(gvk), "")
+		}
+	}
+	for i, p := range n.requiredPackages() {
+		b.depend(v, property(catalog.PropertyPackageRequired, i), versionOf(p), "")
+	}
+}
+
+// asksTooMuch refuses a bundle that needs more than anybody looks for.
+func (b *builder) asksTooMuch(v resolve.Var) bool {
+	n := b.node(v)
+	needs := len(n.requires()) + len(n.requiredPackages()) + len(n.constraints())
+	if needs <= maxNeeds || n.bundle == nil {
+		return false
+	}
+	origin := n.origin("properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", n.label(), needs, maxNeeds)
+	origin.Hint = "ask the authors of package " + n.packageName() + " to let it need less"
+	b.problem.Depends(v, nil, origin)
+	return true
+}
+
+// property names the i-th property of a type, for explanations and for the order of needs.
+func property(kind string, i int) string { return fmt.Sprintf("properties, %s #%d", kind, i+1) }
+
+// depend states that v needs an operator that meets the condition. message, if any, is what the author wants to be said when there is
+// none.
+func (b *builder) depend(v resolve.Var, field string, c condition, message string) {
+	n := b.node(v)
+	candidates, blind := b.candidates(v, c)
+	if len(candidates) == 0 && n.operator != nil {
+		return // what was installed without its provider is made no worse by anything that is decided here
+	}
+	if n.operator != nil && !b.installedMeets(n, c) {
+		b.lacking[need{v, field}] = true
+	}
+	what := "an operator " + c.text + said(message)
+	text := fmt.Sprintf("%s requires %s", n.label(), what)
+	origin := n.origin(field, "%s", text)
+	origin.Alike = what
+	switch {
+	case c.spent != nil && c.spent():
+		origin.Text += ", and to find out who does has cost too much"
+		origin.Hint = "ask the authors of the bundle for a rule that costs less"
+	case blind != nil:
+		origin.Text += hiding(blind)
+		origin.Hint = repairBlind(blind)
+	case len(candidates) == 0:
+		origin.Text += ", and no catalog in view of the namespace has one"
+		origin.Hint = "create a CatalogSource whose catalog has " + what
+	}
+	b.offer(v, offer{candidates, text}, origin)
+}
+
+// installedMeets tells whether an installed operator other than n meets a condition.
+func (b *builder) installedMeets(n *node, c condition) bool {
+	return slices.ContainsFunc(c.known(&b.known), func(v resolve.Var) bool {
+		o := b.node(v)
+		return o.operator != nil && o.packageName() != n.packageName() && c.meets(o)
+	})
+}
+
+// hiding says that a catalog without content hides what those after it have.
+func hiding(s *Source) string {
+	return fmt.Sprintf(", and catalog %s, which is asked next, has no content that is available: %s", s.Ref, s.problem())
+}
+
+func repairBlind(s *Source) string {
+	return fmt.Sprintf("repair CatalogSource %s, or delete it to have the catalogs after it asked", s.Ref)
+}
+
+func said(message string) string {
+	if message == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", message)
+}
+
+// candidates lists who may meet the condition for v, in order of preference. A catalog without content hides those after it: what it
+// would have offered is preferred to them, and nobody knows it. It is returned, if there is one.
+func (b *builder) candidates(v resolve.Var, c condition) (found []resolve.Var, blind *Source) {
+	n := b.node(v)
+	for _, other := range c.known(&b.known) {
+		if o := b.node(other); other != v && o.packageName() != n.packageName() && c.meets(o) {
+			found = append(found, other)
+		}
+	}
+	for _, s := range b.sourcesFor(n) {
+		if s.Index == nil {
+			blind = s
+			break
+		}
+		fits := slices.DeleteFunc(slices.Clone(c.find(s.Index)), func(bundle *catalog.BundleInfo) bool {
+			// A package is no provider for itself: there is only one version of it.
+			return bundle.Package == n.packageName() || !c.meets(&node{bundle: bundle})
+		})
+		entriesOf(s.Index, fits, func(c *catalog.ChannelInfo, place int) { found = append(found, b.entry(s, c, place)) })
+	}
+	b.offered += len(found)
+	return b.sort(n, found), blind
+}
+
+// sort orders candidates for a need of n by preference, each once.
+func (b *builder) sort(n *node, candidates []resolve.Var) []resolve.Var {
+	slices.SortStableFunc(candidates, func(x, y resolve.Var) int {
+		order, _ := b.prefer(n, x, y)
+		return order
+	})
+	return slices.Compact(candidates)
+}
+
+func (n *node) requires() []catalog.GVK {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Requires
+	case n.operator != nil:
+		return n.operator.Requires
+	}
+	return nil
+}
+
+func (n *node) requiredPackages() []PackageRequirement {
+	if n.operator != nil {
+		return n.operator.Packages
+	}
+	if n.bundle == nil {
+		return nil
+	}
+	needed := make([]PackageRequirement, len(n.bundle.RequiredPackages))
+	for i, p := range n.bundle.RequiredPackages {
+		needed[i] = PackageRequirement{Package: p.PackageName, Range: p.Range}
+	}
+	return needed
+}

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/resolve"
+)
+
+// conflict tells why there is no answer. wanted, if any, is what was asked about; subscriptions are those that go without.
+func (b *builder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subscriptions []string) *Conflict {
+	c := &Conflict{core: core, subscriptions: subscriptions}
+	reasons := core.Reasons()
+	for _, r := range reasons {
+		c.Chain = append(c.Chain, b.link(r, core.Core))
+	}
+	for i, r := range reasons {
+		c.Chain[i].plain = b.saidElsewhere(r, reasons)
+	}
+	obstacle := c.Chain[len(c.Chain)-1].Text
+	if wanted != 0 {
+		c.wanted = b.node(wanted).name()
+		for i, r := range reasons { // that there can be only one of a kind says less than who needs the other one
+			if r.Kind != resolve.Limited && !c.Chain[i].plain {
+				obstacle = c.Chain[i].Text
+			}
+		}
+		c.Summary = fmt.Sprintf("%s cannot be had: %s", c.wanted, obstacle)
+	} else {
+		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", listSubscriptions(subscriptions), obstacle)
+	}
+	c.Advice = b.advice(core.Core, wanted)
+	return c
+}
+
+// link tells one rule. Where the solver has names of its own, those of the catalog take their place.
+func (b *builder) link(r resolve.Reason, core []resolve.Clause) Link {
+	o := r.Origin
+	l := Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More}
+	switch r.Kind {
+	case resolve.Limited:
+		l.Text += b.who(r.Clause, core)
+	case resolve.Assumed:
+		if r.Subject != "" {
+			l.Text = strings.Replace(o.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
+		}
+	}
+	return l
+}
+
+// who names the members of an upper bound that the other rules speak of.
+func (b *builder) who(bound resolve.Clause, core []resolve.Clause) string {
+	var names []string
+	for _, id := range bound.Others {
+		spoken := slices.ContainsFunc(core, func(c resolve.Clause) bool {
+			return c.Kind != resolve.Limited && (c.Subject == id || slices.Contains(c.Others, id))
+		})
+		if name := b.node(b.problem.Var(id)).name(); spoken && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	const shown = 4
+	if len(names) < 2 {
+		return ""
+	}
+	if len(names) > shown {
+		names = append(names[:shown-1:shown-1], plural(len(names)-shown+1, "other"))
+	}
+	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// saidElsewhere tells whether a reason only says that something exists, or is asked about, of which another reason says more.
+func (b *builder) saidElsewhere(r resolve.Reason, reasons []resolve.Reason) bool {
+	if r.Kind == resolve.Assumed && strings.HasSuffix(r.Origin.Text, " is asked about") {
+		return true
+	}
+	if r.Kind != resolve.Mandatory || r.Origin.Hint != "" {
+		return false
+	}
+	return slices.ContainsFunc(reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
+}
+
+// asConflict makes an error of the solver one of this package.
+func (b *builder) asConflict(err error, subscriptions []string) error {
+	var core *resolve.Unsatisfiable
+	if errors.As(err, &core) {
+		return b.conflict(core, 0, subscriptions)
+	}
+	return err
+}

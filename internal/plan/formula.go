@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"fairlead.dev/fairlead/internal/constraint"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// formula is a constraint with parts, its nots moved down to the leaves, and who may meet them.
+type formula struct {
+	parts []*formula
+	every bool // all parts have to hold, not just one
+	// A leaf is about one operator. It is wanted, then candidates are who may meet it; or it is unwanted, then whoever meets it is kept
+	// out of the answer.
+	leaf       condition
+	unwanted   bool
+	candidates []resolve.Var
+	blind      *Source
+	text       string
+}
+
+// compound is a formula that a node needs to hold.
+type compound struct {
+	of      resolve.Var
+	formula *formula
+	origin  resolve.Origin
+}
+
+// formulaOf prepares a constraint: the candidates of what is wanted become nodes. unwanted tells that an odd number of nots is around it.
+func (b *builder) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
+	if leaf, simple := b.conditionOf(c); simple {
+		f := &formula{leaf: leaf, unwanted: unwanted, text: "an operator " + leaf.text}
+		if !unwanted {
+			f.candidates, f.blind = b.candidates(v, leaf)
+		}
+		return f
+	}
+	list, word := c.Any, " or "
+	switch {
+	case c.All != nil:
+		list, word = c.All, " and "
+	case c.Not != nil:
+		list, unwanted = c.Not, !unwanted
+	}
+	f := &formula{every: (c.All != nil) != unwanted}
+	for _, part := range list {
+		p := b.formulaOf(v, part, unwanted)
+		p.text += said(part.FailureMessage)
+		f.parts = append(f.parts, p)
+	}
+	f.text = texts(f.parts, word, func(part *formula) string { return part.text })
+	if len(f.parts) > 1 {
+		f.text = "(" + f.text + ")"
+	}
+	if c.Not != nil {
+		f.text = "the absence of " + f.text
+	}
+	return f
+}
+
+// compound states that v needs a constraint with parts to hold. What is installed although it cannot hold is left in peace.
+func (b *builder) compound(v resolve.Var, field string, f *formula, message string) {
+	n := b.node(v)
+	if n.operator != nil && !f.possible() {
+		return
+	}
+	if n.operator != nil && !b.holdsNow(n, f) {
+		b.lacking[need{v, field}] = true
+	}
+	what := f.text + said(message)
+	origin := n.origin(field, "%s requires %s", n.label(), what)
+	origin.Alike = what
+	if blind := f.hidden(); blind != nil {
+		origin.Text += hiding(blind)
+		origin.Hint = repairBlind(blind)
+	}
+	b.compounds = append(b.compounds, compound{v, f, origin})
+}
+
+// possible tells whether the formula has candidates for what it wants.
+func (f *formula) possible() bool {
+	if f.parts == nil {
+		return f.unwanted || len(f.candidates) > 0
+	}
+	for _, part := range f.parts {
+		if part.possible() != f.every {
+			return !f.every
+		}
+	}
+	return f.every
+}
+
+// holdsNow tells whether the formula holds for what is installed beside n.
+func (b *builder) holdsNow(n *node, f *formula) bool {
+	if f.parts == nil {
+		return b.installedMeets(n, f.leaf) != f.unwanted
+	}
+	for _, part := range f.parts {
+		if b.holdsNow(n, part) != f.every {
+			return !f.every
+		}
+	}
+	return f.every
+}
+
+// hidden returns a catalog without content that keeps candidates out of the formula's view.
+func (f *formula) hidden() *Source {
+	for _, part := range f.parts {
+		if s := part.hidden(); s != nil {
+			return s
+		}
+	}
+	return f.blind
+}
+
+// lower turns a formula of v into one over Vars.
+func (b *builder) lower(v resolve.Var, f *formula) resolve.Formula {
+	switch {
+	case f.parts == nil && f.unwanted:
+		return resolve.Not(anyOf(b.unwelcome(v, f.leaf)))
+	case f.parts == nil:
+		return anyOf(f.candidates)
+	}
+	parts := make([]resolve.Formula, len(f.parts))
+	for i, part := range f.parts {
+		parts[i] = b.lower(v, part)
+	}
+	if f.every {
+		return resolve.All(parts...)
+	}
+	return resolve.Any(parts...)
+}
+
+func anyOf(vs []resolve.Var) resolve.Formula {
+	parts := make([]resolve.Formula, len(vs))
+	for i, v := range vs {
+		parts[i] = resolve.Lit(v)
+	}
+	return resolve.Any(parts...)
+}
+
+// unwelcome lists the operators other than v that meet a condition.
+func (b *builder) unwelcome(v resolve.Var, c condition) []resolve.Var {
+	self := b.node(v)
+	var found []resolve.Var
+	for i, n := range b.nodes {
+		if n.sub == nil && n.packageName() != self.packageName() && c.meets(n) {
+			found = append(found, resolve.Var(i+1))
+		}
+	}
+	return found
+}

@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
+
+	"github.com/blang/semver/v4"
+)
+
+// held lists what is wanted more than what the solution has, with what holds it back: nothing older is chosen, and nothing stays as it
+// is, without a word.
+func (d *decider) held(ctx context.Context, solution *resolve.Solution, subscriptions []string) ([]Held, error) {
+	var all []Held
+	for i := range solution.Decisions {
+		wanted := d.b.wanted(&solution.Decisions[i])
+		if wanted == 0 {
+			continue
+		}
+		h, err := d.heldAt(ctx, solution, i, wanted)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h)
+	}
+	for _, r := range d.b.requests {
+		if slices.Contains(subscriptions, r.sub.Name) {
+			all = append(all, d.b.heldOutside(solution, r)...)
+		}
+	}
+	return all, nil
+}
+
+// heldOutside tells what the problem does not even contain: upgrades that may not begin, and newer versions that their catalog got wrong.
+func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
+	h := Held{Asker: "subscription " + r.sub.Name, Subscription: r.sub.Name, Reason: r.waits}
+	var chosen semver.Version
+	for _, at := range solution.Decisions {
+		if at.Subject == r.self {
+			h.Instead = b.node(at.Chosen).name()
+			chosen = b.node(at.Chosen).version()
+		}
+	}
+	if r.waits != "" {
+		return []Held{h}
+	}
+	if name, problem := unusable(r.source, r.sub.Package, chosen); problem != "" {
+		h.Wanted, h.Reason = name, fmt.Sprintf("%s cannot be used: %s", name, problem)
+		return []Held{h}
+	}
+	return nil
+}
+
+// unusable finds a bundle of a package that is left out of the index because its catalog breaks a rule there, and that by its name is
+// newer than a version: only the name of such a bundle is certain.
+func unusable(s *Source, pkg string, than semver.Version) (name, problem string) {
+	if s == nil || s.Index == nil {
+		return "", ""
+	}
+	for _, p := range s.Index.Problems() {
+		if p.Severity != catalog.Error || p.Object.Schema != catalog.SchemaBundle || p.Object.Package != pkg {
+			continue
+		}
+		_, text, _ := strings.Cut(p.Object.Name, ".")
+		if v, err := version.ParseTolerant(text); err == nil && v.GT(than) {
+			return p.Object.Name, p.String()
+		}
+	}
+	return "", ""
+}
+
+// wanted is the most wanted candidate of a decision that cannot be had, or zero. What a Subscription stays with because something else
+// needs it was not chosen by the Subscription's own wish.
+func (b *builder) wanted(at *resolve.Decision) resolve.Var {
+	if len(at.Rejected) > 0 {
+		return at.Rejected[0]
+	}
+	if at.Reused && b.requestOf(at.Subject) != nil {
+		if all := b.offers[need{at.Subject, at.Origin.Field}].candidates; len(all) > 0 && all[0] != at.Chosen {
+			return all[0]
+		}
+	}
+	return 0
+}
+
+// heldAt tells why what is most wanted at a decision cannot be had.
+func (d *decider) heldAt(ctx context.Context, solution *resolve.Solution, i int, wanted resolve.Var) (Held, error) {
+	b, at := d.b, &solution.Decisions[i]
+	h := Held{Asker: b.asker(at.Subject), Wanted: b.node(wanted).name()}
+	if at.Chosen != 0 {
+		h.Instead = b.node(at.Chosen).name()
+	}
+	if r := b.requestOf(at.Subject); r != nil {
+		h.Subscription = r.sub.Name
+	}
+	core, err := solution.Obstacle(ctx, i, wanted, resolve.Options{MaxSteps: max(d.budget, 1)})
+	var exceeded *resolve.BudgetExceeded
+	switch {
+	case errors.As(err, &exceeded):
+		d.budget -= exceeded.Steps
+		h.Reason = h.Wanted + " cannot be had, and to find out why takes too long"
+		return h, nil
+	case err != nil:
+		return Held{}, err
+	}
+	if core == nil {
+		h.Reason = h.Wanted + " was possible, but what was chosen before left no need for it"
+		return h, nil
+	}
+	d.budget -= core.Steps
+	h.Conflict = b.conflict(core, wanted, nil)
+	h.Reason = h.Conflict.Summary
+	return h, nil
+}

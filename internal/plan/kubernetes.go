@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
+
+	"github.com/blang/semver/v4"
+)
+
+// refuseTooNew forbids the bundles of a solution that need a newer Kubernetes than there is, and tells whether there were any.
+func (b *builder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bool {
+	if b.in.Kubernetes.Equals(semver.Version{}) {
+		return false
+	}
+	refused := false
+	for _, v := range solution.Selected {
+		n := b.node(v)
+		if n.bundle == nil {
+			continue
+		}
+		least, ok := minKubeVersion(n.source.Index, n.bundle)
+		if !ok || least.LTE(release(b.in.Kubernetes)) {
+			continue
+		}
+		origin := n.origin("minKubeVersion of its ClusterServiceVersion", "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
+		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
+		origin.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s, or follow a channel of package %s for older ones", least, n.bundle.Package)
+		p.Forbid(v, origin)
+		refused = true
+	}
+	return refused
+}
+
+// release leaves out what distributions append to the version of Kubernetes.
+func release(v semver.Version) semver.Version {
+	return semver.Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}
+}
+
+// minKubeVersion reads what the ClusterServiceVersion in a catalog says. What cannot be read refuses nothing here: it is checked again
+// when the operator is installed.
+func minKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) (semver.Version, bool) {
+	var metadata struct {
+		MinKubeVersion string `json:"minKubeVersion"`
+	}
+	if text, err := x.CSVMetadata(bundle); err == nil && text != nil {
+		_ = json.Unmarshal(text, &metadata) // what cannot be read refuses nothing
+	} else {
+		metadata.MinKubeVersion = manifestMinKubeVersion(x, bundle)
+	}
+	least, err := version.ParseTolerant(metadata.MinKubeVersion)
+	return least, err == nil && metadata.MinKubeVersion != ""
+}
+
+func manifestMinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) string {
+	manifests, err := x.Manifests(bundle)
+	if err != nil {
+		return ""
+	}
+	for _, m := range manifests {
+		var csv struct {
+			Kind string `json:"kind"`
+			Spec struct {
+				MinKubeVersion string `json:"minKubeVersion"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(m, &csv) == nil && csv.Kind == "ClusterServiceVersion" {
+			return csv.Spec.MinKubeVersion
+		}
+	}
+	return ""
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"fmt"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+
+	"github.com/blang/semver/v4"
+)
+
+// node is something that can be chosen: a Subscription (always chosen), an installed operator, or an entry of a catalog's channel.
+type node struct {
+	id       string
+	sub      *Subscription
+	operator *Operator
+	source   *Source // of a Subscription: the catalog that it names, if that is in view
+	channel  *catalog.ChannelInfo
+	bundle   *catalog.BundleInfo
+	place    int // of the entry in its channel, from the head down
+}
+
+// packageName is the package that the node is a version of; at most one version of a package is in a namespace. An operator whose
+// package is not known stands for itself.
+func (n *node) packageName() string {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Package
+	case n.operator != nil && n.operator.Package != "":
+		return n.operator.Package
+	case n.operator != nil:
+		return "clusterserviceversion " + n.operator.Name
+	}
+	return ""
+}
+
+// name is the name of the ClusterServiceVersion that choosing the node leads to.
+func (n *node) name() string {
+	if n.bundle != nil {
+		return n.bundle.Name
+	}
+	if n.operator != nil {
+		return n.operator.Name
+	}
+	return ""
+}
+
+func (n *node) version() semver.Version {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Version.Version
+	case n.operator != nil:
+		return n.operator.Version
+	}
+	return semver.Version{}
+}
+
+func (n *node) provides() []catalog.GVK {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Provides
+	case n.operator != nil:
+		return n.operator.Provides
+	}
+	return nil
+}
+
+// properties are those of the bundle or of what is installed.
+func (n *node) properties() []catalog.Property {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Properties
+	case n.operator != nil:
+		return n.operator.Properties
+	}
+	return nil
+}
+
+func (n *node) doesProvide(gvk catalog.GVK) bool {
+	for _, g := range n.provides() {
+		if g == gvk {
+			return true
+		}
+	}
+	return false
+}
+
+// label names the node in an explanation.
+func (n *node) label() string {
+	if n.operator != nil {
+		return "clusterserviceversion " + n.operator.Name
+	}
+	return "bundle " + n.name()
+}
+
+// origin says, for an explanation, which object and which content a rule about the node comes from.
+func (n *node) origin(field, format string, args ...any) resolve.Origin {
+	o := resolve.Origin{Object: n.id, Field: field, Text: fmt.Sprintf(format, args...)}
+	switch {
+	case n.sub != nil:
+		o.Object = "Subscription " + n.sub.Name
+	case n.bundle != nil:
+		o.Object = "bundle " + n.bundle.Name
+	case n.operator != nil:
+		o.Object = "ClusterServiceVersion " + n.operator.Name
+	}
+	if n.source != nil {
+		o.Catalog = n.source.Ref.String()
+		if n.source.Index != nil {
+			o.Digest = n.source.Index.Digest()
+		}
+	}
+	return o
+}

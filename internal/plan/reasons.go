@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// trouble is why a Subscription has nothing to choose from. The first part of each text is what the field's tools have always said.
+type trouble struct {
+	field   string
+	text    string
+	advice  string
+	passing bool // it may pass by itself: what is installed is not called wrong because of it
+}
+
+func (t *trouble) origin(self *node) resolve.Origin {
+	o := self.origin(t.field, "%s", t.text)
+	o.Hint = t.advice
+	return o
+}
+
+// findChannels finds the channels that a request follows, in order of preference, or says why there is none.
+func findChannels(r *request) *trouble {
+	s := r.sub
+	none := fmt.Sprintf("no operators found from catalog %s in namespace %s referenced by subscription %s", s.Catalog.Name, s.Catalog.Namespace, s.Name)
+	if r.source == nil {
+		return &trouble{fieldSource, none + ": there is no such CatalogSource in view of the namespace",
+			fmt.Sprintf("correct spec.source and spec.sourceNamespace of Subscription %s, or create CatalogSource %s", s.Name, s.Catalog), true}
+	}
+	if r.source.Index == nil {
+		return &trouble{fieldSource, fmt.Sprintf("%s: its content is not available: %s", none, r.source.problem()),
+			fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name), true}
+	}
+	p, ok := r.source.Index.Package(s.Package)
+	if !ok {
+		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has %s%s",
+			s.Package, s.Name, s.Catalog, plural(len(r.source.Index.PackageNames()), "package"), similar(s.Package, r.source.Index.PackageNames())),
+			fmt.Sprintf("correct spec.name of Subscription %s%s", s.Name, leftOut(r.source.Index, s.Package)), false}
+	}
+	if r.channels = followed(p, s.Channel); len(r.channels) == 0 {
+		return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: its channels are %s",
+			s.Channel, s.Package, s.Name, strings.Join(channelNames(p.Channels), ", ")),
+			fmt.Sprintf("correct spec.channel of Subscription %s%s", s.Name, leftOut(r.source.Index, s.Package)), false}
+	}
+	return nil
+}
+
+// followed are the channels of a package that have a name; all of them, the default channel first, when none is given.
+func followed(p *catalog.PackageInfo, channel string) []*catalog.ChannelInfo {
+	if channel == "" {
+		return p.Channels
+	}
+	if c, ok := p.Channel(channel); ok {
+		return []*catalog.ChannelInfo{c}
+	}
+	return nil
+}
+
+// nothingToInstall says why no entry of the channels may be installed first; nil when there is one.
+func nothingToInstall(r *request) *trouble {
+	s, names := r.sub, strings.Join(channelNames(r.channels), ", ")
+	switch {
+	case len(r.options) > 0:
+		return nil
+	case s.StartingCSV == "":
+		return &trouble{fieldChannel, fmt.Sprintf("no operators found matching the criteria of subscription %s: no entry of channel %s has a usable bundle in the catalog", s.Name, names),
+			"let Subscription " + s.Name + " follow another channel" + leftOut(r.source.Index, s.Package), false}
+	}
+	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
+		s.StartingCSV, names, s.Package, s.Name),
+		fmt.Sprintf("correct spec.startingCSV of Subscription %s, or leave it out to get the newest%s", s.Name, leftOut(r.source.Index, s.Package)), false}
+}
+
+func replaceDeprecated(r *request) *trouble {
+	text := fmt.Sprintf("the installed %s is deprecated and nothing upgrades from it", r.installed.Name)
+	if r.waits != "" {
+		text += ": " + r.waits
+	}
+	return &trouble{fieldChannel, text, "let Subscription " + r.sub.Name + " follow another channel, or ask the authors of the catalog for an upgrade", false}
+}
+
+// strict is the trouble of every Subscription when they are decided on together and a catalog in view has no content: what it would
+// have offered cannot be known.
+func (b *builder) strict() *trouble {
+	if !b.in.Together {
+		return nil
+	}
+	for i := range b.in.Sources {
+		if s := &b.in.Sources[i]; s.Index == nil {
+			return &trouble{fieldSource, fmt.Sprintf("catalog %s is in view of the namespace, its content is not available (%s), and the namespace is decided on as a whole", s.Ref, s.problem()),
+				fmt.Sprintf("repair or delete CatalogSource %s", s.Ref), true}
+		}
+	}
+	return nil
+}
+
+func (s *Source) problem() string { return cmp.Or(s.Problem, "it is still being loaded") }
+
+// leftOut points to what of a package is left out of an index because its catalog breaks a rule there.
+func leftOut(x *catalog.Index, pkg string) string {
+	for _, p := range x.Problems() {
+		if p.Severity == catalog.Error && (p.Object.Package == pkg || p.Object.Schema == catalog.SchemaPackage && p.Object.Name == pkg) {
+			return fmt.Sprintf("; something of the package cannot be used: %s", p)
+		}
+	}
+	return ""
+}
+
+func channelNames(channels []*catalog.ChannelInfo) []string {
+	names := make([]string, len(channels))
+	for i, c := range channels {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// similar suggests a name that contains the wanted one, or that the wanted one contains.
+func similar(wanted string, names []string) string {
+	const meaningful = 4 // shorter names are part of too many others
+	for _, n := range names {
+		if len(wanted) >= meaningful && strings.Contains(n, wanted) || len(n) >= meaningful && strings.Contains(wanted, n) {
+			return ", among them " + n
+		}
+	}
+	return ""
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

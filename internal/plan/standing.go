@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Standing compares what a Subscription has with what there is.
+type Standing struct {
+	Subscription string `json:"subscription"`
+	Package      string `json:"package"`
+	Installed    string `json:"installed,omitempty"`
+	// Next is what the decision installs in its place.
+	Next string `json:"next,omitempty"`
+	// Reachable is where the upgrade edges of the channels that it follows lead to in the end.
+	Reachable string `json:"reachable,omitempty"`
+	// Head is the head of the channel that it follows; of several, of the preferred one.
+	Head string `json:"head,omitempty"`
+	// Newest is the highest version of the package in any channel of any catalog in view, and NewestIn that catalog.
+	Newest   string `json:"newest,omitempty"`
+	NewestIn string `json:"newestIn,omitempty"`
+	// HeldBy says what keeps it from something newer.
+	HeldBy string `json:"heldBy,omitempty"`
+}
+
+// Standings compares every Subscription, in the order of their names.
+func (r *Result) Standings() []Standing {
+	var all []Standing
+	for _, q := range r.b.requests {
+		s := Standing{Subscription: q.sub.Name, Package: q.sub.Package, Reachable: q.reachable()}
+		if q.installed != nil {
+			s.Installed = q.installed.Name
+		}
+		if len(q.channels) > 0 {
+			s.Head = q.channels[0].Head
+		}
+		s.Newest, s.NewestIn = r.b.newest(q.sub.Package)
+		for i := range r.Groups {
+			if g := &r.Groups[i]; slices.Contains(g.Subscriptions, q.sub.Name) {
+				g.stand(&s)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// stand fills in what the decision of a group says.
+func (g *Group) stand(s *Standing) {
+	if g.Err != nil {
+		s.HeldBy = g.summary()
+	}
+	for _, c := range g.Choices {
+		if slices.Contains(c.Subscriptions, s.Subscription) {
+			s.Next = c.Bundle.Name
+		}
+	}
+	for _, h := range g.Held {
+		if h.Subscription == s.Subscription && s.HeldBy == "" {
+			s.HeldBy = h.Reason
+		}
+	}
+}
+
+// reachable follows the upgrade edges from what is installed, each time to the entry that is preferred.
+func (q *request) reachable() string {
+	if q.installed == nil {
+		return ""
+	}
+	at := *q.installed
+	for seen := map[string]bool{}; !seen[at.Name]; {
+		seen[at.Name] = true
+		if e := q.step(&at); e != nil {
+			at = Operator{Name: e.Name, Version: e.Bundle.Version.Version}
+		}
+	}
+	return at.Name
+}
+
+// step returns the preferred entry that upgrades an operator, or nil.
+func (q *request) step(from *Operator) *catalog.EntryInfo {
+	for _, c := range q.channels {
+		for _, e := range c.Entries {
+			if edgeTo(e, from) != noEdge && !e.Bundle.Deprecated {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// newest returns the highest version of a package anywhere in view, and the catalog; of equal ones the first in the order of catalogs.
+func (b *builder) newest(pkg string) (name, in string) {
+	var best *catalog.BundleInfo
+	for _, s := range b.sourcesFor(nil) {
+		if s.Index == nil {
+			continue
+		}
+		for _, bundle := range bundlesOf(s.Index, pkg) {
+			if best == nil || bundle.Version.Compare(best.Version) > 0 {
+				best, in = bundle, s.Ref.String()
+			}
+		}
+	}
+	if best == nil {
+		return "", ""
+	}
+	return best.Name, in
+}

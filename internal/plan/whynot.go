@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// Verdict tells why one entry of a catalog is not chosen, or that it is.
+type Verdict struct {
+	Name    string `json:"name"`
+	Package string `json:"package"`
+	Version string `json:"version"`
+	Channel string `json:"channel"`
+	Catalog string `json:"catalog"`
+	// Chosen tells that it is to be installed; Installed that it is there already.
+	Chosen    bool `json:"chosen,omitempty"`
+	Installed bool `json:"installed,omitempty"`
+	// Reasons are the rules that decided against it, or for it. Conflict, if any, says in full what stands in its way.
+	Reasons  []string  `json:"reasons"`
+	Conflict *Conflict `json:"conflict,omitempty"`
+}
+
+// WhyNot tells of every entry of a package in the catalogs in view why it was not chosen; with a version, of those alone. Entries that
+// catalogs have in channels come in the order of preference of a dependency that nobody in particular has.
+func (r *Result) WhyNot(ctx context.Context, pkg, version string) ([]Verdict, error) {
+	var all []Verdict
+	for _, s := range r.b.sourcesFor(nil) {
+		if s.Index == nil {
+			continue
+		}
+		p, ok := s.Index.Package(pkg)
+		if !ok {
+			continue
+		}
+		for _, c := range p.Channels {
+			for place, e := range c.Entries {
+				if version != "" && e.Bundle.VersionText != version && e.Name != version {
+					continue
+				}
+				v, err := r.verdict(ctx, s, c, place)
+				if err != nil {
+					return nil, fmt.Errorf("find out why %s of catalog %s is not chosen: %w", e.Name, s.Ref, err)
+				}
+				all = append(all, v)
+			}
+		}
+	}
+	return all, nil
+}
+
+func (r *Result) verdict(ctx context.Context, s *Source, c *catalog.ChannelInfo, place int) (Verdict, error) {
+	e := c.Entries[place]
+	out := Verdict{Name: e.Name, Package: c.Package, Version: e.Bundle.VersionText, Channel: c.Name, Catalog: s.Ref.String()}
+	v, known := r.b.problem.Find(entryID(s, c, e.Name))
+	if o := r.b.operators[e.Name]; o != nil && o.isOf(c.Package) {
+		out.Installed = true
+		out.Reasons = append(out.Reasons, "it is installed")
+	}
+	candidate := false
+	for i := range r.parts {
+		if !known {
+			break
+		}
+		asked, err := r.ask(ctx, &r.parts[i], v, &out)
+		if err != nil {
+			return out, err
+		}
+		candidate = candidate || asked
+	}
+	if !candidate && !out.Installed {
+		out.Reasons = append(out.Reasons, r.b.notAsked(s, c, e)...)
+	}
+	return out, nil
+}
+
+// ask adds what one part says of a candidate, and tells whether it is one there.
+func (r *Result) ask(ctx context.Context, p *part, v resolve.Var, out *Verdict) (bool, error) {
+	if p.group.Err != nil {
+		return r.b.askedInVain(&p.group, v, out), nil
+	}
+	if slices.Contains(p.solution.Selected, v) {
+		out.Chosen = true
+		for _, because := range r.b.chainTo(&p.solution, v) {
+			out.Reasons = append(out.Reasons, because.Need)
+		}
+		return true, nil
+	}
+	asked := false
+	for i, d := range p.solution.Decisions {
+		if !slices.Contains(r.b.offers[need{d.Subject, d.Origin.Field}].candidates, v) {
+			continue
+		}
+		asked = true
+		core, err := p.solution.Obstacle(ctx, i, v, resolve.Options{})
+		if err != nil {
+			return asked, err
+		}
+		out.Reasons = append(out.Reasons, r.b.against(d, v, core))
+		if core != nil && out.Conflict == nil {
+			out.Conflict = r.b.conflict(core, v, nil)
+		}
+	}
+	return asked, nil
+}
+
+// askedInVain tells that the Subscriptions that would have had a candidate have no answer at all.
+func (b *builder) askedInVain(g *Group, v resolve.Var, out *Verdict) bool {
+	for _, q := range b.requests {
+		if !slices.Contains(g.Subscriptions, q.sub.Name) || !slices.Contains(q.options, v) {
+			continue
+		}
+		c := g.conflict()
+		out.Reasons = append(out.Reasons, c.Summary)
+		if out.Conflict == nil {
+			out.Conflict = &c
+		}
+		return true
+	}
+	return false
+}
+
+// against tells why a candidate lost at a decision.
+func (b *builder) against(d resolve.Decision, v resolve.Var, core *resolve.Unsatisfiable) string {
+	who := b.asker(d.Subject)
+	switch {
+	case core != nil:
+		return who + ": " + b.conflict(core, v, nil).Summary
+	case d.Reused:
+		return fmt.Sprintf("%s: %s, which is chosen anyway, is enough", who, b.node(d.Chosen).name())
+	case d.Chosen == 0:
+		return who + ": another alternative is enough"
+	}
+	return fmt.Sprintf("%s prefers %s: %s", who, b.describe(d.Chosen), b.ruleBetween(d.Subject, d.Chosen, v))
+}

@@ -1,0 +1,179 @@
+package preview
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/observed"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// add puts what the user says in short into the namespace, as the objects that it stands for.
+func (q *Question) add(n *observed.Namespace) error {
+	var wished []string
+	for _, w := range q.Wishes {
+		sub, err := q.subscription(w, n)
+		if err != nil {
+			return err
+		}
+		n.Subscriptions = append(n.Subscriptions, *sub)
+		wished = append(wished, sub.Name)
+	}
+	for _, i := range q.Installed {
+		if err := q.install(i, n); err != nil {
+			return err
+		}
+	}
+	for _, name := range wished {
+		standFor(n.Subscription(name), n)
+	}
+	slices.SortFunc(n.Operators, func(a, b v1alpha1.ClusterServiceVersion) int { return cmp.Compare(a.Name, b.Name) })
+	return twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name })
+}
+
+// subscription is the Subscription that a wish stands for.
+func (q *Question) subscription(w Wish, n *observed.Namespace) (*v1alpha1.Subscription, error) {
+	ref := q.place(w.Catalog, n)
+	if w.Catalog == (catalogset.Ref{}) {
+		var err error
+		if ref, err = catalogOf(w.Package, n); err != nil {
+			return nil, err
+		}
+	}
+	return newSubscription(n, ref, v1alpha1.SubscriptionSpec{Package: w.Package, Channel: w.Channel, StartingCSV: w.StartingCSV}), nil
+}
+
+// newSubscription is named after its package, with a number when the name is taken.
+func newSubscription(n *observed.Namespace, ref catalogset.Ref, spec v1alpha1.SubscriptionSpec) *v1alpha1.Subscription {
+	spec.CatalogSource, spec.CatalogSourceNamespace = ref.Name, ref.Namespace
+	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: n.Name, Name: spec.Package}, Spec: &spec}
+	for i := 2; n.Subscription(sub.Name).Name != ""; i++ {
+		sub.Name = fmt.Sprintf("%s-%d", spec.Package, i)
+	}
+	return sub
+}
+
+// catalogOf is the catalog to subscribe to when none is named.
+func catalogOf(pkg string, n *observed.Namespace) (catalogset.Ref, error) {
+	var have, all []string
+	var ref catalogset.Ref
+	for _, s := range n.Sources {
+		all = append(all, s.Ref().String())
+		if s.Healthy() {
+			if _, ok := s.Served.Index.Package(pkg); ok {
+				have, ref = append(have, s.Ref().String()), s.Ref()
+			}
+		}
+	}
+	switch {
+	case len(have) == 1:
+		return ref, nil
+	case len(have) > 1:
+		return ref, fmt.Errorf("subscribe to package %s: catalogs %s have it; choose one: %s%%%s", pkg, strings.Join(have, ", "), pkg, have[0])
+	case len(n.Sources) == 1:
+		return n.Sources[0].Ref(), nil // which has no such package: the decision says so, and what to do
+	case len(all) == 0:
+		return ref, fmt.Errorf("subscribe to package %s: there is no catalog in view of namespace %s; name one with --catalog", pkg, n.Name)
+	}
+	return ref, fmt.Errorf("subscribe to package %s: none of the catalogs %s has it; correct its name", pkg, strings.Join(all, ", "))
+}
+
+// install adds an operator that runs, as its bundle in a catalog describes it.
+func (q *Question) install(i Installed, n *observed.Namespace) error {
+	if n.Operator(i.Name) != nil {
+		return fmt.Errorf("add installed operator %s: it is there already; leave it out", i.Name)
+	}
+	ref := catalogset.Ref{}
+	if i.Channel != "" {
+		ref = q.place(i.Catalog, n)
+		if s := n.Source(ref); s == nil {
+			return fmt.Errorf("add installed operator %s: there is no catalog %s in view; name it with --catalog", i.Name, ref)
+		}
+	}
+	bundle, err := findBundle(i.Name, ref, n)
+	if err != nil {
+		return err
+	}
+	csv, err := running(bundle)
+	if err != nil {
+		return err
+	}
+	csv.Namespace = n.Name
+	n.Operators = append(n.Operators, *csv)
+	if i.Channel == "" || slices.ContainsFunc(n.Subscriptions, func(s v1alpha1.Subscription) bool { return s.Spec.Package == bundle.Package }) {
+		return nil
+	}
+	sub := newSubscription(n, ref, v1alpha1.SubscriptionSpec{Package: bundle.Package, Channel: i.Channel})
+	sub.Status.CurrentCSV, sub.Status.InstalledCSV = csv.Name, csv.Name
+	n.Subscriptions = append(n.Subscriptions, *sub)
+	return nil
+}
+
+// findBundle finds a bundle by name in one catalog, or in all of them.
+func findBundle(name string, in catalogset.Ref, n *observed.Namespace) (*catalog.BundleInfo, error) {
+	for _, s := range n.Sources {
+		if in != (catalogset.Ref{}) && s.Ref() != in {
+			continue
+		}
+		if b := bundleIn(s, name); b != nil {
+			return b, nil
+		}
+	}
+	where := "no catalog in view"
+	if in != (catalogset.Ref{}) {
+		where = "catalog " + in.String() + " does not have it, or no catalog"
+	}
+	return nil, fmt.Errorf("add installed operator %s: %s has a bundle of that name; correct it, or give its ClusterServiceVersion with --installed-from", name, where)
+}
+
+// bundleIn finds a bundle by name in a catalog, or returns nil.
+func bundleIn(s observed.Source, name string) *catalog.BundleInfo {
+	if !s.Healthy() {
+		return nil
+	}
+	for _, pkg := range s.Served.Index.PackageNames() {
+		if b, ok := s.Served.Index.Bundle(pkg, name); ok {
+			return b
+		}
+	}
+	return nil
+}
+
+// running is the ClusterServiceVersion of a bundle that is installed and runs.
+func running(b *catalog.BundleInfo) (*v1alpha1.ClusterServiceVersion, error) {
+	properties, err := json.Marshal(map[string]any{"properties": b.Properties})
+	if err != nil {
+		return nil, fmt.Errorf("add installed operator %s: %w", b.Name, err)
+	}
+	csv := &v1alpha1.ClusterServiceVersion{}
+	csv.Name = b.Name
+	csv.Annotations = map[string]string{v1alpha1.PropertiesAnnotation: string(properties)}
+	csv.Spec.Version.Version = b.Version.Version
+	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
+	return csv, nil
+}
+
+// standFor lets a Subscription that the user wishes stand for the operator of its package that is said to be installed.
+func standFor(sub *v1alpha1.Subscription, n *observed.Namespace) {
+	source := n.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+	in, _ := n.Input()
+	for _, o := range in.Operators {
+		if slices.ContainsFunc(n.Subscriptions, func(s v1alpha1.Subscription) bool { return n.Installed(&s) == o.Name }) {
+			continue
+		}
+		known := false
+		if o.Package == "" && source != nil && source.Healthy() {
+			_, known = source.Served.Index.Bundle(sub.Spec.Package, o.Name)
+		}
+		if known || o.Package == sub.Spec.Package {
+			sub.Status.CurrentCSV, sub.Status.InstalledCSV = o.Name, o.Name
+		}
+	}
+}

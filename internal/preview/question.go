@@ -1,0 +1,66 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+
+	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/plan"
+
+	"github.com/blang/semver/v4"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Question is what to decide on: what a namespace holds, and what a user adds to that.
+type Question struct {
+	// Namespace is decided on; empty is the one that the objects are in.
+	Namespace string
+	// GlobalNamespace holds the catalogs that every namespace sees.
+	GlobalNamespace string
+	// Kubernetes is the version of the cluster; zero when it is not known.
+	Kubernetes semver.Version
+	// Objects are those of the cluster, or of files.
+	Objects Objects
+	// Secrets reads the pull secrets of CatalogSources; nil leaves them out.
+	Secrets client.Reader
+	// Catalogs, Installed and Wishes are added. A catalog takes the place of the CatalogSource of its name.
+	Catalogs  []Catalog
+	Installed []Installed
+	Wishes    []Wish
+}
+
+// Preview is what the controllers would decide.
+type Preview struct {
+	observed *observed.Namespace
+	input    plan.Input
+	idle     map[string]string // Subscriptions that take no part, with the reason
+	result   plan.Result
+	// extensions are what the ClusterExtensions resolve to, in the order of their names.
+	extensions []*ExtensionResolution
+}
+
+// Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
+func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
+	found, err := q.Objects.namespace()
+	if q.Namespace == "" && err != nil {
+		return nil, err
+	}
+	n, err := q.Objects.view(cmp.Or(q.Namespace, found))
+	if err != nil {
+		return nil, err
+	}
+	n.Kubernetes = q.Kubernetes
+	if err := q.sources(ctx, l, n); err != nil {
+		return nil, err
+	}
+	if err := q.add(n); err != nil {
+		return nil, err
+	}
+	p := &Preview{observed: n}
+	p.input, p.idle = n.Input()
+	if p.result, err = plan.Namespace(ctx, p.input); err != nil {
+		return nil, err
+	}
+	p.extensions, err = q.extensions(ctx, l)
+	return p, err
+}

@@ -1,0 +1,164 @@
+package preview
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/plan"
+)
+
+// Resolution is what would be installed, or why not.
+type Resolution struct {
+	Namespace string `json:"namespace"`
+	plan.Report
+	// LeftAlone are Subscriptions that nothing is decided for.
+	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`
+	// Extensions are what the ClusterExtensions resolve to; Install and Conflict tell of them too.
+	Extensions []*ExtensionResolution `json:"extensions,omitempty"`
+	// Catalogs are those in view of the namespace.
+	Catalogs []CatalogState `json:"catalogs"`
+
+	groups []plan.Group
+}
+
+// LeftAlone is a Subscription that nothing is decided for.
+type LeftAlone struct {
+	Subscription string `json:"subscription"`
+	Reason       string `json:"reason"`
+}
+
+// CatalogState is a catalog as it was decided on.
+type CatalogState struct {
+	Name     string `json:"name"` // namespace/name
+	Priority int    `json:"priority,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+// Resolution is the decision.
+func (p *Preview) Resolution() Resolution {
+	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
+	for _, e := range p.extensions {
+		r.Install = append(r.Install, e.Install...)
+		if e.Conflict != nil && r.Conflict == nil {
+			r.Conflict = &plan.Conflict{Summary: e.Conflict.Summary, Chain: e.Conflict.Chain, Advice: e.Conflict.Advice}
+		}
+	}
+	for _, s := range p.observed.Sources {
+		c := CatalogState{Name: s.Ref().String(), Priority: s.Object.Spec.Priority, Problem: s.Served.Problem}
+		if s.Healthy() {
+			c.Digest = s.Served.Index.Digest()
+		}
+		r.Catalogs = append(r.Catalogs, c)
+	}
+	return r
+}
+
+func (p *Preview) leftAlone() []LeftAlone {
+	var all []LeftAlone
+	for _, name := range slices.Sorted(maps.Keys(p.idle)) {
+		all = append(all, LeftAlone{name, p.idle[name]})
+	}
+	return all
+}
+
+// Solved tells whether there is an answer for every Subscription.
+func (r *Resolution) Solved() bool { return r.Conflict == nil }
+
+// Write prints the decision for people.
+func (r *Resolution) Write(w io.Writer) error {
+	var b strings.Builder
+	if len(r.groups) > 0 || len(r.LeftAlone) > 0 || len(r.Extensions) == 0 {
+		r.writeNamespace(&b)
+	}
+	for i, e := range r.Extensions {
+		if i > 0 || b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		if err := e.Write(&b); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeNamespace prints what is decided for the Subscriptions.
+func (r *Resolution) writeNamespace(b *strings.Builder) {
+	fmt.Fprintf(b, "namespace %s: %s\n", r.Namespace, r.headline())
+	if r.installs() > 0 {
+		rows := [][]string{{"OPERATOR", "VERSION", "CHANNEL", "CATALOG", "FOR", "REPLACES"}}
+		for _, i := range r.Install[:r.installs()] {
+			rows = append(rows, []string{i.Name, i.Version, i.Channel, i.Catalog, i.For, i.Replaces})
+		}
+		b.WriteString("\n" + table(rows))
+	}
+	for _, c := range r.Catalogs {
+		if c.Problem != "" {
+			fmt.Fprintf(b, "\ncatalog %s cannot be read:\n%s", c.Name, indented(c.Problem))
+		}
+	}
+	writeLeftAlone(b, r.LeftAlone)
+	writeHeld(b, r.Held)
+	for _, g := range r.groups {
+		if g.Err != nil {
+			fmt.Fprintf(b, "\nno solution for %s:\n%s", strings.Join(g.Subscriptions, ", "), indented(g.Err.Error()))
+		}
+	}
+}
+
+// installs is how many of the first entries of Install are those of the namespace.
+func (r *Resolution) installs() int {
+	n := 0
+	for _, g := range r.groups {
+		n += len(g.Choices)
+	}
+	return n
+}
+
+func (r *Resolution) headline() string {
+	failed := 0
+	for _, g := range r.groups {
+		if g.Err != nil {
+			failed += len(g.Subscriptions)
+		}
+	}
+	text := "nothing to install"
+	if n := r.installs(); n > 0 {
+		text = fmt.Sprintf("%d to install", n)
+	}
+	switch {
+	case len(r.groups) == 0 && len(r.LeftAlone) == 0:
+		return "no Subscription, nothing to decide"
+	case failed > 0:
+		text += fmt.Sprintf(", no solution for %d of the Subscriptions", failed)
+	}
+	return text
+}
+
+func writeLeftAlone(b *strings.Builder, all []LeftAlone) {
+	for _, l := range all {
+		fmt.Fprintf(b, "\nsubscription %s is left alone:\n%s", l.Subscription, indented(l.Reason))
+	}
+}
+
+// writeHeld prints what is wanted and cannot be had, and what to do about it.
+func writeHeld(b *strings.Builder, held []plan.Held) {
+	for _, h := range held {
+		name := h.Wanted
+		if name == "" {
+			name = "anything newer"
+		}
+		fmt.Fprintf(b, "\n%s does not get %s", h.Asker, name)
+		if h.Instead != "" {
+			fmt.Fprintf(b, ", but %s", h.Instead)
+		}
+		b.WriteString(":\n" + indented(tidy(h.Reason)))
+		if h.Conflict != nil && h.Conflict.Advice != "" {
+			b.WriteString(indented(tidy(h.Conflict.Advice)))
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/unpack"
+)
+
+// sources are the catalogs in view of the namespace with their content. What a CatalogSource has that cannot be read is a problem of
+// that catalog, as in a cluster; what the user named has to be there.
+func (q *Question) sources(ctx context.Context, l *Library, n *observed.Namespace) error {
+	for _, object := range q.Objects.Sources {
+		object.Namespace = cmp.Or(object.Namespace, n.Name)
+		if !q.inView(n, object.Namespace) {
+			continue
+		}
+		s := observed.Source{Object: object}
+		if !slices.ContainsFunc(q.Catalogs, func(c Catalog) bool { return q.place(c.Ref, n) == s.Ref() }) {
+			x, err := q.content(ctx, l, &object)
+			if s.Served.Index = x; err != nil {
+				s.Served.Problem = err.Error()
+			}
+		}
+		n.Sources = append(n.Sources, s)
+	}
+	for _, c := range q.Catalogs {
+		ref := q.place(c.Ref, n)
+		x, err := l.read(ctx, c.Source)
+		if err != nil {
+			return fmt.Errorf("read catalog %s from %s: %w", c.Ref, c.Source, err)
+		}
+		s := n.Source(ref)
+		if s == nil {
+			n.Sources = append(n.Sources, observed.Source{})
+			s = &n.Sources[len(n.Sources)-1]
+			s.Object.Namespace, s.Object.Name = ref.Namespace, ref.Name
+			s.Object.Spec.Priority = c.Priority
+		} else if s.Healthy() {
+			return fmt.Errorf("catalog %s is named more than once: leave one out", ref)
+		}
+		s.Served = catalogset.Entry{Index: x}
+		s.Object.Spec.Priority = cmp.Or(c.Priority, s.Object.Spec.Priority)
+	}
+	slices.SortFunc(n.Sources, func(a, b observed.Source) int { return a.Ref().Compare(b.Ref()) })
+	return twice(n.Sources, v1alpha1.CatalogSourceKind, func(s observed.Source) string { return s.Ref().String() })
+}
+
+// inView tells whether catalogs of another namespace are seen from one.
+func (q *Question) inView(n *observed.Namespace, namespace string) bool {
+	return namespace == n.Name || namespace == q.GlobalNamespace && !n.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation)
+}
+
+// place gives a catalog that was named without its namespace one: that of the CatalogSource in view, or of the catalog that a
+// Subscription names, or the namespace itself.
+func (q *Question) place(ref catalogset.Ref, n *observed.Namespace) catalogset.Ref {
+	if ref.Namespace != "" {
+		return ref
+	}
+	for _, object := range q.Objects.Sources {
+		if namespace := cmp.Or(object.Namespace, n.Name); object.Name == ref.Name && q.inView(n, namespace) {
+			return catalogset.Ref{Namespace: namespace, Name: ref.Name}
+		}
+	}
+	for _, sub := range n.Subscriptions {
+		if sub.Spec.CatalogSource == ref.Name && sub.Spec.CatalogSourceNamespace != "" {
+			return catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: ref.Name}
+		}
+	}
+	return catalogset.Ref{Namespace: n.Name, Name: ref.Name}
+}
+
+// content reads the image of a CatalogSource.
+func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
+	if source.Spec.Image == "" {
+		return nil, fmt.Errorf("CatalogSource %s/%s names no image, and other catalogs are not read: set spec.image", source.Namespace, source.Name)
+	}
+	var auth image.Auth
+	if q.Secrets != nil {
+		var err error
+		if auth, err = unpack.PullSecrets(ctx, q.Secrets, source.Namespace, source.Spec.Secrets); err != nil {
+			return nil, err
+		}
+	}
+	return l.image(ctx, source.Spec.Image, auth)
+}

@@ -1,0 +1,133 @@
+package registryclient
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// What one server may say about its catalog.
+const (
+	maxPackages = 100_000
+	maxEntries  = 1_000_000
+	maxBytes    = 1 << 30 // of all messages
+)
+
+// Catalog asks for everything and returns it as the objects of a catalog: packages and channels as they are asked for one by one, bundles
+// and upgrade edges as they are listed. A server does not tell of other objects, nor of what a package looks like.
+func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
+	g := gatherer{channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}}
+	for name, err := range c.Packages(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := c.Package(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.addPackage(p); err != nil {
+			return nil, c.failed("read the packages", err)
+		}
+	}
+	for b, err := range c.Bundles(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if err := g.addEntry(b); err != nil {
+			return nil, c.failed("read the bundles", err)
+		}
+	}
+	return &g.catalog, nil
+}
+
+// gatherer puts together what a server says.
+type gatherer struct {
+	catalog    catalog.Catalog
+	channels   map[[2]string]int // index by package and name
+	deprecated map[string]int    // index by package
+	bundles    map[[2]string]bool
+	entries    int
+	bytes      int
+}
+
+func (g *gatherer) count(message proto.Message) error {
+	if g.bytes += proto.Size(message); g.bytes > maxBytes {
+		return fmt.Errorf("it says more than %d bytes about its catalog; serve a smaller one", maxBytes)
+	}
+	return nil
+}
+
+func (g *gatherer) addPackage(p *registry.Package) error {
+	if len(g.catalog.Packages) == maxPackages {
+		return fmt.Errorf("it has more than %d packages; serve a smaller catalog", maxPackages)
+	}
+	if err := g.count(p); err != nil {
+		return err
+	}
+	g.catalog.Packages = append(g.catalog.Packages, catalog.Package{
+		Schema: catalog.SchemaPackage, Name: p.GetName(), DefaultChannel: p.GetDefaultChannelName(),
+	})
+	g.deprecate(p.GetName(), catalog.Reference{Schema: catalog.SchemaPackage}, p.GetDeprecation())
+	for _, channel := range p.GetChannels() {
+		g.channel(p.GetName(), channel.GetName())
+		g.deprecate(p.GetName(), catalog.Reference{Schema: catalog.SchemaChannel, Name: channel.GetName()}, channel.GetDeprecation())
+	}
+	return nil
+}
+
+// channel finds a channel or makes it.
+func (g *gatherer) channel(pkg, name string) *catalog.Channel {
+	key := [2]string{pkg, name}
+	i, ok := g.channels[key]
+	if !ok {
+		i = len(g.catalog.Channels)
+		g.channels[key] = i
+		g.catalog.Channels = append(g.catalog.Channels, catalog.Channel{Schema: catalog.SchemaChannel, Package: pkg, Name: name})
+	}
+	return &g.catalog.Channels[i]
+}
+
+// deprecate adds the message about an object, if there is one.
+func (g *gatherer) deprecate(pkg string, of catalog.Reference, d *registry.Deprecation) {
+	if d == nil {
+		return
+	}
+	i, ok := g.deprecated[pkg]
+	if !ok {
+		i = len(g.catalog.Deprecations)
+		g.deprecated[pkg] = i
+		g.catalog.Deprecations = append(g.catalog.Deprecations, catalog.Deprecations{Schema: catalog.SchemaDeprecations, Package: pkg})
+	}
+	found := &g.catalog.Deprecations[i]
+	found.Entries = append(found.Entries, catalog.Deprecation{Reference: of, Message: d.GetMessage()})
+}
+
+// addEntry adds an entry to its channel, and its bundle when it is the first one of it.
+func (g *gatherer) addEntry(b *registry.Bundle) error {
+	if g.entries++; g.entries > maxEntries {
+		return fmt.Errorf("it has more than %d entries of channels; serve a smaller catalog", maxEntries)
+	}
+	if err := g.count(b); err != nil {
+		return err
+	}
+	channel := g.channel(b.GetPackageName(), b.GetChannelName())
+	channel.Entries = append(channel.Entries, catalog.Entry{
+		Name: b.GetCsvName(), Replaces: b.GetReplaces(), Skips: b.GetSkips(), SkipRange: b.GetSkipRange(),
+	})
+	key := [2]string{b.GetPackageName(), b.GetCsvName()}
+	if g.bundles[key] {
+		return nil
+	}
+	g.bundles[key] = true
+	bundle, err := bundleOf(b)
+	if err != nil {
+		return fmt.Errorf("bundle %q of package %q: %w", b.GetCsvName(), b.GetPackageName(), err)
+	}
+	g.catalog.Bundles = append(g.catalog.Bundles, bundle)
+	g.deprecate(b.GetPackageName(), catalog.Reference{Schema: catalog.SchemaBundle, Name: b.GetCsvName()}, b.GetDeprecation())
+	return nil
+}

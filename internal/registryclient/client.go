@@ -1,0 +1,135 @@
+package registryclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"fairlead.dev/fairlead/api/registry"
+)
+
+// maxMessage bounds a message: a bundle with all its manifests.
+const maxMessage = 64 << 20
+
+// Client is a connection to a server. It is safe for concurrent use.
+type Client struct {
+	address  string
+	conn     *grpc.ClientConn
+	registry registry.RegistryClient
+}
+
+// Dial returns a client of the server at an address, HOST:PORT. It connects when it is first used, and again when the connection is lost.
+func Dial(address string) (*Client, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil { // other forms would reach other things, such as sockets of this machine
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	var conn *grpc.ClientConn
+	if err == nil {
+		conn, err = grpc.NewClient("dns:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("use the catalog server at %s: %w; an address is written HOST:PORT", address, err)
+	}
+	return &Client{address, conn, registry.NewRegistryClient(conn)}, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// State is the state of the connection.
+func (c *Client) State() connectivity.State { return c.conn.GetState() }
+
+// Healthy tells whether the server says that it serves. It waits until the server can be reached or ctx ends.
+func (c *Client) Healthy(ctx context.Context) (bool, error) {
+	answer, err := healthpb.NewHealthClient(c.conn).Check(ctx, &healthpb.HealthCheckRequest{Service: "Registry"}, grpc.WaitForReady(true))
+	if err != nil {
+		return false, c.failed("check the health", err)
+	}
+	return answer.GetStatus() == healthpb.HealthCheckResponse_SERVING, nil
+}
+
+// Packages are the names of all packages, in the order of the server.
+func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		open := func(ctx context.Context) (grpc.ServerStreamingClient[registry.PackageName], error) {
+			return c.registry.ListPackages(ctx, &registry.ListPackageRequest{})
+		}
+		for name, err := range receive(ctx, open) {
+			if err != nil {
+				err = c.failed("list the packages", err)
+			}
+			if !yield(name.GetName(), err) {
+				return
+			}
+		}
+	}
+}
+
+// Package asks for a package.
+func (c *Client) Package(ctx context.Context, name string) (*registry.Package, error) {
+	p, err := c.registry.GetPackage(ctx, &registry.GetPackageRequest{Name: name})
+	if err != nil {
+		return nil, c.failed(fmt.Sprintf("get package %q", name), err)
+	}
+	return p, nil
+}
+
+// Bundle asks for an entry of a channel, with its manifests.
+func (c *Client) Bundle(ctx context.Context, pkg, channel, name string) (*registry.Bundle, error) {
+	b, err := c.registry.GetBundle(ctx, &registry.GetBundleRequest{PkgName: pkg, ChannelName: channel, CsvName: name})
+	if err != nil {
+		return nil, c.failed(fmt.Sprintf("get bundle %q of channel %q of package %q", name, channel, pkg), err)
+	}
+	return b, nil
+}
+
+// Bundles are all entries of all channels, in the order of the server.
+func (c *Client) Bundles(ctx context.Context) iter.Seq2[*registry.Bundle, error] {
+	return func(yield func(*registry.Bundle, error) bool) {
+		open := func(ctx context.Context) (grpc.ServerStreamingClient[registry.Bundle], error) {
+			return c.registry.ListBundles(ctx, &registry.ListBundlesRequest{})
+		}
+		for b, err := range receive(ctx, open) {
+			if err != nil {
+				err = c.failed("list the bundles", err)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// failed says what was attempted with which server.
+func (c *Client) failed(what string, err error) error {
+	return fmt.Errorf("%s of the catalog server at %s: %w", what, c.address, err)
+}
+
+// receive reads a stream to its end or its error, and ends it when no more of it is wanted.
+func receive[T any](ctx context.Context, open func(context.Context) (grpc.ServerStreamingClient[T], error)) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stream, err := open(ctx)
+		for err == nil {
+			var message *T
+			if message, err = stream.Recv(); err == nil && !yield(message, nil) {
+				return
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(nil, err)
+		}
+	}
+}

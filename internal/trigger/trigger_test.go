@@ -1,0 +1,43 @@
+package trigger
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func TestABurstIsOneRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer q.ShutDown()
+		h := After(Burst, func(_ context.Context, o client.Object) []reconcile.Request {
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace()}}}
+		})
+		of := func(namespace string) client.Object {
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
+		}
+		h.Create(t.Context(), event.CreateEvent{Object: of("a")}, q)
+		for range 10 {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: of("a"), ObjectNew: of("a")}, q)
+			time.Sleep(Burst / 20)
+		}
+		h.Delete(t.Context(), event.DeleteEvent{Object: of("b")}, q)
+		if n := q.Len(); n != 0 {
+			t.Errorf("within the delay %d requests are due", n)
+		}
+		time.Sleep(2 * Burst)
+		synctest.Wait()
+		if n := q.Len(); n != 2 {
+			t.Errorf("after the burst %d requests are due, want one for each namespace", n)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package unpack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// InlineLimit is the size in bytes up to which a manifest is kept in the InstallPlan itself.
+const InlineLimit = 2048
+
+// referenceKind marks a step's manifest as a reference to the content store.
+const referenceKind = "ContentReference"
+
+// ErrMissing says that the content store does not hold the manifest that a reference names.
+var ErrMissing = errors.New("the content store no longer holds the manifest")
+
+// Reference names a manifest in the content store.
+type Reference struct {
+	Kind   string `json:"kind"`
+	Digest string `json:"digest"`
+	Size   int    `json:"size"`
+}
+
+// Blobs is the content store, as this package needs it. The error of Get is fs.ErrNotExist for what the store does not hold.
+type Blobs interface {
+	Put(ctx context.Context, data []byte) (digest string, err error)
+	Get(ctx context.Context, digest string) ([]byte, error)
+}
+
+// Manifests keeps the manifests of InstallPlan steps.
+type Manifests struct {
+	Blobs Blobs
+}
+
+// Refer returns what a step should hold for the manifest: the manifest itself when it is small, else a reference to it.
+func (m Manifests) Refer(ctx context.Context, manifest []byte) (string, error) {
+	if len(manifest) <= InlineLimit {
+		return string(manifest), nil
+	}
+	digest, err := m.Blobs.Put(ctx, manifest)
+	if err != nil {
+		return "", fmt.Errorf("keep a manifest of %d bytes in the content store: %w", len(manifest), err)
+	}
+	text, err := json.Marshal(Reference{Kind: referenceKind, Digest: digest, Size: len(manifest)})
+	if err != nil {
+		return "", fmt.Errorf("encode the reference to a manifest: %w", err)
+	}
+	return string(text), nil
+}
+
+// Resolve returns the manifest behind the text of a step. The error wraps ErrMissing when the content store has lost it.
+func (m Manifests) Resolve(ctx context.Context, text string) ([]byte, error) {
+	ref, ok := ParseReference(text)
+	if !ok {
+		return []byte(text), nil
+	}
+	data, err := m.Blobs.Get(ctx, ref.Digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: manifest %s of %d bytes: %w", ErrMissing, ref.Digest, ref.Size, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read manifest %s of %d bytes: %w", ref.Digest, ref.Size, err)
+	}
+	return data, nil
+}
+
+// ParseReference tells whether the text of a step is a reference, and returns it.
+func ParseReference(text string) (Reference, bool) {
+	if len(text) > InlineLimit {
+		return Reference{}, false
+	}
+	var ref Reference
+	if err := json.Unmarshal([]byte(text), &ref); err != nil || ref.Kind != referenceKind || ref.Digest == "" {
+		return Reference{}, false
+	}
+	return ref, true
+}

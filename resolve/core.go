@@ -1,0 +1,102 @@
+package resolve
+
+// Unsatisfiable reports that a problem has no answer.
+type Unsatisfiable struct {
+	// Core is a set of clauses that cannot hold together, ordered as a chain of reasons: a request, what it needs, what
+	// that needs and so on, and at last what stands in the way.
+	Core []Clause `json:"core"`
+	// Minimal says that without any one clause of Core the others can hold together. It is false only when the budget
+	// ran out or the context ended while looking for that.
+	Minimal bool `json:"minimal"`
+	// Steps is the work that was done.
+	Steps int `json:"-"`
+}
+
+// unsatisfiable makes the error for clauses that cannot hold together, given as a set of guilty sources.
+func unsatisfiable(p *Problem, pr *program, guilty []bool, b *budget) *Unsatisfiable {
+	small := pr.restrict(guilty)
+	off, minimal := small.minimise(b)
+	var core []Clause
+	for i := range small.sources {
+		if !off[i] {
+			core = append(core, small.describe(p, int32(i)))
+		}
+	}
+	return &Unsatisfiable{Core: chain(core), Minimal: minimal, Steps: b.used}
+}
+
+// minimise turns off sources of a program without answer until each that is left is needed for that. Later sources go
+// first, so that what is told starts at the first requests.
+func (pr *program) minimise(b *budget) (off []bool, minimal bool) {
+	off = make([]bool, len(pr.sources))
+	r := newRotation(pr, b)
+	for i := len(off) - 1; i >= 0; i-- {
+		if off[i] || r.needed[i] {
+			continue
+		}
+		off[i] = true
+		s, conflict, err := search(pr, off, b)
+		switch {
+		case err != nil:
+			off[i] = false
+			return off, false
+		case conflict == none:
+			off[i] = false
+			r.from(s, off, int32(i))
+		default:
+			for j, guilty := range s.blame(conflict) {
+				off[j] = off[j] || !guilty
+			}
+		}
+	}
+	return off, true
+}
+
+// restrict returns the program of the sources to keep alone, with variables and sources numbered anew.
+func (pr *program) restrict(keep []bool) *program {
+	small := &program{}
+	sources := make([]int32, len(pr.sources))
+	for i, s := range pr.sources {
+		if keep[i] {
+			sources[i] = int32(len(small.sources))
+			small.sources = append(small.sources, s)
+		}
+	}
+	number := make(map[int]int32)
+	rename := func(lits []lit) []lit {
+		out := make([]lit, len(lits))
+		for i, l := range lits {
+			v, known := number[l.variable()]
+			if !known {
+				v = small.variable(pr.names[l.variable()])
+				number[l.variable()] = v
+			}
+			out[i] = positive(v) | l&1
+		}
+		return out
+	}
+	starts := make(map[int32]bool, len(pr.requests))
+	for _, n := range pr.requests {
+		starts[n] = true
+	}
+	for i := range pr.clauses {
+		c := pr.clauses[i]
+		if !keep[c.source] {
+			continue
+		}
+		c.lits, c.source = rename(c.lits), sources[c.source]
+		n := small.add(c)
+		if c.need {
+			guard := c.lits[0].variable()
+			small.needs[guard] = append(small.needs[guard], n)
+		}
+		if starts[int32(i)] {
+			small.requests = append(small.requests, n)
+		}
+	}
+	for i := range small.sources {
+		s := &small.sources[i]
+		s.members = rename(s.members)
+	}
+	return small
+}

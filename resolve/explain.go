@@ -1,0 +1,107 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxReasons  = 6   // lines of reasons in Error; with the conclusion and a hint there are eight
+	maxTextSize = 400 // bytes of one reason in Error
+)
+
+// Error tells the chain of reasons in at most eight lines, then what to do if the last origin that can tell does.
+func (u *Unsatisfiable) Error() string {
+	var out strings.Builder
+	for i, line := range abridge(lines(u.Reasons())) {
+		if i == 0 {
+			out.WriteString("because ")
+		} else {
+			out.WriteString("and ")
+		}
+		out.WriteString(line + "\n")
+	}
+	out.WriteString("there is no solution")
+	for i := len(u.Core) - 1; i >= 0; i-- {
+		if hint := u.Core[i].Origin.Hint; hint != "" {
+			out.WriteString("\n" + tidy(hint))
+			break
+		}
+	}
+	return out.String()
+}
+
+// Reason is one line of an explanation: a clause, and how many more of the core say the same of other subjects.
+type Reason struct {
+	Clause
+	More int
+}
+
+// Reasons returns the core with clauses that say the same of different subjects put together.
+func (u *Unsatisfiable) Reasons() []Reason {
+	place := make(map[string]int)
+	var out []Reason
+	for i := range u.Core {
+		k := likeness(&u.Core[i], i)
+		if first, known := place[k]; known {
+			out[first].More++
+			continue
+		}
+		place[k] = len(out)
+		out = append(out, Reason{Clause: u.Core[i]})
+	}
+	return out
+}
+
+func lines(reasons []Reason) []string {
+	out := make([]string, len(reasons))
+	for i, r := range reasons {
+		out[i] = tidy(r.Origin.Text)
+		if r.More > 0 {
+			out[i] += fmt.Sprintf(" (and %d more alike)", r.More)
+		}
+	}
+	return out
+}
+
+// likeness returns what clauses that belong on one line share: the rule that the caller named, or the same kind and
+// the same candidates.
+func likeness(c *Clause, i int) string {
+	switch {
+	case c.Origin.Alike != "":
+		return "alike " + c.Origin.Alike
+	case c.Kind == Dependency && len(c.Others) > 0:
+		return "needs " + strings.Join(c.Others, "\x00")
+	default:
+		return fmt.Sprint("single ", i)
+	}
+}
+
+// abridge leaves out the middle of too many lines.
+func abridge(lines []string) []string {
+	if len(lines) <= maxReasons {
+		return lines
+	}
+	head := maxReasons / 2
+	tail := maxReasons - head - 1
+	out := append([]string{}, lines[:head]...)
+	out = append(out, fmt.Sprintf("%d more reasons in between", len(lines)-head-tail))
+	return append(out, lines[len(lines)-tail:]...)
+}
+
+func tidy(text string) string { return Tidy(text, maxTextSize) }
+
+// Tidy makes text of unknown authors one line of at most size bytes, and three more where it is cut.
+func Tidy(text string, size int) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
+	if len(clean) <= size {
+		return clean
+	}
+	return strings.ToValidUTF8(clean[:size], "") + "..."
+}

@@ -1,0 +1,124 @@
+package resolve
+
+// stepsPerLearned is what one literal or cause of a learned clause costs. It is kept until the search ends, so the
+// budget bounds memory through it.
+const stepsPerLearned = 4
+
+// learn draws a clause from a conflict after at least one decision, takes back the decisions that it makes void and
+// assigns what it forces: the first unique implication point of the last decision level.
+func (s *solver) learn(conflict int32) {
+	c := s.analyse(conflict)
+	back := s.secondWatch(c.lits)
+	s.b.spend(stepsPerLearned * (len(c.lits) + len(c.causes)))
+	n := int32(len(s.clauses))
+	s.clauses = append(s.clauses, c)
+	s.watched = append(s.watched, [2]int32{})
+	s.undo(back)
+	s.walk.undo(back)
+	if len(c.lits) > 1 {
+		s.watch(n, 0, 1)
+	}
+	s.assign(c.lits[0], n)
+}
+
+// analyse resolves the conflict with the reasons of its literals until one literal of the last level is left. That
+// literal comes first in the learned clause.
+func (s *solver) analyse(conflict int32) clause {
+	learned := clause{lits: []lit{0}, source: -1}
+	now, open := int32(len(s.levels)), 0
+	at := len(s.trail)
+	n, resolved := conflict, lit(-1)
+	for {
+		learned.causes = append(learned.causes, n)
+		lits := s.because(n, resolved)
+		s.b.spend(len(lits))
+		for _, m := range lits {
+			switch v := m.variable(); {
+			case s.seen[v]:
+			case s.level[v] == 0:
+				s.seen[v] = true
+				learned.causes = append(learned.causes, ^int32(v))
+			case s.level[v] == now:
+				s.seen[v] = true
+				open++
+			default:
+				s.seen[v] = true
+				learned.lits = append(learned.lits, m)
+			}
+		}
+		for at--; !s.seen[s.trail[at].variable()]; at-- {
+		}
+		resolved = s.trail[at]
+		s.seen[resolved.variable()] = false
+		if open--; open == 0 {
+			break
+		}
+		n = s.reason[resolved.variable()]
+	}
+	learned.lits[0] = resolved.not()
+	s.forget(learned)
+	return learned
+}
+
+// forget clears the marks that analyse leaves.
+func (s *solver) forget(learned clause) {
+	for _, l := range learned.lits {
+		s.seen[l.variable()] = false
+	}
+	for _, cause := range learned.causes {
+		if cause < 0 {
+			s.seen[^cause] = false
+		}
+	}
+}
+
+// secondWatch moves the literal of the latest level but one to the second place, where it is watched, and returns its level.
+func (s *solver) secondWatch(lits []lit) int {
+	if len(lits) == 1 {
+		return 0
+	}
+	best := 1
+	for i := 2; i < len(lits); i++ {
+		if s.level[lits[i].variable()] > s.level[lits[best].variable()] {
+			best = i
+		}
+	}
+	lits[1], lits[best] = lits[best], lits[1]
+	return int(s.level[lits[1].variable()])
+}
+
+// blame returns, by source, which ones a conflict without any decision follows from.
+func (s *solver) blame(conflict int32) []bool {
+	guilty := make([]bool, len(s.pr.sources))
+	asked := make([]bool, len(s.clauses))
+	queue := []int32{conflict}
+	for _, l := range s.because(conflict, -1) {
+		queue = append(queue, ^int32(l.variable()))
+	}
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if n < 0 { // a variable that is fixed: by its reason, and what that rests on
+			v := ^n
+			if s.seen[v] {
+				continue
+			}
+			s.seen[v] = true
+			queue = append(queue, s.reason[v])
+			for _, l := range s.because(s.reason[v], s.trail[s.place[v]]) {
+				queue = append(queue, ^int32(l.variable()))
+			}
+			continue
+		}
+		if asked[n] {
+			continue
+		}
+		asked[n] = true
+		if c := &s.clauses[n]; c.source >= 0 {
+			guilty[c.source] = true
+		} else {
+			queue = append(queue, c.causes...)
+		}
+	}
+	return guilty
+}

@@ -1,0 +1,146 @@
+package resolve
+
+import "fmt"
+
+// Var is one thing that an answer contains or does not contain: a request or a candidate.
+// Vars number from 1 in the order in which the Problem first hears of them; zero is no Var.
+type Var int
+
+// Problem collects what an answer must satisfy. The zero value is an empty problem, ready for use.
+//
+// The answer depends on the set of clauses, on the ids and on the order of each candidate list. It does not depend on
+// the order in which Vars or clauses were added. A Problem may be solved by many goroutines at once as long as none
+// of them adds to it.
+type Problem struct {
+	ids         []string // ids[v-1] is the id of v
+	index       map[string]Var
+	order       []Var
+	constraints []constraint
+	seen        []int // by Var: the last call of distinct that saw it
+	distincts   int
+	misuse      error // first call with a Var of another Problem, or a negative limit; reported by Solve
+}
+
+// constraint is a clause in the caller's terms, before it is lowered to literals.
+type constraint struct {
+	kind    Kind
+	subject Var   // the Var that the clause is about; zero for Conflict and AtMost
+	others  []Var // candidates of a dependency, members of a conflict or an at-most clause; no duplicates
+	limit   int   // AtMost only
+	formula Formula
+	origin  Origin
+}
+
+// Var returns the Var with this id, new or known.
+func (p *Problem) Var(id string) Var {
+	if p.index == nil {
+		p.index = make(map[string]Var, len(p.ids)+1)
+		for i, known := range p.ids {
+			p.index[known] = Var(i + 1)
+		}
+	}
+	if v, ok := p.index[id]; ok {
+		return v
+	}
+	p.ids = append(p.ids, id)
+	v := Var(len(p.ids))
+	p.index[id] = v
+	return v
+}
+
+// Find returns the Var with this id, if the problem has heard of it.
+func (p *Problem) Find(id string) (Var, bool) {
+	v, ok := p.index[id]
+	return v, ok
+}
+
+// ID returns the id of v, or "" when v is not of this Problem.
+func (p *Problem) ID(v Var) string {
+	if v < 1 || int(v) > len(p.ids) {
+		return ""
+	}
+	return p.ids[v-1]
+}
+
+// Order says which requests are visited first, and in which order. Requests that are never named here come after
+// those that are, by id. Repeated calls add to the end; repeated Vars keep their first place.
+func (p *Problem) Order(vs ...Var) {
+	p.check("Order", vs...)
+	p.order = append(p.order, vs...)
+}
+
+// Require makes v mandatory. Such a v is a request.
+func (p *Problem) Require(v Var, o Origin) {
+	p.add(constraint{kind: Mandatory, subject: v, origin: o})
+}
+
+// Forbid keeps v out of every answer.
+func (p *Problem) Forbid(v Var, o Origin) {
+	p.add(constraint{kind: Prohibited, subject: v, origin: o})
+}
+
+// Depends says that v needs at least one of the candidates, the most wanted first. Without candidates v is impossible.
+func (p *Problem) Depends(v Var, candidates []Var, o Origin) {
+	p.add(constraint{kind: Dependency, subject: v, others: p.distinct(candidates), origin: o})
+}
+
+// Conflict says that a and b exclude each other. A Var in conflict with itself is impossible.
+func (p *Problem) Conflict(a, b Var, o Origin) {
+	members := []Var{a, b}
+	if a == b {
+		members = members[:1]
+	}
+	p.add(constraint{kind: Conflicting, others: members, limit: len(members) - 1, origin: o})
+}
+
+// AtMostOne says that no two of vs are in an answer together.
+func (p *Problem) AtMostOne(vs []Var, o Origin) { p.AtMost(1, vs, o) }
+
+// AtMost says that no more than k of vs are in an answer together. Repeated Vars count once.
+func (p *Problem) AtMost(k int, vs []Var, o Origin) {
+	if k < 0 && p.misuse == nil {
+		p.misuse = fmt.Errorf("resolve: AtMost was called with the negative limit %d for %q: give 0 or more", k, o.Text)
+	}
+	p.add(constraint{kind: Limited, others: p.distinct(vs), limit: k, origin: o})
+}
+
+// Formula says that v needs f to hold. Inside Any, the most wanted alternative comes first.
+func (p *Problem) Formula(v Var, f Formula, o Origin) {
+	p.add(constraint{kind: Compound, subject: v, formula: f, origin: o})
+}
+
+func (p *Problem) add(c constraint) {
+	if c.kind != Conflicting && c.kind != Limited {
+		p.check(string(c.kind), c.subject)
+	}
+	p.check(string(c.kind), c.others...)
+	p.constraints = append(p.constraints, c)
+}
+
+func (p *Problem) check(what string, vs ...Var) {
+	for _, v := range vs {
+		if (v < 1 || int(v) > len(p.ids)) && p.misuse == nil {
+			p.misuse = fmt.Errorf("resolve: %s was given Var %d, but the problem has %d: take Vars from Problem.Var", what, v, len(p.ids))
+		}
+	}
+}
+
+// distinct returns vs without repetitions, in the order of first appearance, in memory of its own.
+func (p *Problem) distinct(vs []Var) []Var {
+	p.check("a list", vs...)
+	if p.misuse != nil {
+		return nil
+	}
+	p.distincts++
+	for len(p.seen) <= len(p.ids) {
+		p.seen = append(p.seen, 0)
+	}
+	out := make([]Var, 0, len(vs))
+	for _, v := range vs {
+		if p.seen[v] != p.distincts {
+			p.seen[v] = p.distincts
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// outcome is all that a caller can see of a call to Solve, by ids.
+type outcome struct {
+	IDs       []string
+	Decisions []string
+	Steps     int
+	Core      []Clause
+}
+
+func outcomeOf(t *testing.T, p *Problem) outcome {
+	t.Helper()
+	s, err := Solve(context.Background(), p, Options{})
+	var none *Unsatisfiable
+	if errors.As(err, &none) {
+		return outcome{Core: none.Core}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := outcome{IDs: s.IDs(), Steps: s.Steps}
+	for _, d := range s.Decisions {
+		line := fmt.Sprintf("%s %+v -> %s reused=%v rejected", p.ID(d.Subject), d.Origin, p.ID(d.Chosen), d.Reused)
+		for _, v := range d.Rejected {
+			line += " " + p.ID(v)
+		}
+		o.Decisions = append(o.Decisions, line)
+	}
+	return o
+}
+
+// shuffled returns the same problem with Vars and clauses added in another order.
+func (p *Problem) shuffled(rnd *rand.Rand) *Problem {
+	q := &Problem{}
+	for _, i := range rnd.Perm(len(p.ids)) {
+		q.Var(p.ids[i])
+	}
+	rename := func(vs []Var) []Var {
+		out := make([]Var, len(vs))
+		for i, v := range vs {
+			out[i] = q.Var(p.ID(v))
+		}
+		return out
+	}
+	var formula func(Formula) Formula
+	formula = func(f Formula) Formula {
+		g := Formula{op: f.op}
+		if f.op == opLit {
+			g.variable = q.Var(p.ID(f.variable))
+		}
+		for _, part := range f.parts {
+			g.parts = append(g.parts, formula(part))
+		}
+		return g
+	}
+	q.Order(rename(p.order)...)
+	for _, i := range rnd.Perm(len(p.constraints)) {
+		c := p.constraints[i]
+		if c.subject != 0 {
+			c.subject = q.Var(p.ID(c.subject))
+		}
+		c.others, c.formula = rename(c.others), formula(c.formula)
+		if c.kind == Conflicting || c.kind == Limited {
+			rnd.Shuffle(len(c.others), func(i, j int) { c.others[i], c.others[j] = c.others[j], c.others[i] })
+		}
+		q.constraints = append(q.constraints, c)
+	}
+	return q
+}
+
+func checkShuffle(t *testing.T, p *Problem, rnd *rand.Rand) {
+	t.Helper()
+	if diff := cmp.Diff(outcomeOf(t, p), outcomeOf(t, p.shuffled(rnd))); diff != "" {
+		t.Fatalf("the order of insertion shows in the outcome:\n%s\n%v", diff, p)
+	}
+}
+
+// anonymous makes the clauses of p as alike as they get: no Fields, few texts.
+func (p *Problem) anonymous() *Problem {
+	for i := range p.constraints {
+		p.constraints[i].origin = Origin{Text: fmt.Sprint(i % 3)}
+	}
+	return p
+}
+
+func TestTenThousandShufflesGiveOneAnswer(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for i := range 200 {
+		p := decode(randomBytes(rnd))
+		if i%2 == 0 {
+			p = p.anonymous()
+		}
+		want := outcomeOf(t, p)
+		for range 50 {
+			if diff := cmp.Diff(want, outcomeOf(t, p.shuffled(rnd))); diff != "" {
+				t.Fatalf("the order of insertion shows in the outcome:\n%s\n%v", diff, p)
+			}
+		}
+	}
+}
+
+func TestUnrelatedClausesChangeNothing(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 10))
+	for range 2000 {
+		p := decode(randomBytes(rnd))
+		want := outcomeOf(t, p)
+		o := Origin{Text: "unrelated"}
+		x, y := p.Var("other/x"), p.Var("other/y")
+		p.Depends(x, []Var{y, 1}, o)
+		p.Depends(y, nil, o)
+		p.Forbid(y, o)
+		p.Conflict(x, 1, o)
+		p.AtMost(0, []Var{x, y}, o)
+		p.Formula(x, Not(Lit(2)), o)
+		if diff := cmp.Diff(want, outcomeOf(t, p)); diff != "" {
+			t.Fatalf("what no request can reach shows in the outcome:\n%s\n%v", diff, p)
+		}
+	}
+}

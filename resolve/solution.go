@@ -1,0 +1,92 @@
+package resolve
+
+// Solution is the preferred answer of a problem.
+type Solution struct {
+	// Selected holds the answer in the order in which it was found: the requests first, then what they need, depth
+	// first.
+	Selected []Var
+	// Decisions tell how each need was met, in the order in which they were visited.
+	Decisions []Decision
+	// Steps is the work that was done.
+	Steps int
+
+	p     *Problem
+	pr    *program
+	taken []choice // by decision
+}
+
+// Decision tells how one need was met.
+type Decision struct {
+	Subject  Var    // what has the need
+	Origin   Origin // where the need comes from
+	Chosen   Var    // what meets it; zero when that is an absence or a part of a formula
+	Reused   bool   // what meets it was selected before
+	Rejected []Var  // what is wanted more than Chosen but cannot be had together with everything chosen before
+}
+
+// IDs returns the ids of Selected, in the same order.
+func (s *Solution) IDs() []string {
+	ids := make([]string, len(s.Selected))
+	for i, v := range s.Selected {
+		ids[i] = s.p.ID(v)
+	}
+	return ids
+}
+
+// solution reads the answer off a finished walk.
+func (s *solver) solution(p *Problem) Solution {
+	out := Solution{Steps: s.b.used, p: p, pr: s.pr, taken: s.walk.taken}
+	for _, l := range s.walk.holds.stack {
+		if name := s.pr.names[l.variable()]; name != 0 && !l.negated() {
+			out.Selected = append(out.Selected, name)
+		}
+	}
+	out.Decisions = make([]Decision, 0, len(s.walk.taken))
+	for _, c := range s.walk.taken {
+		out.Decisions = append(out.Decisions, s.decision(p, c))
+	}
+	return out
+}
+
+func (s *solver) decision(p *Problem, c choice) Decision {
+	need := &s.pr.clauses[c.need]
+	rule := &p.constraints[s.pr.sources[need.source].rule]
+	d := Decision{Subject: rule.subject, Origin: rule.origin, Reused: c.reused}
+	if l := need.lits[c.option]; !l.negated() {
+		d.Chosen = s.pr.names[l.variable()]
+	}
+	if c.reused {
+		return d
+	}
+	for _, l := range need.lits[1:c.option] {
+		if name := s.pr.names[l.variable()]; name != 0 && !l.negated() {
+			d.Rejected = append(d.Rejected, name)
+		}
+	}
+	return d
+}
+
+// describe returns the clause that a source stands for.
+func (pr *program) describe(p *Problem, source int32) Clause {
+	s := &pr.sources[source]
+	if s.rule < 0 {
+		return *s.assumed
+	}
+	r := &p.constraints[s.rule]
+	c := Clause{Kind: r.kind, Subject: p.ID(r.subject), Limit: r.limit, Origin: r.origin}
+	switch r.kind {
+	case Dependency:
+		for _, v := range r.others {
+			c.Others = append(c.Others, p.ID(v))
+		}
+	case Conflicting, Limited:
+		for _, l := range s.members {
+			c.Others = append(c.Others, p.ID(pr.names[l.variable()]))
+		}
+	case Compound:
+		for _, v := range s.leaves {
+			c.Others = append(c.Others, p.ID(v))
+		}
+	}
+	return c
+}

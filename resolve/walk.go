@@ -1,0 +1,126 @@
+package resolve
+
+// walk is the order of decisions: an agenda of needs that starts with the requests and grows depth first by what is
+// chosen for them. It can go back to any earlier decision, because the agenda is a list whose nodes never change and
+// everything else is a stack.
+type walk struct {
+	agenda []item
+	head   int32 // the first item, or -1
+	holds  holdings
+	taken  []choice
+	marks  []mark // the state before each decision
+}
+
+// item is the rest of the needs of one selected variable, and the items after it.
+type item struct {
+	guard int32
+	done  int32 // how many needs of guard are behind us
+	next  int32
+}
+
+// choice is how one need was met.
+type choice struct {
+	need   int32
+	option int32 // place among the literals of the need
+	reused bool
+}
+
+type mark struct {
+	head                  int32
+	agenda, taken, chosen int
+}
+
+// start holds the requests and puts their needs on the agenda.
+func (s *solver) start() {
+	w := &s.walk
+	w.holds = newHoldings(s)
+	w.head = -1
+	var roots []int32
+	for _, n := range s.pr.requests {
+		if l := s.pr.clauses[n].lits[0]; !s.disabled(n) && !w.holds.literal[l] {
+			w.holds.add(l)
+			roots = append(roots, int32(l.variable()))
+		}
+	}
+	for i := len(roots) - 1; i >= 0; i-- {
+		w.push(item{guard: roots[i], next: w.head})
+	}
+}
+
+func (w *walk) push(i item) {
+	w.agenda = append(w.agenda, i)
+	w.head = int32(len(w.agenda) - 1)
+}
+
+// step meets needs in order until one takes a decision. It returns false when the agenda is empty.
+func (s *solver) step() bool {
+	w := &s.walk
+	for w.head >= 0 {
+		it := w.agenda[w.head]
+		needs := s.pr.needs[it.guard]
+		if int(it.done) == len(needs) {
+			w.head = it.next
+			continue
+		}
+		if !s.b.spend(1) {
+			return false
+		}
+		if s.meet(it, needs[it.done]) {
+			return true
+		}
+	}
+	return false
+}
+
+// meet meets one need and reports whether that took a decision.
+func (s *solver) meet(it item, need int32) bool {
+	w := &s.walk
+	advanced := item{guard: it.guard, done: it.done + 1, next: it.next}
+	if s.disabled(need) {
+		w.push(advanced)
+		return false
+	}
+	c := s.pick(need)
+	l := s.pr.clauses[need].lits[c.option]
+	decide := !c.reused && s.value(l) == unknown
+	if decide {
+		w.marks = append(w.marks, mark{w.head, len(w.agenda), len(w.taken), w.holds.len()})
+		s.levels = append(s.levels, int32(len(s.trail)))
+		s.assign(l, none)
+	}
+	w.push(advanced)
+	w.taken = append(w.taken, c)
+	if !c.reused {
+		w.holds.add(l)
+		if !l.negated() && len(s.pr.needs[l.variable()]) > 0 {
+			w.push(item{guard: int32(l.variable()), next: w.head})
+		}
+	}
+	return decide
+}
+
+// pick returns the option that meets a need: one that holds already, or else the first that is not impossible.
+func (s *solver) pick(need int32) choice {
+	lits := s.pr.clauses[need].lits
+	s.b.spend(len(lits))
+	first := -1
+	for i := 1; i < len(lits); i++ {
+		if s.walk.holds.literal[lits[i]] {
+			return choice{need, int32(i), true}
+		}
+		if first < 0 && s.value(lits[i]) != isFalse {
+			first = i
+		}
+	}
+	if first < 0 {
+		panic("resolve: a need of a selected variable lost all its options without a conflict")
+	}
+	return choice{need, int32(first), false}
+}
+
+// undo takes back what was done since the decision after the first n.
+func (w *walk) undo(n int) {
+	m := w.marks[n]
+	w.head, w.agenda, w.taken, w.marks = m.head, w.agenda[:m.agenda], w.taken[:m.taken], w.marks[:n]
+	w.holds.undo(m.chosen)
+}

@@ -1,0 +1,108 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+)
+
+// Verdict tells what became of one Var.
+type Verdict struct {
+	// Selected reports that it is in the answer. Decision then is the one that chose it, nil for a request.
+	Selected bool
+	// Decision is where it lost against something else, or nil when nothing that was selected asks for it.
+	Decision *Decision
+	// Core, if any, is why it could not be had at that decision; *Assumed* clauses in it are choices made before. When it
+	// is nil, the Var could have been had, but something else is wanted more or met the need already.
+	Core *Unsatisfiable
+}
+
+// WhyNot tells why v is not in the answer, or what brought it in. Its errors are those of Solve.
+func (s *Solution) WhyNot(ctx context.Context, v Var, o Options) (Verdict, error) {
+	for _, w := range s.Selected {
+		if v == w {
+			return Verdict{Selected: true, Decision: s.find(func(d *Decision, _ choice) bool { return d.Chosen == v && !d.Reused })}, nil
+		}
+	}
+	for i, d := range s.Decisions {
+		for _, w := range d.Rejected {
+			if v == w {
+				core, err := s.Obstacle(ctx, i, v, o)
+				if err == nil && core == nil {
+					err = fmt.Errorf("resolve: %s is possible after all: the problem was changed after it was solved", s.p.ID(v))
+				}
+				return Verdict{Decision: &s.Decisions[i], Core: core}, err
+			}
+		}
+	}
+	return Verdict{Decision: s.find(func(_ *Decision, c choice) bool { return s.offers(c, v) })}, nil
+}
+
+func (s *Solution) find(match func(*Decision, choice) bool) *Decision {
+	for i := range s.Decisions {
+		if match(&s.Decisions[i], s.taken[i]) {
+			return &s.Decisions[i]
+		}
+	}
+	return nil
+}
+
+// offers reports whether v is an option of the need that c met.
+func (s *Solution) offers(c choice, v Var) bool {
+	for _, l := range s.pr.clauses[c.need].lits[1:] {
+		if !l.negated() && s.pr.names[l.variable()] == v {
+			return true
+		}
+	}
+	return false
+}
+
+// Obstacle tells why v, which could meet the need of Decisions[n], was impossible together with all that had been chosen before. It is
+// nil when v was possible. Its errors are those of Solve.
+func (s *Solution) Obstacle(ctx context.Context, n int, v Var, o Options) (*Unsatisfiable, error) {
+	pr := *s.pr
+	pr.clauses = pr.clauses[:len(pr.clauses):len(pr.clauses)]
+	pr.requests = pr.requests[:len(pr.requests):len(pr.requests)]
+	pr.sources = pr.sources[:len(pr.sources):len(pr.sources)]
+	for i, c := range s.taken[:n] {
+		if !c.reused {
+			l := pr.clauses[c.need].lits[c.option]
+			pr.assume(l, s.chosenEarlier(l, &s.Decisions[i]))
+		}
+	}
+	for _, l := range pr.clauses[s.taken[n].need].lits[1:] {
+		if !l.negated() && pr.names[l.variable()] == v {
+			id := s.p.ID(v)
+			pr.assume(l, Clause{Kind: Assumed, Subject: id, Origin: Origin{Text: id + " is asked about"}})
+		}
+	}
+	b := newBudget(ctx, o)
+	found, conflict, err := search(&pr, nil, b)
+	if err != nil || conflict == none {
+		return nil, err
+	}
+	return unsatisfiable(s.p, &pr, found.blame(conflict), b), nil
+}
+
+// assume adds l as a clause of its own source.
+func (pr *program) assume(l lit, c Clause) {
+	pr.sources = append(pr.sources, source{rule: -1, assumed: &c})
+	n := pr.add(clause{lits: []lit{l}, source: int32(len(pr.sources) - 1)})
+	if !l.negated() {
+		pr.requests = append(pr.requests, n)
+	}
+}
+
+// chosenEarlier describes l, which met the need of d, as an assumption.
+func (s *Solution) chosenEarlier(l lit, d *Decision) Clause {
+	origin := d.Origin
+	id := s.p.ID(s.pr.names[l.variable()])
+	switch {
+	case id == "":
+		origin.Text = "an alternative was chosen earlier, since " + origin.Text
+	case l.negated():
+		origin.Text = id + " was left out earlier, since " + origin.Text
+	default:
+		origin.Text = id + " was chosen earlier, since " + origin.Text
+	}
+	return Clause{Kind: Assumed, Subject: id, Origin: origin}
+}

@@ -1,0 +1,54 @@
+package docs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSteps(t *testing.T) {
+	page := "text\n$ not a command\n```console\n$ one\na\nb\n$ two \\\n> more\n```\n```yaml\n$ no: command\n```\n"
+	want := []step{{line: 4, command: "one", output: []string{"a", "b"}}, {line: 7, command: "two \\\nmore"}}
+	if diff := cmp.Diff(want, steps(page), cmp.AllowUnexported(step{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	tests := map[string]struct {
+		page, lines string
+		want        bool
+	}{
+		"the same":                 {"a\nb", "a\nb", true},
+		"another line":             {"a\nb", "a\nc", false},
+		"a line more":              {"a", "a\nb", false},
+		"a line less":              {"a\nb", "a", false},
+		"any lines":                {"a\n...\nd", "a\nb\nc\nd", true},
+		"any lines may be none":    {"a\n...\nb", "a\nb", true},
+		"any lines at the end":     {"a\n...", "a\nb", true},
+		"what follows must follow": {"...\nd", "a\nb", false},
+		"any text":                 {"took … ms", "took 12 ms", true},
+		"but only there":           {"took … ms", "took 12 s", false},
+		"nothing special":          {"a.c (1)", "abc (1)", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := matches(strings.Split(test.page, "\n"), strings.Split(test.lines, "\n")); got != test.want {
+				t.Errorf("%t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	page := "text\n```console\n$ one\nold\n$ two \\\n> more\n```\nend\n"
+	todo := steps(page)
+	if got := rewrite(page, todo); got != page {
+		t.Errorf("rewritten with its own output the page is\n%s", got)
+	}
+	todo[0].output = []string{"new", "lines"}
+	if want := strings.Replace(page, "old", "new\nlines", 1); rewrite(page, todo) != want {
+		t.Errorf("rewritten with new output the page is\n%s", rewrite(page, todo))
+	}
+}

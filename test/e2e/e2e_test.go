@@ -1,0 +1,55 @@
+// Package e2e runs the built program as a user would: each script in testdata is a session at the command line.
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// program is the directory of the built fairlead.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "fairlead-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "fairlead"), "fairlead.dev/fairlead/cmd/fairlead")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build fairlead:", err)
+		return 1
+	}
+	program = dir
+	return m.Run()
+}
+
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples", "bundles"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", program+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PROGRAM", filepath.Join(program, "fairlead"))
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("BUNDLES", examples)
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
+			return nil
+		},
+	})
+}
