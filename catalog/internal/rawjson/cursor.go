@@ -131,7 +131,7 @@ func appendUnicode(dst, text []byte) ([]byte, int) {
 
 // codeUnit is what \u and four digits stand for.
 func codeUnit(escape []byte) rune {
-	if len(escape) < len(`\u0000`) || escape[1] != 'u' {
+	if len(escape) < len(`\u0000`) || escape[0] != '\\' || escape[1] != 'u' {
 		return utf8.RuneError
 	}
 	n, err := strconv.ParseUint(string(escape[2:]), 16, 16)

@@ -127,7 +127,8 @@ func TestMembersAndElements(t *testing.T) {
 }
 
 func TestString(t *testing.T) {
-	for text, want := range map[string]string{` "a" `: "a", `"\u00e9\n"`: "é\n", "1": "", `"\ud800"`: "\ufffd", `""`: ""} {
+	for text, want := range map[string]string{` "a" `: "a", `"\u00e9\n"`: "é\n", "1": "", `"\ud800"`: "\ufffd", `""`: "",
+		`"\ud83d}ude00"`: "\ufffd}ude00", `"\ud83d\ude00"`: "\U0001f600"} {
 		if got := String([]byte(text)); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
