@@ -124,10 +124,7 @@ func annotationsYAML(annotations map[string]string) ([]byte, error) {
 	list := &yaml.Node{Kind: yaml.MappingNode}
 	for _, key := range keys {
 		if value, ok := annotations[key]; ok {
-			name, text := &yaml.Node{}, &yaml.Node{}
-			name.SetString(key)
-			text.SetString(value)
-			list.Content = append(list.Content, name, text)
+			list.Content = append(list.Content, textNode(key), textNode(value))
 		}
 	}
 	var out bytes.Buffer
@@ -137,4 +134,14 @@ func annotationsYAML(annotations map[string]string) ([]byte, error) {
 		return nil, fmt.Errorf("write annotations: %w", err)
 	}
 	return out.Bytes(), encoder.Close()
+}
+
+// textNode is a string. One of several lines is quoted: as a block, a line that begins with a tab could not be read again.
+func textNode(text string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(text)
+	if node.Style == yaml.LiteralStyle {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	return node
 }

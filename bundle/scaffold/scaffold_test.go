@@ -233,6 +233,8 @@ func TestRefuses(t *testing.T) {
 func FuzzAnnotations(f *testing.F) {
 	f.Add("operators.operatorframework.io.bundle.package.v1", "4.10")
 	f.Add("a: b", "true\n- x")
+	f.Add("\t\n", "--\x01")
+	f.Add("a", "\n\t# x\n")
 	f.Fuzz(func(t *testing.T, key, value string) {
 		if !utf8.ValidString(key) || !utf8.ValidString(value) {
 			return
