@@ -37,6 +37,7 @@ var rules = []rule{
 	{pkg: "internal/observed", may: []string{"api/operators", "catalog", "version", "internal/catalogset", "internal/plan"}},
 	{pkg: "internal/image", may: []string{"internal/filelock"}},
 	{pkg: "internal/catalogcache", may: []string{"catalog", "internal/filelock"}},
+	{pkg: "internal/catalogimage", may: []string{"catalog", "internal/catalogcache", "internal/image"}},
 	{pkg: "internal/catalogserver", may: []string{"api/registry", "catalog", "internal/catalogcache", "internal/image"}},
 	{pkg: "internal/registryclient", may: []string{"api/registry", "catalog"}},
 	{pkg: "internal/certs"},
@@ -68,7 +69,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/trigger",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/trigger",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/render"
 )
@@ -64,7 +65,10 @@ func (l *Library) read(ctx context.Context, source string) (*catalog.Index, erro
 		if err != nil {
 			return nil, err
 		}
-		return useful(x, source)
+		if err := catalogimage.Check(x, source); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
+		return x, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case !isReference(source):
@@ -79,40 +83,12 @@ func (l *Library) image(ctx context.Context, ref string, auth image.Auth) (*cata
 	if err != nil {
 		return nil, err
 	}
-	img, err := store.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog})
-	if err != nil {
-		return nil, err
-	}
-	defer img.Close()
-	dir, err := image.CatalogDir(img.Labels)
-	if err != nil {
-		return nil, fmt.Errorf("image %s holds no file-based catalog: %w", img.Ref, err)
-	}
-	tree, err := fs.Sub(img.FS(), dir)
-	if err != nil {
-		return nil, fmt.Errorf("read directory %s of image %s: %w", dir, img.Ref, err)
-	}
-	x, err := l.indexes.FS(ctx, img.Digest, tree)
-	if err != nil {
-		return nil, fmt.Errorf("index the catalog in directory %s of image %s: %w", dir, img.Ref, err)
-	}
-	return useful(x, "image "+img.Ref)
+	x, _, err := catalogimage.Reader{Images: store, Indexes: l.indexes}.Read(ctx, ref, auth)
+	return x, err
 }
 
 // isReference tells whether a text can be the reference of an image, with the host of its registry.
 func isReference(source string) bool {
 	host, _, ok := strings.Cut(source, "/")
 	return ok && host != "." && host != ".." && (strings.ContainsAny(host, ".:") || host == "localhost")
-}
-
-// useful refuses a catalog without any package, and says what is wrong with it.
-func useful(x *catalog.Index, where string) (*catalog.Index, error) {
-	if len(x.PackageNames()) > 0 {
-		return x, nil
-	}
-	err := fmt.Errorf("%s holds no package", where)
-	if wrong := x.Problems().Err(); wrong != nil {
-		err = fmt.Errorf("%s holds no usable package: %w", where, wrong)
-	}
-	return nil, errors.Join(err, x.Close())
 }

@@ -1,0 +1,61 @@
+package catalogimage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/image"
+)
+
+// Reader reads catalogs from a registry. It is safe for concurrent use.
+type Reader struct {
+	// Images keeps what is pulled.
+	Images *image.Store
+	// Indexes keeps what is made of it.
+	Indexes *catalogcache.Cache
+}
+
+// Digest is what a reference stands for now; content with a digest that was read before need not be read again.
+func (r Reader) Digest(ctx context.Context, ref string, auth image.Auth) (string, error) {
+	return r.Images.Digest(ctx, ref, auth)
+}
+
+// Read is the index of the catalog in an image, and the digest of that image. The caller may close the index.
+func (r Reader) Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error) {
+	img, err := r.Images.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog})
+	if err != nil {
+		return nil, "", err
+	}
+	defer img.Close()
+	dir, err := image.CatalogDir(img.Labels)
+	if err != nil {
+		return nil, "", fmt.Errorf("image %s holds no file-based catalog: %w", img.Ref, err)
+	}
+	tree, err := fs.Sub(img.FS(), dir)
+	if err != nil {
+		return nil, "", fmt.Errorf("read directory %s of image %s: %w", dir, img.Ref, err)
+	}
+	x, err := r.Indexes.FS(ctx, img.Digest, tree)
+	if err != nil {
+		return nil, "", fmt.Errorf("index the catalog in directory %s of image %s: %w", dir, img.Ref, err)
+	}
+	if err := Check(x, fmt.Sprintf("directory %s of image %s", dir, img.Ref)); err != nil {
+		return nil, "", errors.Join(err, x.Close())
+	}
+	return x, img.Digest, nil
+}
+
+// Check refuses an index without any package, which nobody can want to be served, and says what is wrong with the content of where.
+func Check(x *catalog.Index, where string) error {
+	if len(x.PackageNames()) > 0 {
+		return nil
+	}
+	if wrong := x.Problems().Err(); wrong != nil {
+		return fmt.Errorf("%s holds no usable package: %w", where, wrong)
+	}
+	return fmt.Errorf("%s holds no package; name the place of a catalog", where)
+}

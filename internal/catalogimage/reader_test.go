@@ -1,0 +1,74 @@
+package catalogimage
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/image"
+)
+
+const content = `
+{"schema":"olm.package","name":"app","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"app","name":"stable","entries":[{"name":"app.v1.0.0"}]}
+{"schema":"olm.bundle","package":"app","name":"app.v1.0.0","image":"registry.example.com/app:v1.0.0","properties":[{"type":"olm.package","value":{"packageName":"app","version":"1.0.0"}}]}
+`
+
+// TestRead reads images from a registry on loopback.
+func TestRead(t *testing.T) {
+	registry := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(registry.Close)
+	images, err := image.Open(t.TempDir(), image.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexes, err := catalogcache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := Reader{Images: images, Indexes: indexes}
+	for name, test := range map[string]struct {
+		file, content string
+		labels        map[string]string
+		want          string // of the error; empty when there is a catalog
+	}{
+		"a catalog":          {"configs/catalog.json", content, image.CatalogLabels(), ""},
+		"no label":           {"configs/catalog.json", content, map[string]string{"a": "b"}, "operators.operatorframework.io.index.configs.v1"},
+		"nothing at all":     {"configs/.keep", "", image.CatalogLabels(), "directory configs of image "},
+		"nothing to be used": {"configs/catalog.json", `{"schema":"olm.package","name":"app"}`, image.CatalogLabels(), "holds no usable package: "},
+		"no catalog":         {"configs/catalog.json", `{`, image.CatalogLabels(), "configs of image "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ref := strings.TrimPrefix(registry.URL, "http://") + "/" + strings.ReplaceAll(name, " ", "-") + ":v1"
+			files := fstest.MapFS{test.file: {Data: []byte(test.content)}}
+			pushed, err := image.Push(t.Context(), ref, files, test.labels, image.PushOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, digest, err := reader.Read(t.Context(), ref, image.Auth{})
+			if test.want != "" {
+				if err == nil || !strings.Contains(err.Error(), test.want) || x != nil || digest != "" {
+					t.Errorf("got %v, %q, %v, want %s", x, digest, err, test.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now, err := reader.Digest(t.Context(), ref, image.Auth{}); err != nil || now != digest || !strings.HasSuffix(pushed, digest) {
+				t.Errorf("digest %q now %q, pushed %q: %v", digest, now, pushed, err)
+			}
+			if _, ok := x.Package("app"); !ok || x.Digest() != digest {
+				t.Errorf("packages %v, digest %s", x.PackageNames(), x.Digest())
+			}
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if _, _, err := reader.Read(t.Context(), strings.TrimPrefix(registry.URL, "http://")+"/gone:v1", image.Auth{}); image.KindOf(err) != image.NotFound {
+		t.Errorf("an image that is not there: %v", err)
+	}
+}
