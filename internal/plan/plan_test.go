@@ -102,7 +102,7 @@ func ask(t *testing.T, result *Result, question string) (string, bool) {
 	if question == "outdated" {
 		for _, s := range result.Standings() {
 			fmt.Fprintf(&b, "%s: installed %q, next %q, reachable %q, head %q, newest %q in %q, held by %q\n",
-				s.Subscription, s.Installed, s.Next, s.Reachable, s.Head, s.Newest, s.NewestIn, s.HeldBy)
+				s.Subscription, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, s.HeldBy)
 		}
 		return b.String(), true
 	}

@@ -13,8 +13,8 @@ type Standing struct {
 	Installed    string `json:"installed,omitempty"`
 	// Next is what the decision installs in its place.
 	Next string `json:"next,omitempty"`
-	// Reachable is where the upgrade edges of the channels that it follows lead to in the end.
-	Reachable string `json:"reachable,omitempty"`
+	// Allowed is where the upgrade edges of the channels that it follows lead to in the end.
+	Allowed string `json:"allowed,omitempty"`
 	// Head is the head of the channel that it follows; of several, of the preferred one.
 	Head string `json:"head,omitempty"`
 	// Newest is the highest version of the package in any channel of any catalog in view, and NewestIn that catalog.
@@ -28,7 +28,7 @@ type Standing struct {
 func (r *Result) Standings() []Standing {
 	var all []Standing
 	for _, q := range r.b.requests {
-		s := Standing{Subscription: q.sub.Name, Package: q.sub.Package, Reachable: q.reachable()}
+		s := Standing{Subscription: q.sub.Name, Package: q.sub.Package, Allowed: q.allowed()}
 		if q.installed != nil {
 			s.Installed = q.installed.Name
 		}
@@ -63,26 +63,26 @@ func (g *Group) stand(s *Standing) {
 	}
 }
 
-// reachable follows the upgrade edges from what is installed, each time to the entry that is preferred.
-func (q *request) reachable() string {
+// allowed follows the upgrade edges from what is installed, each time to the entry that is preferred.
+func (q *request) allowed() string {
 	if q.installed == nil {
 		return ""
 	}
-	at := *q.installed
-	for seen := map[string]bool{}; !seen[at.Name]; {
-		seen[at.Name] = true
-		if e := q.step(&at); e != nil {
-			at = Operator{Name: e.Name, Version: e.Bundle.Version.Version}
+	at := q.from
+	for seen := map[string]bool{}; !seen[at.name]; {
+		seen[at.name] = true
+		if e := q.step(at); e != nil {
+			at = departure{e.Name, e.Bundle.Version}
 		}
 	}
-	return at.Name
+	return at.name
 }
 
-// step returns the preferred entry that upgrades an operator, or nil.
-func (q *request) step(from *Operator) *catalog.EntryInfo {
+// step returns the preferred entry that upgrades from there, or nil.
+func (q *request) step(from departure) *catalog.EntryInfo {
 	for _, c := range q.channels {
 		for _, e := range c.Entries {
-			if edgeTo(e, from) != noEdge && !e.Bundle.Deprecated {
+			if edgeTo(e, from) != noEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version) {
 				return e
 			}
 		}

@@ -58,7 +58,7 @@ func (p *Preview) advice(s plan.Standing) string {
 			}
 		}
 	}
-	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Reachable && s.Newest != s.Next && s.Newest != s.Installed {
+	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
 		return fmt.Sprintf("%s is not where its Subscription leads to; to see why: fairlead why-not %s@%s", s.Newest, s.Package, s.Newest)
 	}
 	return ""
@@ -75,7 +75,7 @@ func (o *Outdated) Write(w io.Writer) error {
 	behind := 0
 	rows := [][]string{{"SUBSCRIPTION", "INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST", "IN"}}
 	for _, s := range o.Subscriptions {
-		rows = append(rows, []string{s.Subscription, s.Installed, s.Next, s.Reachable, s.Head, s.Newest, s.NewestIn})
+		rows = append(rows, []string{s.Subscription, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn})
 		if s.behind() {
 			behind++
 		}

@@ -151,7 +151,7 @@ func TestQuestionsAboutACluster(t *testing.T) {
 		t.Errorf("why: %+v", w)
 	}
 	o := p.Outdated()
-	if s := o.Subscriptions[0]; s.Installed != "app.v1.0.0" || s.Next != "app.v1.1.0" || s.Reachable != "app.v2.0.0" || s.Newest != "app.v2.0.0" || len(o.Unmanaged) > 0 {
+	if s := o.Subscriptions[0]; s.Installed != "app.v1.0.0" || s.Next != "app.v1.1.0" || s.Allowed != "app.v2.0.0" || s.Newest != "app.v2.0.0" || len(o.Unmanaged) > 0 {
 		t.Errorf("outdated: %+v", o)
 	}
 	n, err := p.WhyNot(t.Context(), "app", "2.0.0")

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,8 +38,7 @@ func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error 
 	var err error
 	switch o {
 	case OutputJSON:
-		content, err = json.MarshalIndent(value, "", "  ")
-		content = append(content, '\n')
+		content, err = readable(value)
 	case OutputYAML:
 		content, err = yaml.Marshal(value)
 	default:
@@ -51,4 +51,14 @@ func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error 
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
+}
+
+// readable is a value as JSON that people read too: > is written as itself, and not as a number for the sake of browsers.
+func readable(value any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(value)
+	return b.Bytes(), err
 }
