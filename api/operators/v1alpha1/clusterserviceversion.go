@@ -133,6 +133,8 @@ type ClusterServiceVersionSpec struct {
 }
 
 // Maintainer is a person or group that looks after an operator.
+//
+// +k8s:openapi-gen=true
 type Maintainer struct {
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -141,6 +143,8 @@ type Maintainer struct {
 }
 
 // AppLink is a name with an address.
+//
+// +k8s:openapi-gen=true
 type AppLink struct {
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -149,6 +153,8 @@ type AppLink struct {
 }
 
 // Icon is an image, base64 encoded.
+//
+// +k8s:openapi-gen=true
 type Icon struct {
 	Data      string `json:"base64data"`
 	MediaType string `json:"mediatype"`

@@ -10,6 +10,8 @@ import (
 )
 
 // CustomResourceDefinitions are the CRDs that an operator owns and those that it requires.
+//
+// +k8s:openapi-gen=true
 type CustomResourceDefinitions struct {
 	// +optional
 	Owned []CRDDescription `json:"owned,omitempty"`
@@ -18,6 +20,8 @@ type CustomResourceDefinitions struct {
 }
 
 // CRDDescription describes one version of a CRD.
+//
+// +k8s:openapi-gen=true
 type CRDDescription struct {
 	// name is the name of the CRD: <plural>.<group>.
 	Name    string `json:"name"`
@@ -38,6 +42,8 @@ type CRDDescription struct {
 }
 
 // APIServiceDefinitions are the aggregated APIs that an operator owns and those that it requires.
+//
+// +k8s:openapi-gen=true
 type APIServiceDefinitions struct {
 	// +optional
 	Owned []APIServiceDescription `json:"owned,omitempty"`
@@ -46,6 +52,8 @@ type APIServiceDefinitions struct {
 }
 
 // APIServiceDescription describes one kind of an aggregated API.
+//
+// +k8s:openapi-gen=true
 type APIServiceDescription struct {
 	// name is the plural name of the resource.
 	Name    string `json:"name"`
@@ -79,6 +87,8 @@ func (d APIServiceDescription) APIServiceName() string {
 
 // APIResourceReference is a kind of resource that is created for a custom resource. Published operators leave parts of
 // it out, so nothing is required.
+//
+// +k8s:openapi-gen=true
 type APIResourceReference struct {
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -89,6 +99,8 @@ type APIResourceReference struct {
 }
 
 // Descriptor tells user interfaces about one field or action of a custom resource.
+//
+// +k8s:openapi-gen=true
 type Descriptor struct {
 	// path is the field, relative to spec or status.
 	Path string `json:"path"`

@@ -24,6 +24,8 @@ const (
 )
 
 // InstallMode says whether an operator supports one install mode.
+//
+// +k8s:openapi-gen=true
 type InstallMode struct {
 	Type      InstallModeType `json:"type"`
 	Supported bool            `json:"supported"`

@@ -16,6 +16,7 @@ import (
 // +kubebuilder:validation:Type=string
 // +kubebuilder:validation:MaxLength=256
 // +kubebuilder:validation:XValidation:rule="self.matches('^$|^v?[0-9]{1,19}([.][0-9]{1,19}([.][0-9]{1,19}(-(0|[1-9][0-9]{0,18}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)([.](0|[1-9][0-9]{0,18}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?([+][0-9A-Za-z-]+([.][0-9A-Za-z-]+)*)?)?)?$')",message="version must be a semantic version such as 1.2.3"
+// +k8s:openapi-gen=true
 type OperatorVersion struct {
 	semver.Version `json:"-"`
 }
@@ -68,3 +69,9 @@ func unmarshalString(data []byte) (string, error) {
 	}
 	return text, nil
 }
+
+// OpenAPISchemaType says that a version is written as a string.
+func (OperatorVersion) OpenAPISchemaType() []string { return []string{"string"} }
+
+// OpenAPISchemaFormat says that the string has no format that OpenAPI knows.
+func (OperatorVersion) OpenAPISchemaFormat() string { return "" }

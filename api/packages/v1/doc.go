@@ -4,5 +4,6 @@
 // It uses the ClusterServiceVersion's types for what is copied from there. Start reading at packagemanifest.go.
 //
 // +groupName=packages.operators.coreos.com
+// +k8s:openapi-gen=true
 // +kubebuilder:object:generate=true
 package v1
