@@ -26,6 +26,8 @@ func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
 			StartingCSV: sub.Spec.StartingCSV,
 			Catalog:     catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource},
 			Installed:   n.Installed(sub),
+
+			VersionRange: sub.Annotations[plan.VersionRangeAnnotation],
 		})
 	}
 	for i := range n.Operators {

@@ -47,6 +47,9 @@ func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
 			chosen = b.node(at.Chosen).version()
 		}
 	}
+	if held := b.heldByRange(r, h); len(held) > 0 {
+		return held
+	}
 	if r.waits != "" {
 		return []Held{h}
 	}

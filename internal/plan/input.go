@@ -39,6 +39,8 @@ type Subscription struct {
 	StartingCSV string // used only when nothing is installed
 	Catalog     catalogset.Ref
 	Installed   string // the ClusterServiceVersion that the Subscription stands for, if there is one
+	// VersionRange is what the Subscription says, in an annotation, about the versions that it may move to; any when empty.
+	VersionRange string
 }
 
 // Operator is an installed ClusterServiceVersion.

@@ -68,6 +68,8 @@ type Held struct {
 	Wanted string `json:"wanted,omitempty"`
 	// Instead is the name of what was chosen, or stays, in its place.
 	Instead string `json:"instead,omitempty"`
+	// Field is the place where somebody asked for it to be held back; empty when that follows from the content of the catalogs.
+	Field string `json:"field,omitempty"`
 	// Reason tells what holds it back in one sentence; Conflict, if any, in full.
 	Reason   string    `json:"reason"`
 	Conflict *Conflict `json:"conflict,omitempty"`

@@ -59,6 +59,8 @@ type RecordedRequest struct {
 	StartingCSV string `json:"startingCSV,omitempty"`
 	Catalog     string `json:"catalog"`
 	Installed   string `json:"installed,omitempty"`
+	// VersionRange is the range that the Subscription set itself.
+	VersionRange string `json:"versionRange,omitempty"`
 }
 
 // Outcome is what was decided: what to install and what is held back, or why there is no answer.
@@ -109,7 +111,7 @@ func (b *builder) mayTakeOver(q *request, reach map[resolve.Var]bool) bool {
 
 func recordRequest(q *request) RecordedRequest {
 	s := q.sub
-	out := RecordedRequest{Name: s.Name, Package: s.Package, Channel: s.Channel, StartingCSV: s.StartingCSV, Catalog: s.Catalog.String()}
+	out := RecordedRequest{Name: s.Name, Package: s.Package, Channel: s.Channel, StartingCSV: s.StartingCSV, Catalog: s.Catalog.String(), VersionRange: s.VersionRange}
 	if q.installed != nil {
 		out.Installed = q.installed.Name
 	}

@@ -50,7 +50,7 @@ func (r Record) input(catalogs func(name, digest string) (*catalog.Index, error)
 	}
 	for _, q := range r.Requests {
 		in.Subscriptions = append(in.Subscriptions, Subscription{Name: q.Name, Package: q.Package, Channel: q.Channel,
-			StartingCSV: q.StartingCSV, Catalog: parseRef(q.Catalog), Installed: q.Installed})
+			StartingCSV: q.StartingCSV, Catalog: parseRef(q.Catalog), Installed: q.Installed, VersionRange: q.VersionRange})
 	}
 	return in, nil
 }

@@ -19,6 +19,7 @@ type request struct {
 	options []resolve.Var
 	// waits says why there is nothing newer for what is installed although there might be; empty when all is as it should be.
 	waits string
+	limit *limit // nil when there is none
 }
 
 // The fields of a Subscription that explanations name.
@@ -34,7 +35,7 @@ func subscriptionID(name string) string { return "subscription:" + name }
 
 // request states what a Subscription asks for.
 func (b *builder) request(s *Subscription) *request {
-	r := &request{sub: s, source: b.source(s)}
+	r := &request{sub: s, source: b.source(s), limit: limitOf(s)}
 	r.self, _ = b.add(&node{id: subscriptionID(s.Name), sub: s, source: r.source})
 	self := b.node(r.self)
 	b.problem.Require(r.self, self.origin("", "subscription %s exists", s.Name))
@@ -44,15 +45,18 @@ func (b *builder) request(s *Subscription) *request {
 	trouble := b.reach(r)
 	if trouble == nil && r.installed == nil {
 		r.options = b.installations(r)
-		trouble = nothingToInstall(r)
+		if trouble = nothingToInstall(r); trouble == nil {
+			trouble = b.within(r)
+		}
 	}
 	if trouble == nil && r.installed != nil {
 		r.options = b.upgrades(r)
+		b.within(r) // what is installed may stay in any case
 		for _, c := range r.options {
 			b.problem.Conflict(c, r.own, self.origin(fieldChannel, "%s would replace %s", b.node(c).name(), r.installed.Name))
 		}
 		switch stay := append(r.options[:len(r.options):len(r.options)], r.own); {
-		case !r.installed.deprecated() || !r.installed.Settled:
+		case !r.installed.deprecated() || !r.installed.Settled || r.limit.binds() && len(r.options) == 0:
 			r.options = stay
 		case len(r.options) == 0:
 			trouble = replaceDeprecated(r)
@@ -65,7 +69,7 @@ func (b *builder) request(s *Subscription) *request {
 		b.stays(&b.problem, r)
 		return r
 	}
-	what := fmt.Sprintf("subscription %s requires %s", s.Name, b.oneOf(r.options))
+	what := fmt.Sprintf("subscription %s requires %s%s", s.Name, b.oneOf(r.options), r.limited())
 	b.offer(r.self, offer{r.options, what}, self.origin(fieldChannel, "%s", what))
 	return r
 }
