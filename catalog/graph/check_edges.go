@@ -24,7 +24,7 @@ func (k *checker) skippedIgnored(c *channel, e *ending, left map[*node]bool) {
 		return
 	}
 	counts := scopeOf(c).hopsV0(sources)
-	would := choose(sources, ignored)
+	would := choose(sources, ignored, olderVersion)
 	from := map[*entry][]*node{}
 	for i, v := range would.sources {
 		if s := would.next[i]; s != nil && counts.from(v) == nil && !e.good[v] {
@@ -81,17 +81,15 @@ func (k *checker) backwards(c *channel) {
 		return
 	}
 	var pairs []string
-	hops := scopeOf(c).hopsV0(c.bundles())
-	ends := hops.ends()
+	hops := choose(c.bundles(), scopeOf(c).offered(), anyVersion)
 	for i, v := range hops.sources {
-		e := hops.next[i]
-		if e != nil && ends[v] != nil && v.version.Compare(e.node.version) > 0 && len(turned[v]) == 0 {
+		if e := hops.next[i]; e != nil && e.isBack(v) && len(e.forward(v)) == 0 {
 			pairs = append(pairs, fmt.Sprintf("%s to %s by %s", quote(v.name), quote(e.node.name), quote(e.skipRange.String())))
 		}
 	}
 	if len(pairs) > 0 {
-		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange takes newer versions back: "+some(pairs),
-			"end the skipRange below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")
+		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange contains versions newer than its entry, which other tools take back to it, over and over if an edge leads on from there; here they stay: "+some(pairs),
+			"end the skipRange below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0; let the entry skip what is to go back")
 	}
 }
 

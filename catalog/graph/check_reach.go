@@ -107,11 +107,20 @@ func (k *checker) loops(c *channel, e *ending) {
 		loop := way[slices.Index(way, way[len(way)-1]):]
 		var steps []string
 		for i, to := range loop[1:] {
-			steps = append(steps, fmt.Sprintf("%s to %s by %s", quote(loop[i].name), quote(to.name), e.hops.from(loop[i]).edges(loop[i])[0]))
+			steps = append(steps, fmt.Sprintf("%s to %s by %s", quote(loop[i].name), quote(to.name), e.edge(loop[i])))
 		}
 		k.report(catalog.Error, RuleUpgradeLoop, []Semantics{e.semantics}, c, "upgrades go round without an end: "+some(steps),
 			"remove the edge that leads to an older version; a skipRange has to end below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")
 	}
+}
+
+// edge is what makes the next hop of a version.
+func (e *ending) edge(v *node) Edge {
+	next := e.hops.from(v)
+	if e.semantics == V0 {
+		return next.forward(v)[0]
+	}
+	return next.edges(v)[0]
 }
 
 // minorGap reports minor versions that none of their versions ever leaves, and

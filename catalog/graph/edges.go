@@ -50,12 +50,21 @@ func (e *entry) edges(from *node) []Edge {
 	return found
 }
 
+// isBack tells whether a version is newer than the entry.
+func (e *entry) isBack(from *node) bool { return from.version.Compare(e.node.version) > 0 }
+
+// forward are those of its edges that count under v0: a skipRange leads back to
+// no older version, or the head would go round for ever where it has no end.
+func (e *entry) forward(from *node) []Edge {
+	return slices.DeleteFunc(e.edges(from), func(found Edge) bool { return found.Kind == SkipRange && e.isBack(from) })
+}
+
 // edgesV0 are those that a Subscription goes by.
 func (s scope) edgesV0(from, to *node) []Edge {
 	var found []Edge
 	for _, e := range to.entries {
 		if s.has[e.channel] && e.offered() {
-			found = append(found, e.edges(from)...)
+			found = append(found, e.forward(from)...)
 		}
 	}
 	return found

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"sort"
 )
 
 // hops says where each of some versions goes next when the resolver decides.
@@ -13,9 +14,17 @@ type hops struct {
 	known   int      // how many sources have a known version
 }
 
+// reach says which versions a skipRange leads on from.
+type reach bool
+
+const (
+	anyVersion   reach = false
+	olderVersion reach = true // not back from a newer one: so it is under v0
+)
+
 // choose gives each source the first of the candidates, which are in order of
 // preference, that upgrades from it.
-func choose(sources []*node, candidates []*entry) *hops {
+func choose(sources []*node, candidates []*entry, reach reach) *hops {
 	h := newHops(sources)
 	for _, e := range candidates {
 		if e.replaces != nil {
@@ -24,7 +33,11 @@ func choose(sources []*node, candidates []*entry) *hops {
 		for _, s := range e.skips {
 			h.take(s, e)
 		}
-		spans(h.sources[:h.known], e.skipRange, func(from, to int) {
+		within := h.sources[:h.known]
+		if reach == olderVersion {
+			within = within[:sort.Search(len(within), func(i int) bool { return e.isBack(within[i]) })]
+		}
+		spans(within, e.skipRange, func(from, to int) {
 			for i := h.find(from); i < to; i = h.find(i + 1) {
 				h.take(h.sources[i], e)
 			}
@@ -89,7 +102,10 @@ func (h *hops) from(v *node) *entry {
 
 // hopsV0 are those of a Subscription that follows the channels in this order:
 // one, or all of the package.
-func (s scope) hopsV0(sources []*node) *hops {
+func (s scope) hopsV0(sources []*node) *hops { return choose(sources, s.offered(), olderVersion) }
+
+// offered are the entries that v0 may install, the preferred first.
+func (s scope) offered() []*entry {
 	var candidates []*entry
 	for _, c := range s.list {
 		for _, e := range c.chain.line {
@@ -98,7 +114,7 @@ func (s scope) hopsV0(sources []*node) *hops {
 			}
 		}
 	}
-	return choose(sources, candidates)
+	return candidates
 }
 
 // hopsV1 are those of a ClusterExtension that follows the channels, whose order
@@ -114,7 +130,7 @@ func (s scope) hopsV1(sources []*node, prefer preference) *hops {
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b *entry) int { return prefer(a.node, b.node) })
-	h := choose(sources, candidates)
+	h := choose(sources, candidates, anyVersion)
 	offered := make(map[*node]bool, len(candidates))
 	for _, e := range candidates {
 		offered[e.node] = true

@@ -56,12 +56,12 @@ version-backwards slurm-operator/release-1.0 v0 and v1
 head-abandoned hive-operator v0 and v1
 head-abandoned strimzi-kafka-operator v0 and v1
 skipped-edges-ignored infinispan/2.3.x v0
-upgrade-loop debezium-operator/debezium-2.6.x v0
-upgrade-loop debezium-operator/debezium-2.7.x v0
-upgrade-loop debezium-operator/debezium-latest v0
-upgrade-loop fence-agents-remediation/stable v0
-upgrade-loop machine-deletion-remediation/stable v0
-upgrade-loop node-maintenance-operator/stable v0
+skip-range-backwards debezium-operator/debezium-2.6.x v0
+skip-range-backwards debezium-operator/debezium-2.7.x v0
+skip-range-backwards debezium-operator/debezium-latest v0
+skip-range-backwards fence-agents-remediation/stable v0
+skip-range-backwards machine-deletion-remediation/stable v0
+skip-range-backwards node-maintenance-operator/stable v0
 `} {
 		t.Run(archive, func(t *testing.T) {
 			if testing.Short() && archive == full {

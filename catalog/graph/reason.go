@@ -55,6 +55,13 @@ func (w *walk) deadEndV0(last *node) string {
 	}
 	reason := fmt.Sprintf("no entry that v0 may install upgrades from %s", last.name)
 	for _, c := range w.scope.list {
+		for _, e := range c.chain.line {
+			if e.offered() && len(e.edges(last)) > 0 { // nothing follows, so it is a way back
+				return fmt.Sprintf("%s: the skipRange of %s contains it, but leads back to no older version", reason, e.node.name)
+			}
+		}
+	}
+	for _, c := range w.scope.list {
 		for _, e := range c.entries {
 			if !e.offered() && len(e.edges(last)) > 0 {
 				why := c.refusal

@@ -171,7 +171,9 @@ func checkChoice(t testing.TB, in Input, c Choice) {
 		}
 		p, _ := s.Index.Package(c.Bundle.Package)
 		channel, _ := p.Channel(c.Channel)
-		if e, ok := channel.Entry(c.Bundle.Name); !ok || edgeTo(e, &in.Operators[i]) == noEdge {
+		was := in.Operators[i].Version
+		if e, ok := channel.Entry(c.Bundle.Name); !ok || e.Replaces != c.Replaces && !slices.Contains(e.Skips, c.Replaces) &&
+			(!e.SkipRange.Contains(was) || e.Bundle.Version.Version.LT(was)) {
 			t.Fatalf("no edge leads from %s to %s", c.Replaces, c.Bundle.Name)
 		}
 	}

@@ -68,7 +68,7 @@ func (q *request) allowed() string {
 	if q.installed == nil {
 		return ""
 	}
-	at := q.from
+	at := q.departure()
 	for seen := map[string]bool{}; !seen[at.name]; {
 		seen[at.name] = true
 		if e := q.step(at); e != nil {

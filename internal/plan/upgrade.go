@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
 )
 
 // edge is the way in which an entry upgrades an installed operator.
@@ -18,20 +19,52 @@ const (
 	edgeSkipRange edge = "skipRange"
 )
 
-// edgeTo tells how the entry upgrades the installed operator, if it does. Which edge it is makes no difference to what is preferred: the
-// entry nearer to the head is.
-func edgeTo(e *catalog.EntryInfo, installed *Operator) edge {
+// departure is what an upgrade starts from.
+type departure struct {
+	name    string
+	version version.VersionRelease
+}
+
+// departure of what a request has installed. Its release is in its version, or only in the catalog.
+func (r *request) departure() departure {
+	d := departure{r.installed.Name, version.VersionRelease{Version: r.installed.Version}}
+	if r.source != nil && r.source.Index != nil {
+		if bundle, ok := r.source.Index.Bundle(r.sub.Package, d.name); ok && bundle.Version.Version.EQ(d.version.Version) {
+			d.version = bundle.Version
+		}
+	}
+	return d
+}
+
+// edgeTo tells how the entry upgrades from there, if it does. Which edge it is makes no difference to what is preferred: the entry nearer
+// to the head is. Back to an older version leads only what names it: a skipRange without an upper end would take the head back for ever.
+func edgeTo(e *catalog.EntryInfo, from departure) edge {
 	switch {
-	case !e.InChain || e.Name == installed.Name:
+	case !e.InChain || e.Name == from.name:
 		return noEdge
-	case e.Replaces == installed.Name:
+	case e.Replaces == from.name:
 		return edgeReplaces
-	case slices.Contains(e.Skips, installed.Name):
+	case slices.Contains(e.Skips, from.name):
 		return edgeSkips
-	case !e.SkipRange.IsZero() && e.SkipRange.Contains(installed.Version):
+	case e.SkipRange.Contains(from.version.Version) && !from.isBack(e):
 		return edgeSkipRange
 	}
 	return noEdge
+}
+
+// isBack tells whether the entry is older. Of the same version, the release decides, however it is written.
+func (d departure) isBack(to *catalog.EntryInfo) bool { return released(to.Bundle.Version).Compare(released(d.version)) < 0 }
+
+func released(v version.VersionRelease) version.VersionRelease {
+	if len(v.Release) > 0 {
+		return v
+	}
+	return version.FromBuild(v.Version)
+}
+
+// refusesBack tells whether the only way to the entry would be a skipRange that leads back.
+func (d departure) refusesBack(to *catalog.EntryInfo) bool {
+	return to.InChain && edgeTo(to, d) == noEdge && to.Name != d.name && to.SkipRange.Contains(d.version.Version)
 }
 
 // upgrades returns the entries that may take over from what is installed, the preferred one first: those of the catalog that the
@@ -39,9 +72,10 @@ func edgeTo(e *catalog.EntryInfo, installed *Operator) edge {
 // the heads that skip what is installed, then what else upgrades it.
 func (b *builder) upgrades(r *request) []resolve.Var {
 	var found []resolve.Var
+	from := r.departure()
 	for _, c := range r.channels {
 		for place, e := range c.Entries {
-			if edgeTo(e, r.installed) != noEdge {
+			if edgeTo(e, from) != noEdge {
 				found = append(found, b.entry(r.source, c, place))
 			}
 		}
@@ -66,6 +100,7 @@ func (b *builder) upgrades(r *request) []resolve.Var {
 // elsewhere returns the entries of other catalogs that upgrade what is installed in the way that fits.
 func (b *builder) elsewhere(r *request, fits func(place int, way edge) bool) []resolve.Var {
 	var found []resolve.Var
+	from := r.departure()
 	for _, s := range b.sourcesFor(nil) {
 		if s == r.source || s.Index == nil {
 			continue
@@ -76,7 +111,7 @@ func (b *builder) elsewhere(r *request, fits func(place int, way edge) bool) []r
 		}
 		for _, c := range followed(p, r.sub.Channel) {
 			for place, e := range c.Entries {
-				if way := edgeTo(e, r.installed); way != noEdge && fits(place, way) {
+				if way := edgeTo(e, from); way != noEdge && fits(place, way) {
 					found = append(found, b.entry(s, c, place))
 				}
 			}
@@ -97,7 +132,7 @@ func stranded(r *request) string {
 		return r.waits
 	}
 	c := r.channels[0]
-	return fmt.Sprintf("no entry of channel %s of package %s upgrades from the installed %s: none replaces or skips it, and no skipRange contains its version %s; "+
+	return fmt.Sprintf("no entry of channel %s of package %s upgrades from the installed %s: none replaces or skips it, and no skipRange of a newer one contains its version %s; "+
 		"the channel head is %s: follow a channel that has %s, or delete ClusterServiceVersion %s to have the head installed in its place",
 		c.Name, r.sub.Package, r.installed.Name, r.installed.Version, c.Head, r.installed.Name, r.installed.Name)
 }
