@@ -44,6 +44,7 @@ var rules = []rule{
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/unpack", may: []string{"bundle", "catalog", "internal/image"}, client: true},
+	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/plan"}},
 	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
 	{pkg: "internal/kubeconfig", client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig"), client: true},
@@ -69,7 +70,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/trigger",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/plancontent", "internal/trigger",
 }
 
 // reserved says who alone may import a package that is not ours.

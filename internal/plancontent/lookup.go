@@ -1,0 +1,27 @@
+package plancontent
+
+import (
+	"encoding/json"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/plan"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Lookup records where the objects of a bundle come from, so that they can be had again when the content store has lost them. path is
+// the image of the bundle; by digest, once that is known.
+func Lookup(choice plan.Choice, path string) v1alpha1.BundleLookup {
+	record := struct {
+		Properties []catalog.Property `json:"properties,omitempty"`
+	}{choice.Bundle.Properties}
+	properties, err := json.Marshal(record)
+	if err != nil {
+		properties = []byte("{}") // a property that is not JSON was refused when the catalog was loaded
+	}
+	return v1alpha1.BundleLookup{
+		Path: path, Identifier: choice.Bundle.Name, Replaces: choice.Replaces, Properties: string(properties),
+		CatalogSourceRef: &corev1.ObjectReference{Namespace: choice.Catalog.Namespace, Name: choice.Catalog.Name},
+	}
+}
