@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -19,9 +20,10 @@ type builder struct {
 	known     register
 	pending   []resolve.Var // nodes whose dependencies are still to be looked up
 	offers    map[need]offer
-	offered   int           // candidates, of all needs
-	lacking   map[need]bool // needs of installed operators that no installed operator meets
-	compounds []compound    // constraints that are stated once all nodes are known
+	offered   int                     // candidates, of all needs
+	lacking   map[need]bool           // needs of installed operators that no installed operator meets
+	blind     map[need]catalogset.Ref // needs for which a catalog without content would have to be asked
+	compounds []compound              // constraints that are stated once all nodes are known
 	rules     rulebook
 }
 
@@ -38,7 +40,7 @@ type offer struct {
 }
 
 func newBuilder(in Input) *builder {
-	b := &builder{in: in, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}}
+	b := &builder{in: in, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}}
 	for _, o := range current(in.Operators) {
 		b.operators[o.Name] = &o
 		b.order = append(b.order, &o)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -15,6 +16,8 @@ type Conflict struct {
 	Chain []Link `json:"chain"`
 	// Advice says what to do.
 	Advice string `json:"advice,omitempty"`
+	// Unavailable are the catalogs without content that would have to be asked, in order.
+	Unavailable []catalogset.Ref `json:"-"`
 
 	subscriptions []string // those that go without, or
 	wanted        string   // what cannot be had

@@ -59,6 +59,7 @@ func (b *builder) depend(v resolve.Var, field string, c condition, message strin
 		origin.Text += ", and to find out who does has cost too much"
 		origin.Hint = "ask the authors of the bundle for a rule that costs less"
 	case blind != nil:
+		b.blind[need{v, field}] = blind.Ref
 		origin.Text += hiding(blind)
 		origin.Hint = repairBlind(blind)
 	case len(candidates) == 0:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -32,7 +33,23 @@ func (b *builder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subs
 		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", listSubscriptions(subscriptions), obstacle)
 	}
 	c.Advice = b.advice(core.Core, wanted)
+	c.Unavailable = b.unavailable(core.Core)
 	return c
+}
+
+// unavailable are the catalogs without content that those who need something would have had to ask.
+func (b *builder) unavailable(core []resolve.Clause) []catalogset.Ref {
+	var found []catalogset.Ref
+	for _, c := range core {
+		if c.Subject == "" {
+			continue
+		}
+		if ref, blind := b.blind[need{b.problem.Var(c.Subject), c.Origin.Field}]; blind && !slices.Contains(found, ref) {
+			found = append(found, ref)
+		}
+	}
+	slices.SortFunc(found, catalogset.Ref.Compare)
+	return found
 }
 
 // link tells one rule. Where the solver has names of its own, those of the catalog take their place.

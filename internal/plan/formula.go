@@ -70,6 +70,7 @@ func (b *builder) compound(v resolve.Var, field string, f *formula, message stri
 	origin := n.origin(field, "%s requires %s", n.label(), what)
 	origin.Alike = what
 	if blind := f.hidden(); blind != nil {
+		b.blind[need{v, field}] = blind.Ref
 		origin.Text += hiding(blind)
 		origin.Hint = repairBlind(blind)
 	}
