@@ -53,6 +53,9 @@ type SubscriptionStatus struct {
 	// conditions are the latest observations of the Subscription.
 	// +optional
 	Conditions []SubscriptionCondition `json:"conditions,omitempty"`
+	// observedGeneration is the generation of the spec that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// lastUpdated is when the status was last written.
 	LastUpdated metav1.Time `json:"lastUpdated"`
 }
