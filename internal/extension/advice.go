@@ -3,7 +3,6 @@ package extension
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
@@ -51,8 +50,12 @@ func (b *builder) advice(r Reason) string {
 	if way := b.way(); way != "" {
 		return way
 	}
-	return fmt.Sprintf("ask the authors of the catalog for an upgrade from %s, or, after making sure that it loses no data, set %s %s to %s",
-		b.in.Installed.Name, fieldPolicy, edit, SelfCertified)
+	return b.askAuthors(b.in.Installed.Name)
+}
+
+func (b *builder) askAuthors(from string) string {
+	return fmt.Sprintf("ask the authors of the catalog for an upgrade from %s, or, after making sure that it loses no data, set %s of ClusterExtension %s to %s",
+		from, fieldPolicy, b.in.Name, SelfCertified)
 }
 
 func (b *builder) repair() string {
@@ -78,43 +81,6 @@ func (b *builder) newest() string {
 		}
 	}
 	return found.bundle.Version.String()
-}
-
-// maxWay is how many versions a package may have for a way to be looked for: that looks at each pair of them.
-const maxWay = 1000
-
-// way tells the versions by which the installed bundle comes to the most wanted one that only lacks an edge, one upgrade at a time.
-func (b *builder) way() string {
-	if len(b.candidates) > maxWay {
-		return ""
-	}
-	from := map[*candidate]*candidate{}
-	queue := []*candidate{{bundle: &catalog.BundleInfo{Name: b.in.Installed.Name, Version: b.in.Installed.Version}}}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		for _, c := range b.candidates {
-			if from[c] == nil && follows(c, &Installed{Name: at.bundle.Name, Version: at.bundle.Version}) {
-				from[c] = at
-				queue = append(queue, c)
-			}
-		}
-	}
-	for _, c := range b.candidates {
-		if from[c] != nil && c.refusal().rule == ruleEdge {
-			return b.stops(c, from)
-		}
-	}
-	return ""
-}
-
-func (b *builder) stops(to *candidate, from map[*candidate]*candidate) string {
-	var versions []string
-	for at := to; from[at] != nil; at = from[at] {
-		versions = append(versions, at.bundle.Version.Version.String())
-	}
-	slices.Reverse(versions)
-	return fmt.Sprintf("set %s of ClusterExtension %s to each of %s in turn, and wait until it is installed", fieldVersion, b.in.Name, strings.Join(versions, ", "))
 }
 
 // provide says what to create so that a need is met.

@@ -32,7 +32,7 @@ type Result struct {
 	// Catalog is where it comes from, and Channels are those of the requested channels that it is in.
 	Catalog  string
 	Channels []string
-	// Held is the newest version that was wanted and cannot be had, if there is one.
+	// Held is the newest version that is wanted and cannot be had now, if there is one.
 	Held *Held
 	// Deprecation is what the catalog says about the package.
 	Deprecation *Deprecation
@@ -44,15 +44,6 @@ type Result struct {
 	Candidates []Candidate
 	// Record is what the decision was made on, and its outcome.
 	Record Record
-}
-
-// Held is a version that is newer than what was chosen.
-type Held struct {
-	Wanted  string `json:"wanted"`
-	Instead string `json:"instead"`
-	Catalog string `json:"catalog"`
-	Reason  string `json:"reason"`
-	Advice  string `json:"advice,omitempty"`
 }
 
 // Candidate is a version of the package in a catalog. It can be had when nothing refuses it.
@@ -112,21 +103,6 @@ func (b *builder) change(to *catalog.BundleInfo) Change {
 		return Stay
 	}
 	return Upgrade
-}
-
-// held is the most wanted candidate newer than the chosen one that neither the channels nor the range of the user rule out.
-func (b *builder) held(chosen *candidate) *Held {
-	for _, c := range b.candidates {
-		if c == chosen {
-			return nil
-		}
-		why := c.refusal()
-		if why == nil || why.rule < ruleEdge || c.bundle.Version.Compare(chosen.bundle.Version) <= 0 {
-			continue
-		}
-		return &Held{Wanted: c.bundle.Name, Instead: chosen.bundle.Name, Catalog: c.catalog.Name, Reason: why.origin.Text, Advice: why.origin.Hint}
-	}
-	return nil
 }
 
 func (b *builder) verdicts() []Candidate {
