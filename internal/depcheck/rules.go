@@ -42,8 +42,9 @@ var rules = []rule{
 	{pkg: "internal/registryclient", may: []string{"api/registry", "catalog"}},
 	{pkg: "internal/certs"},
 	{pkg: "internal/trigger", client: true},
+	{pkg: "internal/metrics"},
 	{pkg: "internal/apply", client: true},
-	{pkg: "internal/unpack", may: []string{"bundle", "catalog", "internal/image"}, client: true},
+	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},
 	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/plan"}},
 	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
 	{pkg: "internal/kubeconfig", client: true},
@@ -70,7 +71,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/plancontent", "internal/trigger",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/plancontent", "internal/trigger", "internal/metrics",
 }
 
 // reserved says who alone may import a package that is not ours.
