@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -16,10 +17,8 @@ import (
 )
 
 const (
-	// parallelPulls is how many bundles are fetched at once.
+	// parallelPulls is how many bundles are fetched at once; those that turn out to be slow do not count any more.
 	parallelPulls = 4
-	// pullTimeout bounds one attempt.
-	pullTimeout = 5 * time.Minute
 	// keepFor is how long a result that nobody asks for is kept in memory; the content stays on disk.
 	keepFor = 2 * time.Minute
 	// firstPause and longestPause bound the time between attempts.
@@ -35,11 +34,12 @@ type Request struct {
 	Manifests func() ([]json.RawMessage, error) // used when Image is empty
 	// Content identifies what Manifests returns: the digest of the catalog.
 	Content string
+	Policy
 }
 
 func (r Request) key() string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q", r.Name, r.Image, r.Content)
+	fmt.Fprintf(sum, "%q %q %q %d %d", r.Name, r.Image, r.Content, r.Timeout, r.MinRetry)
 	for _, document := range r.Auth.DockerConfig {
 		fmt.Fprintf(sum, " %q", document)
 	}
@@ -54,6 +54,8 @@ type State struct {
 	// Err is why the last attempt failed, and RetryAt when the next one is made.
 	Err     error
 	RetryAt time.Time
+	// Slow says how far an attempt has come that takes its time; empty for one that does not, yet.
+	Slow string
 }
 
 // Done tells whether the bundle is there.
@@ -65,6 +67,7 @@ type Unpacker struct {
 	clock  clock.Clock
 	slots  chan struct{}
 	notify func()
+	jitter func() float64 // from 0 to 1
 
 	mu   sync.Mutex
 	jobs map[string]*job
@@ -77,10 +80,10 @@ type job struct {
 	lastUsed time.Time
 }
 
-// New returns an Unpacker over a content store. notify is called, outside any lock, whenever a bundle becomes available or an
-// attempt fails; it must not block.
+// New returns an Unpacker over a content store. notify is called, outside any lock, whenever a bundle becomes available, an
+// attempt fails, or there is something to say about a slow one; it must not block.
 func New(store *image.Store, c clock.Clock, notify func()) *Unpacker {
-	return &Unpacker{store: store, clock: c, notify: notify, slots: make(chan struct{}, parallelPulls), jobs: map[string]*job{}}
+	return &Unpacker{store: store, clock: c, notify: notify, jitter: rand.Float64, slots: make(chan struct{}, parallelPulls), jobs: map[string]*job{}}
 }
 
 // Get returns the state of a bundle and, where needed, starts an attempt to fetch it. It waits for that attempt for at most
@@ -115,25 +118,32 @@ func (u *Unpacker) Get(ctx context.Context, r Request, patience time.Duration) S
 
 // Fetch waits until the bundle is there, the attempt fails, or the context ends.
 func (u *Unpacker) Fetch(ctx context.Context, r Request) (State, error) {
-	s := u.Get(ctx, r, pullTimeout)
+	patience := r.limit() + slowAfter // the attempt says better than we why it ended
+	s := u.Get(ctx, r, patience)
 	switch {
 	case s.Err != nil:
 		return s, s.Err
 	case ctx.Err() != nil:
 		return s, ctx.Err()
 	case !s.Done():
-		return s, fmt.Errorf("fetch bundle %s: not done after %s", r.Name, pullTimeout)
+		return s, fmt.Errorf("fetch bundle %s: not done after %s", r.Name, patience)
 	}
 	return s, nil
 }
 
 func (u *Unpacker) attempt(r Request, j *job, running chan struct{}) {
 	u.slots <- struct{}{}
+	free := sync.OnceFunc(func() { <-u.slots })
+	w := &progress{}
+	go u.watch(j, w, running, free)
 	// Nobody's context governs the attempt: whoever asked first may lose interest while others still wait.
-	ctx, cancel := context.WithTimeout(context.Background(), pullTimeout)
-	b, pinned, err := u.fetch(ctx, r)
+	ctx, cancel := context.WithTimeout(context.Background(), r.limit())
+	b, pinned, err := u.fetch(ctx, r, w)
+	if err != nil && ctx.Err() != nil {
+		err = &TimeoutError{Name: r.Name, After: r.limit(), Progress: w.String(), Err: err}
+	}
 	cancel()
-	<-u.slots
+	free()
 	u.mu.Lock()
 	j.running = nil
 	if err == nil {
@@ -141,56 +151,21 @@ func (u *Unpacker) attempt(r Request, j *job, running chan struct{}) {
 		j.state, j.attempts = State{Bundle: b, Pinned: pinned}, 0
 	} else {
 		j.attempts++
-		j.state = State{Err: err, RetryAt: u.clock.Now().Add(pause(j.attempts))}
+		j.state = State{Err: err, RetryAt: u.clock.Now().Add(max(u.pause(j.attempts), r.MinRetry))}
 	}
-	u.mu.Unlock()
 	close(running)
+	u.mu.Unlock()
 	u.notify()
 }
 
-func (u *Unpacker) fetch(ctx context.Context, r Request) (*bundle.Bundle, string, error) {
-	if r.Image == "" {
-		return fromManifests(r)
+// pause grows from a second to two minutes. Up to a fifth more of it is random, so that many bundles of a registry that was away do
+// not come back all at once.
+func (u *Unpacker) pause(attempts int) time.Duration {
+	base := longestPause
+	if attempts <= 7 {
+		base = min(firstPause<<(attempts-1), longestPause)
 	}
-	img, err := u.store.Pull(ctx, r.Image, image.PullOptions{Auth: r.Auth, Select: image.SelectBundle})
-	if err != nil {
-		return nil, "", fmt.Errorf("fetch bundle %s: %w", r.Name, err)
-	}
-	defer img.Close()
-	b, err := bundle.Load(img.FS())
-	if err != nil {
-		return nil, "", fmt.Errorf("read bundle %s from image %s: %w", r.Name, r.Image, err)
-	}
-	return b, img.Pinned, sameName(b, r)
-}
-
-func fromManifests(r Request) (*bundle.Bundle, string, error) {
-	manifests, err := r.Manifests()
-	if err != nil {
-		return nil, "", fmt.Errorf("read the manifests of bundle %s from its catalog: %w", r.Name, err)
-	}
-	b, err := bundle.FromManifests(manifests)
-	if err != nil {
-		return nil, "", fmt.Errorf("read the manifests of bundle %s from its catalog: %w", r.Name, err)
-	}
-	return b, "", sameName(b, r)
-}
-
-// sameName guards against an image whose content is not what the catalog says it is.
-func sameName(b *bundle.Bundle, r Request) error {
-	if b.Name == r.Name {
-		return nil
-	}
-	return fmt.Errorf("the catalog says that image %q is bundle %s, but it holds ClusterServiceVersion %s: the catalog must name the image of %s",
-		r.Image, r.Name, b.Name, r.Name)
-}
-
-// pause grows from a second to two minutes.
-func pause(attempts int) time.Duration {
-	if attempts > 7 {
-		return longestPause
-	}
-	return min(firstPause<<(attempts-1), longestPause)
+	return base + time.Duration(u.jitter()*float64(base)/5)
 }
 
 // forget drops results that nobody asked for lately. The lock is held.

@@ -61,7 +61,9 @@ func newUnpacker(t *testing.T) (*Unpacker, *clocktesting.FakeClock, *atomic.Int6
 	}
 	clock := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
 	var news atomic.Int64
-	return New(store, daytime{clock}, func() { news.Add(1) }), clock, &news
+	u := New(store, daytime{clock}, func() { news.Add(1) })
+	u.jitter = func() float64 { return 0 }
+	return u, clock, &news
 }
 
 func TestFetchesAnImageOnceForAll(t *testing.T) {
@@ -116,11 +118,16 @@ func TestFailuresAreTriedAgainWithPauses(t *testing.T) {
 }
 
 func TestPausesGrowAndEnd(t *testing.T) {
+	u := &Unpacker{jitter: func() float64 { return 0 }}
+	jittered := &Unpacker{jitter: func() float64 { return 1 }}
 	last := time.Duration(0)
 	for attempt := 1; attempt < 100; attempt++ {
-		p := pause(attempt)
+		p := u.pause(attempt)
 		if p < last || p < firstPause || p > longestPause {
 			t.Fatalf("after attempt %d the pause is %s, before it was %s", attempt, p, last)
+		}
+		if most := jittered.pause(attempt); most != p+p/5 {
+			t.Fatalf("after attempt %d the pause is at most %s, want a fifth more than %s", attempt, most, p)
 		}
 		last = p
 	}
@@ -138,11 +145,16 @@ func TestWrongContentIsRefused(t *testing.T) {
 	}
 }
 
+// inlineRequest asks for a bundle that its catalog holds itself.
+func inlineRequest(name string) Request {
+	csv := json.RawMessage(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"` + name +
+		`"},"spec":{"displayName":"a","version":"1.0.0","install":{"strategy":"deployment","spec":{"deployments":[]}}}}`)
+	return Request{Name: name, Content: "sha256:one", Manifests: func() ([]json.RawMessage, error) { return []json.RawMessage{csv}, nil }}
+}
+
 func TestManifestsOfTheCatalog(t *testing.T) {
 	u, _, _ := newUnpacker(t)
-	csv := json.RawMessage(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"a.v1.0.0"},"spec":{"displayName":"a","version":"1.0.0","install":{"strategy":"deployment","spec":{"deployments":[]}}}}`)
-	request := Request{Name: "a.v1.0.0", Content: "sha256:one", Manifests: func() ([]json.RawMessage, error) { return []json.RawMessage{csv}, nil }}
-	if s, err := u.Fetch(t.Context(), request); err != nil || s.Pinned != "" || s.Bundle.Name != "a.v1.0.0" {
+	if s, err := u.Fetch(t.Context(), inlineRequest("a.v1.0.0")); err != nil || s.Pinned != "" || s.Bundle.Name != "a.v1.0.0" {
 		t.Errorf("inline manifests: %+v, %v", s, err)
 	}
 	broken := Request{Name: "b.v1.0.0", Content: "sha256:one", Manifests: func() ([]json.RawMessage, error) { return nil, errors.New("gone") }}

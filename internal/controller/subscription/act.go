@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -151,7 +150,7 @@ func (c *Controller) fetch(ctx context.Context, s *state, g *group) []unpack.Sta
 		case bundles[i].Err != nil:
 			g.failures = append(g.failures, fetchFailure{name: requests[i].Name, err: bundles[i].Err, retryAt: bundles[i].RetryAt})
 		case !bundles[i].Done():
-			g.fetching = append(g.fetching, requests[i].Name)
+			g.fetching = append(g.fetching, requests[i].Name+prefixed(", slowly: ", bundles[i].Slow))
 		}
 	}
 	return bundles
@@ -161,20 +160,16 @@ func (c *Controller) fetch(ctx context.Context, s *state, g *group) []unpack.Sta
 const retrySecrets = 10 * time.Second
 
 func (c *Controller) bundleRequest(ctx context.Context, s *state, choice plan.Choice) (unpack.Request, error) {
-	request := unpack.Request{Name: choice.Bundle.Name, Image: choice.Bundle.Image}
 	from := s.Source(choice.Catalog)
 	if from == nil || from.Served.Index == nil {
-		return request, fmt.Errorf("fetch bundle %s: catalog %s is gone", choice.Bundle.Name, choice.Catalog)
+		return unpack.Request{}, fmt.Errorf("fetch bundle %s: catalog %s is gone", choice.Bundle.Name, choice.Catalog)
 	}
-	index := from.Served.Index
-	if request.Image == "" {
-		request.Content = index.Digest()
-		request.Manifests = func() ([]json.RawMessage, error) { return index.Manifests(choice.Bundle) }
-		return request, nil
+	policy, err := unpack.PolicyOf(s.Groups[0].Annotations)
+	if err != nil {
+		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 	}
-	auth, err := unpack.PullSecrets(ctx, c.live, from.Object.Namespace, from.Object.Spec.Secrets)
-	request.Auth = auth
-	return request, err
+	origin := unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index}
+	return origin.Bundle(ctx, c.live, choice.Bundle, policy)
 }
 
 // confirm looks at the namespace again, past the cache, and drops the groups for which it does not ask for the same any more. A
