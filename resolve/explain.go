@@ -95,7 +95,7 @@ func tidy(text string) string { return Tidy(text, maxTextSize) }
 // Tidy makes text of unknown authors one line of at most size bytes, and three more where it is cut.
 func Tidy(text string, size int) string {
 	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r

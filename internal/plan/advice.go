@@ -8,13 +8,13 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
-// advice says what to do about rules that cannot hold together: what the last rule that knows says, else what follows from who asks.
-func (b *builder) advice(core []resolve.Clause, wanted resolve.Var) string {
-	for i := len(core) - 1; i >= 0; i-- {
-		orphan := core[i].Kind == resolve.Mandatory && wanted != 0 // it does not have to go for that
-		if hint := core[i].Origin.Hint; hint != "" && !orphan {
-			return hint
-		}
+// advice says what to do about rules that cannot hold together: what the rules that know say, else what follows from who asks. Without any
+// one of the rules there would be an answer, so one piece of advice is enough: that about the most wanted version comes first.
+func (b *builder) advice(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) string {
+	if hints := hintsOf(core, reasons, wanted); len(hints) == 1 {
+		return hints[0]
+	} else if len(hints) > 1 {
+		return hints[0] + "; or " + hints[len(hints)-1]
 	}
 	askers := b.askers(core)
 	limited := slices.ContainsFunc(core, func(c resolve.Clause) bool { return c.Kind == resolve.Limited || c.Kind == resolve.Compound })
@@ -27,6 +27,34 @@ func (b *builder) advice(core []resolve.Clause, wanted resolve.Var) string {
 		return fmt.Sprintf("let Subscription %s follow another channel or catalog, or ask the authors of the bundles to correct what they require", strings.Join(askers, " or "))
 	}
 	return "delete one of the ClusterServiceVersions that exclude each other"
+}
+
+// hintsOf are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
+// and none for something that is only asked about.
+func hintsOf(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) []string {
+	var hints []string
+	orphan := ""
+	for _, r := range reasons {
+		hint := r.Origin.Hint
+		switch {
+		case hint == "" || r.Kind == resolve.Mandatory && wanted != 0:
+		case r.Kind == resolve.Mandatory:
+			orphan = hint
+		case r.Origin.Field == fieldMinKube: // the oldest of several versions needs least
+			for _, c := range core {
+				if c.Origin.Alike == r.Origin.Alike {
+					hint = c.Origin.Hint
+				}
+			}
+			fallthrough
+		case !slices.Contains(hints, hint):
+			hints = append(hints, hint)
+		}
+	}
+	if orphan != "" {
+		hints = append(hints, orphan)
+	}
+	return hints
 }
 
 // wayFor says what to change to have what is wanted.

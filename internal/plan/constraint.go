@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
@@ -25,7 +26,7 @@ func (b *builder) constrain(v resolve.Var) {
 		case n.bundle != nil:
 			origin := n.origin(field, "%s has an olm.constraint that cannot be read: %v", n.label(), err)
 			origin.Alike = "olm.constraint of " + n.bundle.Package + " cannot be read"
-			origin.Hint = fmt.Sprintf("ask the authors of package %s to correct the constraint", n.bundle.Package)
+			origin.Hint = fmt.Sprintf("ask the authors of package %s to correct %s of %s", n.bundle.Package, strings.TrimPrefix(field, "properties, "), n.name())
 			b.problem.Depends(v, nil, origin)
 		}
 	}

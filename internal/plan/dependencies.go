@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -64,9 +65,18 @@ func (b *builder) depend(v resolve.Var, field string, c condition, message strin
 		origin.Hint = repairBlind(blind)
 	case len(candidates) == 0:
 		origin.Text += ", and no catalog in view of the namespace has one"
-		origin.Hint = "create a CatalogSource whose catalog has " + what
+		origin.Hint = "create a CatalogSource whose catalog has " + n.brief(field, what, message)
 	}
 	b.offer(v, offer{candidates, text}, origin)
+}
+
+// brief names what a need asks for in advice, which repeats no rule that is told already.
+func (n *node) brief(field, what, message string) string {
+	const short, shortMessage = 200, 120
+	if len(what) <= short && !strings.Contains(what, ruleText) {
+		return what
+	}
+	return "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
 }
 
 // installedMeets tells whether an installed operator other than n meets a condition.

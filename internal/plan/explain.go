@@ -32,7 +32,7 @@ func (b *builder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subs
 	} else {
 		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", listSubscriptions(subscriptions), obstacle)
 	}
-	c.Advice = b.advice(core.Core, wanted)
+	c.Advice = b.advice(core.Core, reasons, wanted)
 	c.Unavailable = b.unavailable(core.Core)
 	return c
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/blang/semver/v4"
 )
 
+// fieldMinKube is where a bundle says which Kubernetes it needs.
+const fieldMinKube = "minKubeVersion of its ClusterServiceVersion"
+
 // refuseTooNew forbids the bundles of a solution that need a newer Kubernetes than there is, and tells whether there were any.
 func (b *builder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bool {
 	if b.in.Kubernetes.Equals(semver.Version{}) {
@@ -26,7 +29,7 @@ func (b *builder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bo
 		if !ok || least.LTE(release(b.in.Kubernetes)) {
 			continue
 		}
-		origin := n.origin("minKubeVersion of its ClusterServiceVersion", "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
+		origin := n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
 		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
 		origin.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s, or follow a channel of package %s for older ones", least, n.bundle.Package)
 		p.Forbid(v, origin)

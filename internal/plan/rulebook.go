@@ -16,6 +16,9 @@ const (
 	maxAllRulesCost = 5_000_000
 )
 
+// ruleText begins the text of a condition that is a rule in CEL.
+const ruleText = "with constraint: "
+
 // rulebook reads constraints and asks their rules, each question once. Its zero value is empty.
 type rulebook struct {
 	constraints map[string]readConstraint
@@ -66,7 +69,7 @@ func (k *rulebook) condition(r *constraint.Rule) condition {
 		meets: func(n *node) bool { return k.ask(asked, n) },
 		known: func(r *register) []resolve.Var { return r.all },
 		find:  everything,
-		text:  fmt.Sprintf("with constraint: %q", r.Text),
+		text:  fmt.Sprintf(ruleText+"%q", r.Text),
 		spent: func() bool { return k.spent(asked) },
 	}
 }

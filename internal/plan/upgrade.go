@@ -53,7 +53,9 @@ func edgeTo(e *catalog.EntryInfo, from departure) edge {
 }
 
 // isBack tells whether the entry is older. Of the same version, the release decides, however it is written.
-func (d departure) isBack(to *catalog.EntryInfo) bool { return released(to.Bundle.Version).Compare(released(d.version)) < 0 }
+func (d departure) isBack(to *catalog.EntryInfo) bool {
+	return released(to.Bundle.Version).Compare(released(d.version)) < 0
+}
 
 func released(v version.VersionRelease) version.VersionRelease {
 	if len(v.Release) > 0 {
