@@ -38,7 +38,7 @@ func (b *builder) lastHint(r Reason, core []resolve.Clause) string {
 
 // advice says what to do about a conflict whose rules do not know.
 func (b *builder) advice(r Reason) string {
-	edit := "of ClusterExtension " + b.in.Name
+	edit := "of ClusterExtension " + b.name
 	switch r {
 	case ChannelNotFound:
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.channels()))
@@ -55,12 +55,12 @@ func (b *builder) advice(r Reason) string {
 
 func (b *builder) askAuthors(from string) string {
 	return fmt.Sprintf("ask the authors of the catalog for an upgrade from %s, or, after making sure that it loses no data, set %s of ClusterExtension %s to %s",
-		from, fieldPolicy, b.in.Name, SelfCertified)
+		from, fieldPolicy, b.name, SelfCertified)
 }
 
 func (b *builder) repair() string {
 	return fmt.Sprintf("repair ClusterCatalog %s, set its spec.availabilityMode to Unavailable, or let %s of ClusterExtension %s select other catalogs",
-		b.blind.Name, fieldSelector, b.in.Name)
+		b.blind.Name, fieldSelector, b.name)
 }
 
 func (b *builder) channels() []string {

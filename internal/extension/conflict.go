@@ -130,7 +130,7 @@ func (b *builder) conflict(core *resolve.Unsatisfiable) *Conflict {
 // plain is a conflict of a request with itself: there is nothing to solve.
 func (b *builder) plain(r Reason, text, field, advice string) *Conflict {
 	return &Conflict{Reason: r, Summary: text, Advice: advice,
-		Chain: []plan.Link{{Text: text, Object: "ClusterExtension " + b.in.Name, Field: field}}}
+		Chain: []plan.Link{{Text: text, Object: "ClusterExtension " + b.name, Field: field}}}
 }
 
 // reason is the class of what is in the way: that of the candidate which came nearest to be chosen.

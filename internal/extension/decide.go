@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // Resolve decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
 // of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
 func Resolve(ctx context.Context, in Request) (*Result, error) {
-	b := &builder{in: in.canonical(), rules: map[string]readConstraint{}, installed: map[string]resolve.Var{}}
+	b := &builder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]readConstraint{}, installed: map[string]resolve.Var{}}
 	result, err := b.resolve(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -27,6 +28,7 @@ func Resolve(ctx context.Context, in Request) (*Result, error) {
 // builder turns a Request into a resolve.Problem.
 type builder struct {
 	in         Request
+	name       string // of the extension, or what is known of it
 	problem    resolve.Problem
 	self       resolve.Var
 	versions   version.Constraint
@@ -73,7 +75,7 @@ func (b *builder) read() *Conflict {
 	var err error
 	if b.versions, err = version.ParseConstraint(b.in.Version); err != nil {
 		return b.plain(InvalidRange, fmt.Sprintf("desired version range %q is invalid: %v", b.in.Version, err), fieldVersion,
-			fmt.Sprintf("correct %s of ClusterExtension %s", fieldVersion, b.in.Name))
+			fmt.Sprintf("correct %s of ClusterExtension %s", fieldVersion, b.name))
 	}
 	return nil
 }
@@ -85,7 +87,7 @@ func (b *builder) choose() *Conflict {
 		var err error
 		if selector, err = metav1.LabelSelectorAsSelector(b.in.Selector); err != nil {
 			return b.plain(InvalidSelector, fmt.Sprintf("desired catalog selector is invalid: %v", err), fieldSelector,
-				fmt.Sprintf("correct %s of ClusterExtension %s", fieldSelector, b.in.Name))
+				fmt.Sprintf("correct %s of ClusterExtension %s", fieldSelector, b.name))
 		}
 	}
 	for i := range b.in.Catalogs {
@@ -113,9 +115,9 @@ func (b *builder) keeps() bool {
 }
 
 func (b *builder) selfVar() {
-	b.self = b.problem.Var("extension:" + b.in.Name)
+	b.self = b.problem.Var("extension:" + b.name)
 	b.problem.Order(b.self)
-	b.problem.Require(b.self, b.origin("", "ClusterExtension %s exists", b.in.Name))
+	b.problem.Require(b.self, b.origin("", "ClusterExtension %s exists", b.name))
 }
 
 // state states which candidates there are, and every rule about them. It ends early when the context does, which solving tells.
@@ -135,7 +137,7 @@ func (b *builder) state(ctx context.Context) {
 			}
 		}
 	}
-	o := b.origin(fieldPackage, "ClusterExtension %s requires package %s, of which %s", b.in.Name, b.in.Package, b.offering())
+	o := b.origin(fieldPackage, "ClusterExtension %s requires package %s, of which %s", b.name, b.in.Package, b.offering())
 	if b.blind != nil {
 		o.Text += fmt.Sprintf(", and catalog %s has no content that is available: %s", b.blind.Name, b.blind.problem())
 	}

@@ -98,7 +98,7 @@ func (b *builder) originOf(c *candidate, field, format string, args ...any) reso
 
 // origin says where a rule of the extension comes from.
 func (b *builder) origin(field, format string, args ...any) resolve.Origin {
-	return resolve.Origin{Object: "ClusterExtension " + b.in.Name, Field: field, Text: fmt.Sprintf(format, args...)}
+	return resolve.Origin{Object: "ClusterExtension " + b.name, Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
 // list names some things.

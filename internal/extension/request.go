@@ -114,7 +114,22 @@ func (r Request) canonical() Request {
 	slices.SortFunc(r.Catalogs, func(a, b Catalog) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
 	})
-	r.Others = slices.DeleteFunc(slices.Clone(r.Others), func(o Extension) bool { return o.Name == r.Name })
-	slices.SortFunc(r.Others, func(a, b Extension) int { return cmp.Compare(a.Name, b.Name) })
+	r.Others = slices.DeleteFunc(slices.Clone(r.Others), func(o Extension) bool { return o.Name != "" && o.Name == r.Name })
+	slices.SortFunc(r.Others, func(a, b Extension) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Package, b.Package), cmp.Compare(a.Installed.Name, b.Installed.Name))
+	})
+	for i := range r.Others {
+		if o := &r.Others[i]; o.Name == "" {
+			o.Name = unnamed(o.Package, i)
+		}
+	}
 	return r
+}
+
+// unnamed says what is known of an extension that has no name, as in files for offline decisions.
+func unnamed(pkg string, i int) string {
+	if i == 0 {
+		return "(unnamed, of package " + pkg + ")"
+	}
+	return fmt.Sprintf("(unnamed, of package %s #%d)", pkg, i+1)
 }

@@ -57,7 +57,7 @@ func (b *builder) nothingToChoose() *resolve.Origin {
 		o.Hint = "create a ClusterCatalog that has package " + b.in.Package
 	case len(b.catalogs) == 0:
 		o = b.origin(fieldSelector, "the extension selects no catalog that takes part; %s", b.left())
-		o.Hint = fmt.Sprintf("correct %s of ClusterExtension %s", fieldSelector, b.in.Name)
+		o.Hint = fmt.Sprintf("correct %s of ClusterExtension %s", fieldSelector, b.name)
 		if b.paused {
 			o.Hint += ", or set spec.availabilityMode of a ClusterCatalog that it selects to Available"
 		}
@@ -67,7 +67,7 @@ func (b *builder) nothingToChoose() *resolve.Origin {
 		o.Catalog = b.blind.Name
 	default:
 		o = b.origin(fieldPackage, "package %s was looked for in %s%s", b.in.Package, list("catalog", b.names()), b.similar())
-		o.Hint = fmt.Sprintf("correct %s or %s of ClusterExtension %s, or create a ClusterCatalog that has the package", fieldPackage, fieldSelector, b.in.Name)
+		o.Hint = fmt.Sprintf("correct %s or %s of ClusterExtension %s, or create a ClusterCatalog that has the package", fieldPackage, fieldSelector, b.name)
 	}
 	return &o
 }

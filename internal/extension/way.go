@@ -50,5 +50,5 @@ func (b *builder) stops(to *candidate, from map[*candidate]*candidate) string {
 		versions = append(versions, at.bundle.Version.Version.String())
 	}
 	slices.Reverse(versions)
-	return fmt.Sprintf("set %s of ClusterExtension %s to each of %s in turn, and wait until it is installed", fieldVersion, b.in.Name, strings.Join(versions, ", "))
+	return fmt.Sprintf("set %s of ClusterExtension %s to each of %s in turn, and wait until it is installed", fieldVersion, b.name, strings.Join(versions, ", "))
 }

@@ -77,9 +77,8 @@ type Source struct {
 
 // canonical returns the input in an order of its own, so that the order in which things were listed decides nothing.
 func (in Input) canonical() Input {
-	in.Subscriptions = slices.Clone(in.Subscriptions)
+	in = in.named()
 	slices.SortFunc(in.Subscriptions, func(a, b Subscription) int { return cmp.Compare(a.Name, b.Name) })
-	in.Operators = slices.Clone(in.Operators)
 	slices.SortFunc(in.Operators, func(a, b Operator) int { return cmp.Compare(a.Name, b.Name) })
 	in.Sources = slices.Clone(in.Sources)
 	slices.SortFunc(in.Sources, func(a, b Source) int { return a.Ref.Compare(b.Ref) })
