@@ -16,7 +16,7 @@ func (b *builder) hint(r Reason, core []resolve.Clause) string {
 	case CatalogUnavailable:
 		return b.repair()
 	case DependencyMissing, BreaksOthers:
-		return b.nearest().refusal().origin.Hint
+		return b.unblock()
 	case AmbiguousCatalogs, NoCatalog, DowngradeRefused:
 		return b.lastHint(r, core)
 	}
@@ -25,6 +25,19 @@ func (b *builder) hint(r Reason, core []resolve.Clause) string {
 		text += "; " + broken
 	}
 	return text
+}
+
+// unblock says what to do for the candidate that came nearest to be chosen, and for the most wanted one that something else keeps back: to
+// do one of them is enough.
+func (b *builder) unblock() string {
+	nearest := b.nearest()
+	hint := nearest.refusal().origin.Hint
+	for _, c := range b.candidates {
+		if r := c.refusal(); r.rule >= ruleNeed && r.origin.Hint != hint {
+			return fmt.Sprintf("for %s: %s; or for %s: %s", nearest.bundle.Name, hint, c.bundle.Name, r.origin.Hint)
+		}
+	}
+	return hint
 }
 
 func (b *builder) lastHint(r Reason, core []resolve.Clause) string {
@@ -83,8 +96,8 @@ func (b *builder) newest() string {
 	return found.bundle.Version.String()
 }
 
-// provide says what to create so that a need is met.
-func (b *builder) provide(c constraint.Constraint) string {
+// provide says what to create so that a need, which stands in a certain place, is met.
+func (b *builder) provide(c constraint.Constraint, place string) string {
 	var packages []string
 	for _, source := range b.catalogs {
 		if source.Index != nil {
@@ -95,7 +108,11 @@ func (b *builder) provide(c constraint.Constraint) string {
 	packages = slices.DeleteFunc(slices.Compact(packages), func(pkg string) bool { return pkg == b.in.Package })
 	switch {
 	case c.GVK == nil && c.Package == nil:
-		return "create, upgrade or delete ClusterExtensions so that the constraint is met"
+		if c.FailureMessage != "" {
+			const short = 120
+			place += " (" + resolve.Tidy(c.FailureMessage, short) + ")"
+		}
+		return "create, upgrade or delete ClusterExtensions so that what " + place + " asks for is met"
 	case len(packages) == 0:
 		return "create a ClusterCatalog that has " + describe(c) + ", and a ClusterExtension for it"
 	case c.Package != nil:

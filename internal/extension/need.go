@@ -3,6 +3,7 @@ package extension
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
@@ -44,7 +45,7 @@ func (b *builder) needs(c *candidate) {
 		}
 		if n.err != nil {
 			o := b.needOrigin(c, n.field, "%s has an %s that cannot be read: %v", c.bundle.Name, n.kind, n.err)
-			o.Hint = "ask the authors of package " + b.in.Package + " to correct it"
+			o.Hint = fmt.Sprintf("ask the authors of package %s to correct %s of %s", b.in.Package, strings.TrimPrefix(n.field, "properties, "), c.bundle.Name)
 			b.unmet(c, n, o, "cannot be read")
 			continue
 		}
@@ -95,7 +96,7 @@ func (b *builder) require(c *candidate, n need) {
 		return
 	}
 	o.Text += ", and what other ClusterExtensions have installed does not meet that"
-	o.Hint = b.provide(n.what)
+	o.Hint = b.provide(n.what, strings.TrimPrefix(n.field, "properties, ")+" of "+c.bundle.Name)
 	o.Alike = "requires " + text
 	if len(c.refusals) == 0 {
 		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
