@@ -73,7 +73,7 @@ func (v view) heldBack() []v1alpha1.SubscriptionCondition {
 	}
 	reason, texts := "NoUpgradePath", make([]string, len(held))
 	for i, h := range held {
-		texts[i] = h.Reason
+		texts[i] = tidy(h.Reason)
 		if h.Conflict != nil {
 			texts[i] = h.Conflict.Error()
 		}
