@@ -50,6 +50,7 @@ var rules = []rule{
 	{pkg: "internal/kubeconfig", client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig"), client: true},
 	{pkg: "internal/devcluster", may: []string{"internal/image", "internal/devcluster"}, client: true},
+	{pkg: "internal/configmapcatalog", may: []string{"catalog", "internal/image", "internal/packagemanifest"}},
 	{pkg: "internal/inspect", may: append(libraries, "api"), client: true},
 	{pkg: "internal/install", may: append(libraries, "api", "internal/inspect"), client: true},
 	{pkg: "internal/publish", may: append(libraries, "api")},
@@ -71,7 +72,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogset", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/plancontent", "internal/trigger", "internal/metrics",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/unpack", "internal/plancontent", "internal/trigger", "internal/metrics",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
@@ -25,7 +26,8 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		setup func() error
 	}{
 		{"CatalogSource", func() error {
-			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c})
+			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c,
+				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController()})
 		}},
 		{"Subscription", func() error {
 			return subscription.Setup(mgr, subscription.Options{Catalogs: s.catalogs, Clock: c, Manifests: manifests,

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/image"
 
@@ -49,6 +51,10 @@ type Options struct {
 	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all.
 	MetricsAddress string
 	HealthAddress  string
+	// CatalogAddress is host:port to serve catalogs on over gRPC, "0" for not at all. Empty is DefaultCatalogAddress in a pod that knows
+	// its address, and not at all elsewhere. CatalogAdvertise is IP:port by which pods reach it, where that is another.
+	CatalogAddress   string
+	CatalogAdvertise string
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string
@@ -67,6 +73,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s, err := openStores(o)
 	if err != nil {
+		return err
+	}
+	if s.serving, err = openServing(o, s.catalogs); err != nil {
 		return err
 	}
 	mgr, err := newManager(o)
@@ -122,6 +131,7 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("caches", r.check),
 		mgr.Add(r),
+		s.serving.addTo(mgr),
 		mgr.Add(collector{stores: s, reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
 	)
 }
@@ -129,6 +139,7 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 // cacheOptions limit the caches to namespaces, where asked, and leave out what nobody reads.
 func cacheOptions(namespaces []string, global string) cache.Options {
 	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions()}
+	maps.Copy(o.ByObject, catalogsource.CacheOptions())
 	if len(namespaces) == 0 {
 		return o
 	}

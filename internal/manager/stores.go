@@ -12,11 +12,15 @@ import (
 // indexesDir is the directory of the catalogs' indexes within that of the content store.
 const indexesDir = "indexes"
 
+// recordsDir is the directory of notes about which content catalogs served last.
+const recordsDir = "catalogs"
+
 // stores are what the controllers share: images and manifests, the indexes of catalogs, and which of them are being served.
 type stores struct {
 	contents *image.Store
 	indexes  *catalogcache.Cache
 	catalogs *catalogset.Set
+	serving  *serving // nil when catalogs are not served over gRPC
 }
 
 func openStores(o Options) (stores, error) {

@@ -8,17 +8,27 @@ import (
 	"iter"
 	"net"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
 
 	"fairlead.dev/fairlead/api/registry"
 )
 
 // maxMessage bounds a message: a bundle with all its manifests.
 const maxMessage = 64 << 20
+
+// A lost connection is noticed within a minute, and tried again after pauses that grow to half a minute.
+var (
+	keepAlive = keepalive.ClientParameters{Time: 45 * time.Second, Timeout: 10 * time.Second}
+	reconnect = grpc.ConnectParams{MinConnectTimeout: 10 * time.Second,
+		Backoff: backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 30 * time.Second}}
+)
 
 // Client is a connection to a server. It is safe for concurrent use.
 type Client struct {
@@ -27,15 +37,31 @@ type Client struct {
 	registry registry.RegistryClient
 }
 
+// Options say how a server is reached. The zero value works.
+type Options struct {
+	// Authorities are certificates in PEM, of those who vouch for the server. Without any, whoever answers is believed.
+	Authorities []byte
+}
+
 // Dial returns a client of the server at an address, HOST:PORT. It connects when it is first used, and again when the connection is lost.
-func Dial(address string) (*Client, error) {
+func Dial(address string) (*Client, error) { return DialWith(address, Options{}) }
+
+// DialWith is Dial with options.
+func DialWith(address string, o Options) (*Client, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil { // other forms would reach other things, such as sockets of this machine
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
+	var e encryption
+	if err == nil {
+		e, err = newEncryption(o.Authorities)
+	}
 	var conn *grpc.ClientConn
 	if err == nil {
-		conn, err = grpc.NewClient("dns:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		conn, err = grpc.NewClient("dns:///"+address,
+			grpc.WithTransportCredentials(insecure.NewCredentials()), // the connections that e opens have TLS
+			grpc.WithContextDialer(func(ctx context.Context, resolved string) (net.Conn, error) { return e.open(ctx, address, resolved) }),
+			grpc.WithIdleTimeout(0), grpc.WithConnectParams(reconnect), grpc.WithKeepaliveParams(keepAlive),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
 	}
 	if err != nil {

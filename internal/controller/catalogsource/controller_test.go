@@ -1,120 +1,17 @@
 package catalogsource
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
-
-const good = `{"schema":"olm.package","name":"a","defaultChannel":"stable"}
-{"schema":"olm.channel","package":"a","name":"stable","entries":[{"name":"a.v1.0.0"}]}
-{"schema":"olm.bundle","package":"a","name":"a.v1.0.0","image":"registry.example.com/a:v1","properties":[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}]}`
-
-// registry is a loader whose content the test decides.
-type registry struct {
-	content string // what the image holds now
-	err     error
-	loads   int
-	heads   int
-	auth    image.Auth
-}
-
-func (r *registry) digest(context.Context, string, image.Auth) (string, error) {
-	r.heads++
-	return "sha256:" + r.content, r.err
-}
-
-func (r *registry) load(ctx context.Context, _ string, auth image.Auth) (*catalog.Index, string, error) {
-	r.loads++
-	r.auth = auth
-	if r.err != nil {
-		return nil, "", r.err
-	}
-	c, err := catalog.Load(ctx, fstest.MapFS{"catalog.json": {Data: []byte(good)}}, catalog.LoadOptions{})
-	if err != nil {
-		return nil, "", err
-	}
-	x, err := catalog.NewIndex(c, "sha256:"+r.content)
-	return x, "sha256:" + r.content, err
-}
-
-type world struct {
-	t        *testing.T
-	c        *Controller
-	registry *registry
-	clock    *clocktesting.FakeClock
-	writes   int
-}
-
-func newWorld(t *testing.T, objects ...client.Object) *world {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, registry: &registry{content: "one"}, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.CatalogSource{}).
-		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			w.writes++
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		}}).Build()
-	w.c = &Controller{client: c, reader: c, loader: w.registry, catalogs: catalogset.New(), clock: w.clock}
-	return w
-}
-
-var key = types.NamespacedName{Namespace: "olm", Name: "cat"}
-
-func source(spec v1alpha1.CatalogSourceSpec) *v1alpha1.CatalogSource {
-	return &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Generation: 1}, Spec: spec}
-}
-
-func grpc(poll time.Duration) v1alpha1.CatalogSourceSpec {
-	spec := v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: "registry.example.com/cat:latest"}
-	if poll > 0 {
-		spec.UpdateStrategy = &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: poll}}}
-	}
-	return spec
-}
-
-func (w *world) reconcile() (ctrl.Result, *v1alpha1.CatalogSource) {
-	w.t.Helper()
-	result, err := w.c.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: key})
-	if err != nil {
-		w.t.Fatalf("Reconcile: %v", err)
-	}
-	var s v1alpha1.CatalogSource
-	if err := w.c.client.Get(w.t.Context(), key, &s); client.IgnoreNotFound(err) != nil {
-		w.t.Fatal(err)
-	}
-	return result, &s
-}
-
-func readyReason(s *v1alpha1.CatalogSource) string {
-	for _, c := range s.Status.Conditions {
-		if c.Type == conditionReady {
-			return string(c.Status) + " " + c.Reason
-		}
-	}
-	return ""
-}
 
 func TestServesAnImage(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
@@ -197,7 +94,7 @@ func TestNeverHadContent(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	w.registry.err = errors.New("unauthorized")
 	pauses := []time.Duration{}
-	for range 10 {
+	for range 11 {
 		result, s := w.reconcile()
 		if s.Status.GRPCConnectionState.LastObservedState != "TRANSIENT_FAILURE" || readyReason(s) != "False RegistryServerError" {
 			t.Fatalf("status %+v", s.Status)
@@ -205,7 +102,7 @@ func TestNeverHadContent(t *testing.T) {
 		pauses = append(pauses, result.RequeueAfter)
 		w.clock.Step(result.RequeueAfter)
 	}
-	if pauses[0] != firstRetry || pauses[9] != longestRetry {
+	if pauses[0] != firstRetry || pauses[10] != longestRetry {
 		t.Errorf("the pauses between attempts are %v", pauses)
 	}
 }
@@ -215,12 +112,10 @@ func TestInvalidSpecs(t *testing.T) {
 		spec v1alpha1.CatalogSourceSpec
 		want string
 	}{
-		"grpc without image":      {v1alpha1.CatalogSourceSpec{SourceType: "grpc"}, "image and address unset: at least one must be set for sourcetype: grpc"},
-		"configmap without name":  {v1alpha1.CatalogSourceSpec{SourceType: "configmap"}, "configmap name unset: must be set for sourcetype: configmap"},
-		"internal without name":   {v1alpha1.CatalogSourceSpec{SourceType: "internal"}, "configmap name unset: must be set for sourcetype: internal"},
-		"a type that nobody has":  {v1alpha1.CatalogSourceSpec{SourceType: "ftp"}, "unknown sourcetype: ftp"},
-		"an address, no image":    {v1alpha1.CatalogSourceSpec{SourceType: "grpc", Address: "x:1"}, "address x:1: catalogs of a remote registry server are not read"},
-		"a configmap with a name": {v1alpha1.CatalogSourceSpec{SourceType: "configmap", ConfigMap: "c"}, "sourcetype configmap: catalogs in a ConfigMap are not read"},
+		"grpc without image":     {v1alpha1.CatalogSourceSpec{SourceType: "grpc"}, "image and address unset: at least one must be set for sourcetype: grpc"},
+		"configmap without name": {v1alpha1.CatalogSourceSpec{SourceType: "configmap"}, "configmap name unset: must be set for sourcetype: configmap"},
+		"internal without name":  {v1alpha1.CatalogSourceSpec{SourceType: "internal"}, "configmap name unset: must be set for sourcetype: internal"},
+		"a type that nobody has": {v1alpha1.CatalogSourceSpec{SourceType: "ftp"}, "unknown sourcetype: ftp"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -261,7 +156,7 @@ func TestBadInterval(t *testing.T) {
 	s := source(grpc(15 * time.Minute))
 	s.Spec.UpdateStrategy.RegistryPoll.ParsingError = "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: x"
 	known := content{looked: time.Unix(1_700_000_000, 0)}
-	if got := status(s, known); got.Reason != v1alpha1.CatalogSourceIntervalInvalidError || !strings.Contains(got.Message, "default value of 15m0s") {
+	if got := status(s, known, offer{}, linkState{}, known.looked); got.Reason != v1alpha1.CatalogSourceIntervalInvalidError || !strings.Contains(got.Message, "default value of 15m0s") {
 		t.Errorf("reason %q, message %q", got.Reason, got.Message)
 	}
 }
@@ -285,7 +180,7 @@ func TestPullSecrets(t *testing.T) {
 
 func TestACatalogThatIsGoneIsNotReportedOn(t *testing.T) {
 	w := newWorld(t)
-	if err := w.c.report(t.Context(), source(grpc(0)), content{looked: w.clock.Now()}); err != nil {
+	if err := w.c.report(t.Context(), source(grpc(0)), content{looked: w.clock.Now()}, offer{}, linkState{}); err != nil {
 		t.Errorf("writing the status of an object that was deleted meanwhile: %v", err)
 	}
 }

@@ -2,12 +2,9 @@ package catalogsource
 
 import (
 	"hash/fnv"
-	"sync"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
 )
 
 const (
@@ -16,61 +13,76 @@ const (
 	// firstRetry and longestRetry bound the time between attempts to get content that is not to be had.
 	firstRetry   = 2 * time.Second
 	longestRetry = 5 * time.Minute
+	// longestConfigMapRetry is shorter: nobody tells when a ConfigMap that was missing is created, and to ask costs little.
+	longestConfigMapRetry = 30 * time.Second
 )
 
-// content is what is known of a catalog from looking at its image.
-type content struct {
-	spec     string // what was asked for: a change makes everything else void but the index
-	index    *catalog.Index
-	loaded   time.Time // when the index was made
-	digest   string    // of the image that the index was made from
-	warnings string    // what is wrong in a catalog that is served all the same
-	invalid  error     // the spec cannot be acted on; nothing is retried until it changes
-	problem  error     // why the wanted content is not there
-	attempts int       // failures in a row
-	looked   time.Time // when the image was last looked at
+// signs are what may show, without looking, that there is something new.
+type signs struct {
+	// configMap is the version of the ConfigMap as the cache has it; empty when it has none.
+	configMap string
+	// session is the connection to the registry server; 0 when there is none.
+	session int
 }
 
-// entry is what the rest of the program gets to see.
-func (k content) entry() catalogset.Entry {
-	e := catalogset.Entry{Index: k.index}
-	switch {
-	case k.invalid != nil:
-		e.Problem = k.invalid.Error()
-	case k.problem != nil:
-		e.Problem = k.problem.Error()
-	}
-	return e
-}
-
-// due is when the catalog is to be looked at next; false means not before its spec changes.
-func due(source *v1alpha1.CatalogSource, known content) (time.Time, bool) {
+// due is when the catalog is to be looked at next; false means not before something else changes.
+func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, bool) {
 	switch {
 	case known.invalid != nil:
 		return time.Time{}, false
-	case known.looked.IsZero():
+	case known.looked.IsZero() || seen.news(source, known):
 		return time.Time{}, true
 	case known.problem != nil:
-		return known.looked.Add(retryAfter(known.attempts)), true
+		return known.looked.Add(retryAfter(source, known.attempts)), true
 	}
 	interval, polls := pollInterval(source)
 	return known.looked.Add(interval + jitter(source, interval)), polls
 }
 
-func retryAfter(attempts int) time.Duration {
-	if attempts > 8 {
-		return longestRetry
+// news tells whether the catalog is worth a look before its time.
+func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
+	switch {
+	case isConfigMap(source):
+		read := ""
+		if known.configMap != nil {
+			read = known.configMap.ResourceVersion
+		}
+		// A ConfigMap that the cache has lost is gone, or is no longer marked as one to watch. Once that is a known problem, it is
+		// asked for from time to time.
+		return s.configMap != read && (s.configMap != "" || known.problem == nil)
+	case isAddress(source):
+		return s.session > known.session
 	}
-	return min(firstRetry<<max(attempts-1, 0), longestRetry)
+	return false
 }
 
-// pollInterval is how often the image is looked at; images named by digest never change.
+func retryAfter(source *v1alpha1.CatalogSource, attempts int) time.Duration {
+	longest := longestRetry
+	if isConfigMap(source) {
+		longest = longestConfigMapRetry
+	}
+	if attempts > 8 {
+		return longest
+	}
+	return min(firstRetry<<max(attempts-1, 0), longest)
+}
+
+// pollInterval is how often the catalog is looked at: images only when that is asked for, registry servers in any case.
 func pollInterval(source *v1alpha1.CatalogSource) (time.Duration, bool) {
-	strategy := source.Spec.UpdateStrategy
-	if strategy == nil || strategy.RegistryPoll == nil || strategy.RegistryPoll.Interval == nil || source.Spec.Image == "" {
+	if isConfigMap(source) {
 		return 0, false
 	}
+	strategy := source.Spec.UpdateStrategy
+	if strategy == nil || strategy.RegistryPoll == nil || strategy.RegistryPoll.Interval == nil {
+		return v1alpha1.DefaultRegistryPollDuration, isAddress(source)
+	}
 	return max(strategy.RegistryPoll.Interval.Duration, minimumPause), true
+}
+
+// pollsImage tells whether the registry of an image is asked for newer content.
+func pollsImage(source *v1alpha1.CatalogSource) bool {
+	_, polls := pollInterval(source)
+	return polls && source.Spec.Image != "" && !isConfigMap(source)
 }
 
 // jitter spreads catalogs with the same interval over a tenth of it, each always by the same amount.
@@ -78,36 +90,4 @@ func jitter(source *v1alpha1.CatalogSource, interval time.Duration) time.Duratio
 	h := fnv.New32a()
 	h.Write([]byte(source.Namespace + "/" + source.Name))
 	return time.Duration(float64(interval) * 0.1 * float64(h.Sum32()%1000) / 1000)
-}
-
-// memory is what the controller knows of each catalog between two looks.
-type memory struct {
-	mu    sync.Mutex
-	known map[catalogset.Ref]content
-}
-
-// recall returns what is known; when the spec asks for something else than was looked for, only the index is still of use.
-func (m *memory) recall(ref catalogset.Ref, source *v1alpha1.CatalogSource) content {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.known[ref]
-	if asked := fingerprint(source); known.spec != asked {
-		known = content{spec: asked, index: known.index, loaded: known.loaded, digest: known.digest}
-	}
-	return known
-}
-
-func (m *memory) keep(ref catalogset.Ref, known content) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.known == nil {
-		m.known = map[catalogset.Ref]content{}
-	}
-	m.known[ref] = known
-}
-
-func (m *memory) forget(ref catalogset.Ref) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.known, ref)
 }

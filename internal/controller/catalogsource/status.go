@@ -1,13 +1,13 @@
 package catalogsource
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 
-	"google.golang.org/grpc/connectivity"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,30 +18,35 @@ const (
 	reasonServing      = "Serving"
 	reasonProblems     = "ServingWithProblems"
 	reasonLastGood     = "ServingLastGoodContent"
+	reasonLoading      = "Loading"
 	maxMessageProblems = 3
 )
 
 // status says what is known of the catalog. It changes nothing that it has nothing new to say about.
-func status(source *v1alpha1.CatalogSource, known content) v1alpha1.CatalogSourceStatus {
+func status(source *v1alpha1.CatalogSource, known content, offered offer, connected linkState, now time.Time) v1alpha1.CatalogSourceStatus {
 	next := *source.Status.DeepCopy()
-	next.Reason, next.Message = reasonAndMessage(source, known)
-	next.GRPCConnectionState = connection(source, known)
-	if _, polls := pollInterval(source); polls && !known.looked.IsZero() {
+	next.Reason, next.Message = reasonAndMessage(source, known, offered)
+	next.RegistryServiceStatus = registryService(source, known, offered)
+	next.GRPCConnectionState = connection(source, known, offered, connected)
+	next.ConfigMapResource = configMapReference(source, known)
+	if pollsImage(source) && known.invalid == nil && !known.looked.IsZero() {
 		next.LatestImageRegistryPoll = stamp(known.looked)
 	}
-	ready := readiness(known)
+	ready := readiness(known, offered)
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
-	ready.LastTransitionTime = *stamp(known.looked)
+	ready.LastTransitionTime = *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
 	return next
 }
 
-func reasonAndMessage(source *v1alpha1.CatalogSource, known content) (v1alpha1.ConditionReason, string) {
+func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered offer) (v1alpha1.ConditionReason, string) {
 	switch {
 	case known.invalid != nil:
 		return v1alpha1.CatalogSourceSpecInvalidError, known.invalid.Error()
 	case known.problem != nil:
-		return v1alpha1.CatalogSourceRegistryServerError, known.problem.Error()
+		return reasonOf(known.problem), known.problem.Error()
+	case offered.err != nil:
+		return v1alpha1.CatalogSourceRegistryServerError, offered.err.Error()
 	}
 	if s := source.Spec.UpdateStrategy; s != nil && s.RegistryPoll != nil && s.RegistryPoll.ParsingError != "" {
 		return v1alpha1.CatalogSourceIntervalInvalidError, s.RegistryPoll.ParsingError
@@ -49,27 +54,26 @@ func reasonAndMessage(source *v1alpha1.CatalogSource, known content) (v1alpha1.C
 	return "", known.warnings
 }
 
-// connection keeps the documented states: READY while there is content, TRANSIENT_FAILURE while there is none to be had.
-func connection(source *v1alpha1.CatalogSource, known content) *v1alpha1.GRPCConnectionState {
-	state := connectivity.Connecting
-	switch {
-	case known.index != nil:
-		state = connectivity.Ready
-	case known.invalid != nil:
-		return nil
-	case known.problem != nil:
-		state = connectivity.TransientFailure
+// reasonOf is the documented reason for a problem.
+func reasonOf(problem error) v1alpha1.ConditionReason {
+	if errors.As(problem, &configMapError{}) {
+		return v1alpha1.CatalogSourceConfigMapError
 	}
-	next := &v1alpha1.GRPCConnectionState{LastObservedState: state.String()}
-	if known.index != nil {
-		next.LastConnectTime = *stamp(known.loaded)
-	} else if old := source.Status.GRPCConnectionState; old != nil {
-		next.LastConnectTime = old.LastConnectTime
-	}
-	return next
+	return v1alpha1.CatalogSourceRegistryServerError
 }
 
-func readiness(known content) metav1.Condition {
+func configMapReference(source *v1alpha1.CatalogSource, known content) *v1alpha1.ConfigMapResourceReference {
+	old, read := source.Status.ConfigMapResource, known.configMap
+	if !isConfigMap(source) || known.invalid != nil {
+		return nil
+	}
+	if read == nil || old != nil && old.UID == read.UID && old.ResourceVersion == read.ResourceVersion && old.Name == read.Name {
+		return old // the time is that of the last change
+	}
+	return read
+}
+
+func readiness(known content, offered offer) metav1.Condition {
 	switch {
 	case known.invalid != nil:
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: known.invalid.Error()}
@@ -77,25 +81,23 @@ func readiness(known content) metav1.Condition {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonLastGood,
 			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), known.problem)}
 	case known.problem != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceRegistryServerError), Message: known.problem.Error()}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: known.problem.Error()}
 	case known.index == nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: "Loading", Message: "the catalog is being loaded"}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonLoading, Message: "the catalog is being loaded"}
+	case offered.err != nil:
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems,
+			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", offered.err)}
 	case known.warnings != "":
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems, Message: known.warnings}
 	}
 	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonServing,
-		Message: fmt.Sprintf("serving %d packages of image %s", len(known.index.PackageNames()), known.digest)}
+		Message: fmt.Sprintf("serving %d packages of %s", len(known.index.PackageNames()), known.digest)}
 }
 
 // describe lists the first errors of a catalog that is served without the objects they concern. Warnings are for the catalog's
 // author, not for a cluster.
 func describe(problems catalog.Problems) string {
-	var errors catalog.Problems
-	for _, p := range problems {
-		if p.Severity == catalog.Error {
-			errors = append(errors, p)
-		}
-	}
+	errors := problems.Errors()
 	if len(errors) == 0 {
 		return ""
 	}

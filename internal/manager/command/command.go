@@ -60,6 +60,8 @@ func New(log io.Writer) *cobra.Command {
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", "0", "host:port to serve metrics on, 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
+	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
+	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")
 	flags.BoolVar(&o.LeaderElection, "leader-election", false, "wait for a lease, so that of several managers one works at a time")
 	flags.StringVar(&o.LeaderNamespace, "leader-namespace", "", "namespace of the lease (default: that of the pod)")
 	flags.StringVar(&images.CertsDir, "registry-certs", "", "directory with certificates of registries, a folder for each host")

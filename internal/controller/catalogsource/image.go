@@ -1,0 +1,40 @@
+package catalogsource
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// imageReader reads catalogs from a registry, each content once.
+type imageReader interface {
+	Digest(ctx context.Context, ref string, auth image.Auth) (string, error)
+	Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error)
+}
+
+// images is the origin of catalogs in images.
+type images struct {
+	reader  imageReader
+	secrets client.Reader // uncached: pull secrets are read when they are needed and not kept
+}
+
+func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
+	auth, err := unpack.PullSecrets(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
+	if err != nil {
+		return reading{}, fmt.Errorf("use spec.secrets: %w", err)
+	}
+	if known.index != nil {
+		digest, err := o.reader.Digest(ctx, source.Spec.Image, auth)
+		if err != nil || digest == known.digest {
+			return reading{}, err
+		}
+	}
+	index, digest, err := o.reader.Read(ctx, source.Spec.Image, auth)
+	return reading{index: index, digest: digest}, err
+}

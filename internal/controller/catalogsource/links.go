@@ -1,0 +1,172 @@
+package catalogsource
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	"google.golang.org/grpc/connectivity"
+	"k8s.io/utils/clock"
+)
+
+// remote is a registry server, and the connection to it.
+type remote interface {
+	Connect()
+	State() connectivity.State
+	Changed(ctx context.Context, from connectivity.State) bool
+	Serving(ctx context.Context) error
+	Outline(ctx context.Context) (string, error)
+	Catalog(ctx context.Context) (*catalog.Catalog, error)
+	Close() error
+}
+
+// dialer makes a connection to a server, whose certificate the authorities vouch for if there are any.
+type dialer func(address string, authorities []byte) (remote, error)
+
+// links are the connections to the registry servers of catalogs, one for each. A connection that is lost is tried again by itself; every
+// change of its state brings the catalog back into the queue.
+type links struct {
+	dial    dialer
+	changed func(catalogset.Ref)
+	clock   clock.PassiveClock
+
+	mu   sync.Mutex
+	open map[catalogset.Ref]*link
+}
+
+// link is one connection.
+type link struct {
+	address, authorities string
+	remote               remote
+	cancel               context.CancelFunc
+
+	mu   sync.Mutex
+	seen connectivity.State
+	now  linkState
+}
+
+// linkState is what is known of a connection.
+type linkState struct {
+	address   string
+	state     connectivity.State
+	connected time.Time // when the server was reached last
+	session   int       // how many times it was reached
+}
+
+// to returns the connection of a catalog to an address, and makes it when there is none, or one that leads elsewhere. It lives until it is
+// closed, or the program ends.
+func (l *links) to(ctx context.Context, ref catalogset.Ref, address string, authorities []byte) (*link, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.open[ref]
+	if old != nil && old.address == address && old.authorities == string(authorities) {
+		return old, nil
+	}
+	session := 0
+	if old != nil {
+		session = old.state().session
+		old.close()
+		delete(l.open, ref)
+	}
+	client, err := l.dial(address, authorities)
+	if err != nil {
+		return nil, fmt.Errorf("use spec.address: %w", err)
+	}
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	opened := &link{address: address, authorities: string(authorities), remote: client, cancel: cancel,
+		seen: connectivity.Idle, now: linkState{address: address, state: connectivity.Connecting, session: session}}
+	if l.open == nil {
+		l.open = map[catalogset.Ref]*link{}
+	}
+	l.open[ref] = opened
+	client.Connect()
+	go opened.watch(watching, l.clock, func() {
+		if l.changed != nil {
+			l.changed(ref)
+		}
+	})
+	return opened, nil
+}
+
+// watch follows the state of a connection until it is closed.
+func (k *link) watch(ctx context.Context, clk clock.PassiveClock, changed func()) {
+	for {
+		state, news := k.note(clk.Now())
+		if news {
+			changed()
+		}
+		if state == connectivity.Idle {
+			k.remote.Connect()
+		}
+		if !k.remote.Changed(ctx, state) {
+			return
+		}
+	}
+}
+
+// note keeps the state of the connection, and tells whether that is news. A server that was reached counts as such until an attempt to
+// reach it again has failed, and one that was not until it is reached: servers end connections now and then, and attempts go on for ever.
+func (k *link) note(now time.Time) (state connectivity.State, news bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	state = k.remote.State()
+	if state == k.seen {
+		return state, false
+	}
+	k.seen = state
+	switch state {
+	case connectivity.Ready:
+		k.now.state, k.now.connected = state, now
+		k.now.session++
+		return state, true
+	case connectivity.TransientFailure:
+		news = k.now.state != state
+		k.now.state = state
+	}
+	return state, news
+}
+
+func (k *link) state() linkState {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.now
+}
+
+func (k *link) close() {
+	k.cancel()
+	_ = k.remote.Close() // nobody reads from it any more
+}
+
+// state is that of the connection of a catalog, with an empty address when there is none.
+func (l *links) state(ref catalogset.Ref) linkState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.open[ref]; k != nil {
+		return k.state()
+	}
+	return linkState{}
+}
+
+// close ends the connection of a catalog.
+func (l *links) close(ref catalogset.Ref) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.open[ref]; k != nil {
+		k.close()
+		delete(l.open, ref)
+	}
+}
+
+// closeAll ends all connections.
+func (l *links) closeAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ref, k := range l.open {
+		k.close()
+		delete(l.open, ref)
+	}
+}

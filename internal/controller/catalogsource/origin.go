@@ -1,0 +1,37 @@
+package catalogsource
+
+import (
+	"context"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// origin is where the content of a catalog comes from.
+type origin interface {
+	// read reads the content when it is another than what is known, and says what it found out on the way.
+	read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error)
+}
+
+// reading is what an origin says.
+type reading struct {
+	index  *catalog.Index // nil when nothing is new
+	digest string
+
+	configMap *v1alpha1.ConfigMapResourceReference
+	answer    string
+	session   int
+	complete  time.Time
+}
+
+// originOf is the origin that a valid spec asks for.
+func (c *Controller) originOf(source *v1alpha1.CatalogSource) origin {
+	switch {
+	case isConfigMap(source):
+		return c.configMaps
+	case isAddress(source):
+		return c.addresses
+	}
+	return c.images
+}

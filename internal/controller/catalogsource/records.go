@@ -1,0 +1,102 @@
+package catalogsource
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// records say, in a file for each catalog, which content was served last, so that it is served again right after a start. They are a
+// cache: what is lost or cannot be written is read from where it came from. An empty directory is for none.
+type records struct {
+	dir     string
+	indexes *catalogcache.Cache
+}
+
+// record is the content of a file.
+type record struct {
+	Namespace, Name string
+	Spec            string
+	Digest          string
+	Loaded          time.Time
+	Complete        time.Time
+	Answer          string
+	ConfigMap       *v1alpha1.ConfigMapResourceReference
+}
+
+func (r records) path(ref catalogset.Ref) string {
+	sum := sha256.Sum256([]byte(ref.String()))
+	return filepath.Join(r.dir, hex.EncodeToString(sum[:])+".json")
+}
+
+// save remembers what is served.
+func (r records) save(ctx context.Context, ref catalogset.Ref, known content) {
+	if r.dir == "" {
+		return
+	}
+	if err := r.write(ref, known); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "what this catalog serves is not remembered for the next start; make the store writable", "directory", r.dir)
+	}
+}
+
+func (r records) write(ref catalogset.Ref, known content) error {
+	data, err := json.Marshal(record{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, Digest: known.digest,
+		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, ConfigMap: known.configMap})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return err
+	}
+	written, err := os.CreateTemp(r.dir, "writing-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(written.Name()) // it is gone once it has its name
+	if _, err = written.Write(data); err != nil {
+		_ = written.Close() // the write has failed already
+		return err
+	}
+	if err := written.Close(); err != nil {
+		return err
+	}
+	return os.Rename(written.Name(), r.path(ref))
+}
+
+// restore adds to what is known the content that was served last, if it is what is asked for now and is still there.
+func (r records) restore(ctx context.Context, ref catalogset.Ref, known content) content {
+	if r.dir == "" {
+		return known
+	}
+	data, err := os.ReadFile(r.path(ref))
+	if err != nil {
+		return known
+	}
+	var was record
+	if json.Unmarshal(data, &was) != nil || was.Spec != known.spec || was.Namespace != ref.Namespace || was.Name != ref.Name {
+		return known
+	}
+	index, ok := r.indexes.Get(ctx, was.Digest)
+	if !ok {
+		return known
+	}
+	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, describe(index.Problems())
+	known.answer, known.complete, known.configMap = was.Answer, was.Complete, was.ConfigMap
+	return known
+}
+
+func (r records) remove(ref catalogset.Ref) {
+	if r.dir != "" {
+		_ = os.Remove(r.path(ref)) // when it stays it is of no consequence: a new object of that name is asked for something else, or the same
+	}
+}

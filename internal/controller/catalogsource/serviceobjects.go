@@ -1,0 +1,121 @@
+package catalogsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	registryPort = 50051
+	registryName = "grpc"
+	// sliceManager marks the EndpointSlices that no controller of Kubernetes is to touch.
+	sliceManager = "fairlead.dev"
+)
+
+// serviceObjects are a Service that selects nothing, and the EndpointSlice that leads it to this process.
+func serviceObjects(source *v1alpha1.CatalogSource, name string, at netip.AddrPort) []*unstructured.Unstructured {
+	family := corev1.IPv4Protocol
+	if at.Addr().Is6() {
+		family = corev1.IPv6Protocol
+	}
+	meta := func(kind, name string) map[string]any {
+		labels := map[string]any{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
+		if kind == "EndpointSlice" {
+			labels[discoveryv1.LabelServiceName], labels[discoveryv1.LabelManagedBy] = serviceName(source), sliceManager
+		}
+		return map[string]any{"namespace": source.Namespace, "name": name, "labels": labels, "ownerReferences": []any{ownerReference(source)}}
+	}
+	service := map[string]any{
+		"apiVersion": "v1", "kind": "Service", "metadata": meta("Service", name),
+		"spec": map[string]any{
+			"type":       string(corev1.ServiceTypeClusterIP),
+			"ipFamilies": []any{string(family)},
+			"ports":      []any{map[string]any{"name": registryName, "protocol": "TCP", "port": int64(registryPort), "targetPort": int64(at.Port())}},
+		},
+	}
+	slice := map[string]any{
+		"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta("EndpointSlice", sliceName(name, family)),
+		"addressType": string(family),
+		"endpoints":   []any{map[string]any{"addresses": []any{at.Addr().String()}, "conditions": map[string]any{"ready": true}}},
+		"ports":       []any{map[string]any{"name": registryName, "protocol": "TCP", "port": int64(at.Port())}},
+	}
+	return []*unstructured.Unstructured{{Object: service}, {Object: slice}}
+}
+
+// sliceName has the family in it, which an EndpointSlice cannot change.
+func sliceName(service string, family corev1.IPFamily) string {
+	return fmt.Sprintf("%s-fairlead-%s", service, map[corev1.IPFamily]string{corev1.IPv4Protocol: "ipv4", corev1.IPv6Protocol: "ipv6"}[family])
+}
+
+// ownerReference makes an object go with its CatalogSource, and its changes known to this controller.
+func ownerReference(source *v1alpha1.CatalogSource) map[string]any {
+	return map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "CatalogSource", "name": source.Name, "uid": string(source.UID),
+		"controller": true, "blockOwnerDeletion": false,
+	}
+}
+
+// prune removes the Services and EndpointSlices of a catalog but those that belong to the given name.
+func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, keep string) error {
+	managed := client.MatchingLabels{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
+	var all corev1.ServiceList
+	var slices metav1.PartialObjectMetadataList
+	slices.SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSliceList"))
+	if err := errors.Join(s.client.List(ctx, &all, client.InNamespace(source.Namespace), managed),
+		s.client.List(ctx, &slices, client.InNamespace(source.Namespace), managed)); err != nil {
+		return fmt.Errorf("list the Services of the catalog: %w", err)
+	}
+	var stale []client.Object
+	for i := range all.Items {
+		if metav1.IsControlledBy(&all.Items[i], source) && all.Items[i].Name != keep {
+			stale = append(stale, &all.Items[i])
+		}
+	}
+	for i := range slices.Items {
+		if metav1.IsControlledBy(&slices.Items[i], source) && (keep == "" || !s.current(&slices.Items[i], keep)) {
+			stale = append(stale, &slices.Items[i])
+		}
+	}
+	for _, object := range stale {
+		if err := s.delete(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// current tells whether an EndpointSlice is the wanted one of a Service.
+func (s *services) current(slice client.Object, service string) bool {
+	family := corev1.IPv4Protocol
+	if s.Address.Addr().Is6() {
+		family = corev1.IPv6Protocol
+	}
+	return slice.GetName() == sliceName(service, family)
+}
+
+// remove deletes a Service of the catalog, past the cache, to make room for a right one.
+func (s *services) remove(ctx context.Context, source *v1alpha1.CatalogSource, name string) error {
+	return s.delete(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: name}})
+}
+
+func (s *services) delete(ctx context.Context, object client.Object) error {
+	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}
+	if uid := object.GetUID(); uid != "" {
+		options = append(options, client.Preconditions{UID: ptr.To(uid)})
+	}
+	if err := s.client.Delete(ctx, object, options...); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove %s %s of the catalog: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
+	}
+	return nil
+}

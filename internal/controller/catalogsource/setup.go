@@ -1,0 +1,141 @@
+package catalogsource
+
+import (
+	"context"
+	"sync"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogimage"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/registryclient"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// workers is how many catalogs are looked after at once. None of them waits for a registry for long.
+const workers = 8
+
+// Options are what the controller works with.
+type Options struct {
+	Store    *image.Store
+	Indexes  *catalogcache.Cache
+	Catalogs *catalogset.Set
+	Clock    clock.Clock
+	// Records is a directory for notes about what was served last; empty for none.
+	Records string
+	// Serving says where catalogs are served over gRPC; nil when they are not.
+	Serving *Serving
+}
+
+// Setup adds the controller to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	q := &queue{}
+	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
+		return registryclient.DialWith(address, registryclient.Options{Authorities: authorities})
+	}}
+	c := &Controller{
+		client:     mgr.GetClient(),
+		images:     images{reader: catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}, secrets: mgr.GetAPIReader()},
+		configMaps: configMaps{live: mgr.GetAPIReader(), client: mgr.GetClient(), indexes: o.Indexes, clock: o.Clock},
+		addresses:  addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock},
+		links:      l,
+		services: &services{Serving: o.Serving, client: mgr.GetClient(),
+			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
+		records:  records{dir: o.Records, indexes: o.Indexes},
+		catalogs: o.Catalogs,
+		clock:    o.Clock,
+		grace:    grace,
+		loads:    loads{finished: q.add},
+	}
+	if err := mgr.Add(manager.RunnableFunc(c.closeWhenDone)); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("catalogsource").
+		For(&v1alpha1.CatalogSource{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Owns(&corev1.Service{}).
+		Owns(&discoveryv1.EndpointSlice{}, builder.OnlyMetadata).
+		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(c.usingConfigMap)).
+		WatchesRawSource(ctrlsource.Func(q.start)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(c)
+}
+
+// CacheOptions limit the caches to what concerns catalogs.
+func CacheOptions() map[client.Object]cache.ByObject {
+	managed := labels.SelectorFromSet(labels.Set{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
+	marked, err := labels.NewRequirement(v1alpha1.ManagedLabel, selection.Exists, nil)
+	if err != nil {
+		panic(err) // only a malformed label, which is a constant
+	}
+	return map[client.Object]cache.ByObject{
+		&discoveryv1.EndpointSlice{}: {Label: managed},
+		&corev1.ConfigMap{}:          {Label: labels.NewSelector().Add(*marked)},
+	}
+}
+
+// closeWhenDone ends what the controller has open when the manager stops.
+func (c *Controller) closeWhenDone(ctx context.Context) error {
+	<-ctx.Done()
+	c.links.closeAll()
+	return nil
+}
+
+// usingConfigMap maps a ConfigMap to the catalogs that are in it.
+func (c *Controller) usingConfigMap(ctx context.Context, object client.Object) []reconcile.Request {
+	var all v1alpha1.CatalogSourceList
+	if err := c.client.List(ctx, &all, client.InNamespace(object.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list the CatalogSources that a ConfigMap concerns", "namespace", object.GetNamespace())
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range all.Items {
+		if source := &all.Items[i]; isConfigMap(source) && source.Spec.ConfigMap == object.GetName() {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(source)})
+		}
+	}
+	return requests
+}
+
+// queue brings news that are no Kubernetes events, such as content that has arrived, to the controller.
+type queue struct {
+	mu sync.Mutex
+	to workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// start is called when the controller's queue is ready.
+func (q *queue) start(_ context.Context, to workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.to = to
+	return nil
+}
+
+// add lets a catalog be looked at.
+func (q *queue) add(ref catalogset.Ref) {
+	q.mu.Lock()
+	to := q.to
+	q.mu.Unlock()
+	if to != nil {
+		to.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
+	}
+}

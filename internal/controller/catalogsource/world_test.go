@@ -1,0 +1,226 @@
+package catalogsource
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/netip"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+const good = `{"schema":"olm.package","name":"a","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"a","name":"stable","entries":[{"name":"a.v1.0.0"}]}
+{"schema":"olm.bundle","package":"a","name":"a.v1.0.0","image":"registry.example.com/a:v1","properties":[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}]}`
+
+func tree(content string) fs.FS { return fstest.MapFS{"catalog.json": {Data: []byte(content)}} }
+
+// registry is a reader of images whose content the test decides.
+type registry struct {
+	content string // what the image holds now
+	err     error
+	loads   int
+	heads   int
+	auth    image.Auth
+	slow    chan struct{} // when set, reading waits for it
+}
+
+func (r *registry) Digest(context.Context, string, image.Auth) (string, error) {
+	r.heads++
+	return "sha256:" + r.content, r.err
+}
+
+func (r *registry) Read(ctx context.Context, _ string, auth image.Auth) (*catalog.Index, string, error) {
+	r.loads++
+	r.auth = auth
+	if r.slow != nil {
+		select {
+		case <-r.slow:
+		case <-ctx.Done():
+			return nil, "", context.Cause(ctx)
+		}
+	}
+	if r.err != nil {
+		return nil, "", r.err
+	}
+	c, err := catalog.Load(ctx, tree(good), catalog.LoadOptions{})
+	if err != nil {
+		return nil, "", err
+	}
+	x, err := catalog.NewIndex(c, "sha256:"+r.content)
+	return x, "sha256:" + r.content, err
+}
+
+type world struct {
+	t        *testing.T
+	c        *Controller
+	registry *registry
+	clock    *clocktesting.FakeClock
+	indexes  *catalogcache.Cache
+	writes   int              // of statuses
+	others   int              // writes of anything else
+	statuses func(call) error // lets writes of statuses fail
+}
+
+// call is a write that a test may let fail.
+type call struct{ object client.Object }
+
+func newWorld(t *testing.T, objects ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	indexes, err := catalogcache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, registry: &registry{content: "one"}, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), indexes: indexes}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.CatalogSource{}).
+		WithReturnManagedFields().WithInterceptorFuncs(w.interceptor()).Build()
+	w.c = w.controller(c)
+	t.Cleanup(w.c.links.closeAll)
+	return w
+}
+
+func (w *world) interceptor() interceptor.Funcs {
+	return interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			if w.statuses != nil {
+				if err := w.statuses(call{o}); err != nil {
+					return err
+				}
+			}
+			w.writes++
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			w.others++
+			return c.Patch(ctx, o, p, opts...)
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			w.others++
+			return c.Apply(ctx, o, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			w.others++
+			return c.Create(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			w.others++
+			return c.Delete(ctx, o, opts...)
+		},
+	}
+}
+
+// controller is one that has just been started.
+func (w *world) controller(c client.Client) *Controller {
+	l := &links{dial: noDial, clock: w.clock}
+	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, links: l,
+		images:     images{reader: w.registry, secrets: c},
+		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
+		addresses:  addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock},
+		services:   &services{client: c, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
+	}
+}
+
+func noDial(string, []byte) (remote, error) { return nil, errors.New("this test has no servers") }
+
+// serve makes the controller keep Services.
+func (w *world) serve() *catalogserver.Set {
+	set := &catalogserver.Set{}
+	w.c.services.Serving = &Serving{Address: netip.MustParseAddrPort("192.0.2.7:4711"), Catalogs: set}
+	return set
+}
+
+var key = types.NamespacedName{Namespace: "olm", Name: "cat"}
+
+var ref = catalogset.Ref{Namespace: key.Namespace, Name: key.Name}
+
+func source(spec v1alpha1.CatalogSourceSpec) *v1alpha1.CatalogSource {
+	return &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-of-cat", Generation: 1}, Spec: spec}
+}
+
+func grpc(poll time.Duration) v1alpha1.CatalogSourceSpec {
+	spec := v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: "registry.example.com/cat:latest"}
+	if poll > 0 {
+		spec.UpdateStrategy = &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: poll}}}
+	}
+	return spec
+}
+
+func (w *world) reconcile() (ctrl.Result, *v1alpha1.CatalogSource) {
+	w.t.Helper()
+	result, err := w.c.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: key})
+	if err != nil {
+		w.t.Fatalf("Reconcile: %v", err)
+	}
+	return result, w.source()
+}
+
+func (w *world) source() *v1alpha1.CatalogSource {
+	w.t.Helper()
+	var s v1alpha1.CatalogSource
+	if err := w.c.client.Get(w.t.Context(), key, &s); client.IgnoreNotFound(err) != nil {
+		w.t.Fatal(err)
+	}
+	return &s
+}
+
+// update changes the spec as a user would.
+func (w *world) update(change func(*v1alpha1.CatalogSource)) {
+	w.t.Helper()
+	s := w.source()
+	change(s)
+	s.Generation++
+	if err := w.c.client.Update(w.t.Context(), s); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) create(objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		if err := w.c.client.Create(w.t.Context(), o); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// packages are those that are served for resolution.
+func (w *world) packages() []string {
+	e, _ := w.c.catalogs.Get(ref)
+	if e.Index == nil {
+		return nil
+	}
+	return e.Index.PackageNames()
+}
+
+func readyReason(s *v1alpha1.CatalogSource) string {
+	for _, c := range s.Status.Conditions {
+		if c.Type == conditionReady {
+			return string(c.Status) + " " + c.Reason
+		}
+	}
+	return ""
+}

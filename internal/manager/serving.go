@@ -1,0 +1,181 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/controller/catalogsource"
+
+	"github.com/go-logr/logr"
+	"google.golang.org/grpc"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// PodIPVariable of the environment is the address of the manager's pod.
+const PodIPVariable = "POD_IP"
+
+// DefaultCatalogAddress is where catalogs are served when the manager runs in a pod that knows its address.
+const DefaultCatalogAddress = ":50051"
+
+// noAddress stands for not listening at all.
+const noAddress = "0"
+
+// firstLooks is how long catalogs may take to be looked at for the first time before clients are told that those are not served.
+const firstLooks = 30 * time.Second
+
+// stopCalls is how long clients may finish what they have begun.
+const stopCalls = 5 * time.Second
+
+// serving is the gRPC server of all catalogs.
+type serving struct {
+	*catalogsource.Serving
+	listener net.Listener
+	log      logr.Logger
+	// Whether everything was looked at once is found out by comparing what there is with what is known.
+	reader client.Reader
+	known  *catalogset.Set
+}
+
+// openServing listens, so that a busy port is told before anything else; nil when catalogs are not to be served, or when the cluster could
+// not reach them.
+func openServing(o Options, known *catalogset.Set) (*serving, error) {
+	address, advertised := o.CatalogAddress, o.CatalogAdvertise
+	pod := os.Getenv(PodIPVariable)
+	if address == "" && (pod != "" || advertised != "") {
+		address = DefaultCatalogAddress
+	}
+	if address == "" || address == noAddress {
+		return nil, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve catalogs: %w; choose another address, or 0 for none", err)
+	}
+	at, err := advertise(advertised, pod, listener.Addr().(*net.TCPAddr).AddrPort())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("serve catalogs at %s: %w", address, err), listener.Close())
+	}
+	return &serving{Serving: &catalogsource.Serving{Address: at, Catalogs: &catalogserver.Set{}}, listener: listener, log: o.Log, known: known}, nil
+}
+
+// advertise is where pods of the cluster reach a server that listens at an address.
+func advertise(wanted, pod string, listening netip.AddrPort) (netip.AddrPort, error) {
+	host := listening.Addr().Unmap()
+	switch {
+	case wanted != "":
+		at, err := netip.ParseAddrPort(wanted)
+		if err != nil || at.Addr().IsLoopback() || at.Addr().IsUnspecified() {
+			return netip.AddrPort{}, fmt.Errorf("advertise %q: give IP:PORT, by which pods reach this process", wanted)
+		}
+		return at, nil
+	case pod != "":
+		var err error
+		if host, err = netip.ParseAddr(pod); err != nil {
+			return netip.AddrPort{}, fmt.Errorf("read the variable %s: %w", PodIPVariable, err)
+		}
+	case host.IsUnspecified() || host.IsLoopback():
+		return netip.AddrPort{}, fmt.Errorf("pods cannot reach %s; say by which IP:PORT they can, or set %s", listening, PodIPVariable)
+	}
+	return netip.AddrPortFrom(host, listening.Port()), nil
+}
+
+// toController is what the CatalogSource controller gets to know.
+func (s *serving) toController() *catalogsource.Serving {
+	if s == nil {
+		return nil
+	}
+	return s.Serving
+}
+
+// addTo makes the manager run the server.
+func (s *serving) addTo(mgr manager.Manager) error {
+	if s == nil {
+		return nil
+	}
+	s.reader = mgr.GetClient()
+	return mgr.Add(s)
+}
+
+// NeedLeaderElection lets a manager that waits for its turn say that it does not serve yet.
+func (s *serving) NeedLeaderElection() bool { return false }
+
+// Start serves until the context ends.
+func (s *serving) Start(ctx context.Context) error {
+	health := catalogserver.NewHealth()
+	calls := catalogserver.NewGRPC(named{s.Catalogs}, health, slog.New(logr.ToSlogHandler(s.log)))
+	go s.becomeHealthy(ctx, health)
+	stopped := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		health.Stop()
+		stopGracefully(calls)
+	})()
+	if err := calls.Serve(s.listener); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve catalogs at %s: %w", s.listener.Addr(), err)
+	}
+	if ctx.Err() != nil {
+		<-stopped
+	}
+	return nil
+}
+
+func stopGracefully(s *grpc.Server) {
+	timer := time.AfterFunc(stopCalls, s.Stop)
+	defer timer.Stop()
+	s.GracefulStop()
+}
+
+// becomeHealthy says that the server serves once every catalog that there is has been looked at. It does not wait for long: one slow
+// registry must not make the other catalogs look as if they were not served.
+func (s *serving) becomeHealthy(ctx context.Context, health *catalogserver.Health) {
+	ctx, cancel := context.WithTimeout(ctx, firstLooks)
+	defer cancel()
+	defer health.Set(true) // says nothing any more once the server stops
+	ticker := time.NewTicker(250 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if s.lookedAtAll(ctx) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *serving) lookedAtAll(ctx context.Context) bool {
+	var all v1alpha1.CatalogSourceList
+	if err := s.reader.List(ctx, &all); err != nil {
+		return false // the cache is not filled yet
+	}
+	for i := range all.Items {
+		e, _ := s.known.Get(catalogset.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name})
+		if e.Index == nil && e.Problem == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// named are catalogs that must be asked for by name: a client that means one which is not there yet must not get another.
+type named struct{ *catalogserver.Set }
+
+// Catalog finds a catalog by its name.
+func (n named) Catalog(name string) (catalogserver.Served, bool) {
+	if name == "" {
+		return catalogserver.Served{}, false
+	}
+	return n.Set.Catalog(name)
+}
