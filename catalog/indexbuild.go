@@ -59,7 +59,9 @@ func (p *packageModel) channel(c *channelModel) *ChannelInfo {
 	}
 	for _, name := range c.graph.chain {
 		c.entries[name].InChain = true
-		p.appendEntry(info, c, name)
+		if !p.appendEntry(info, c, name) {
+			info.Missing = append(info.Missing, MissingEntry{name, len(info.Entries)})
+		}
 	}
 	if len(info.Entries) == 0 {
 		return nil
@@ -78,15 +80,17 @@ func (p *packageModel) channel(c *channelModel) *ChannelInfo {
 	return info
 }
 
-func (p *packageModel) appendEntry(info *ChannelInfo, c *channelModel, name string) {
+// appendEntry adds an entry, if its bundle is sound.
+func (p *packageModel) appendEntry(info *ChannelInfo, c *channelModel, name string) bool {
 	b := p.bundles[name]
 	if b == nil || b.broken {
-		return
+		return false
 	}
 	e := c.entries[name]
 	e.Skipped = c.graph.skipped[name]
 	e.Bundle = b.info
 	info.Entries = append(info.Entries, e)
+	return true
 }
 
 func (x *Index) addBundles(p *packageModel, c *ChannelInfo) {

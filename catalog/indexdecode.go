@@ -220,6 +220,9 @@ func (d *indexDecoder) channel(pkg string, bundles []BundleInfo) *ChannelInfo {
 		return c
 	}
 	c.Head = entries[0].Name
+	for range d.Count(2) {
+		c.Missing = append(c.Missing, MissingEntry{d.Text(), d.Int(len(entries))})
+	}
 	return c
 }
 

@@ -169,4 +169,9 @@ func (e *indexEncoder) channel(c *ChannelInfo, numbers map[*BundleInfo]int) {
 		e.Bool(entry.InChain)
 		e.Bool(entry.Skipped)
 	}
+	e.Int(len(c.Missing))
+	for _, missing := range c.Missing {
+		e.Text(missing.Name)
+		e.Int(missing.Place)
+	}
 }

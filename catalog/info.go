@@ -36,6 +36,15 @@ type ChannelInfo struct {
 	// Entries are the replaces chain from the head down, then the skipped
 	// entries by name.
 	Entries []*EntryInfo
+	// Missing are the entries of the chain whose bundles cannot be used, from
+	// the head down; Problems say why.
+	Missing []MissingEntry
+}
+
+// MissingEntry is an entry of a channel that is not served.
+type MissingEntry struct {
+	Name  string
+	Place int // how many of the served entries are nearer to the head
 }
 
 // Entry finds an entry of the channel.
