@@ -2,15 +2,20 @@ package preview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/version"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // Cluster is what is asked of a cluster. Nothing is written to it.
@@ -50,5 +55,35 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		}
 		q.Objects.Sources = append(q.Objects.Sources, sources.Items...)
 	}
+	extensions, err := c.Extensions(ctx)
+	switch {
+	case err == nil:
+		q.Objects.Extensions, q.Objects.Clustered = extensions.Objects.Extensions, extensions.Objects.Clustered
+	case errors.Is(err, errNotServed): // nobody can have asked for one
+	case apierrors.IsForbidden(err):
+		q.Notes = append(q.Notes, "ClusterExtensions are not looked at: "+err.Error())
+	default:
+		return nil, err
+	}
 	return q, nil
+}
+
+// errNotServed says that a cluster does not know ClusterExtensions.
+var errNotServed = errors.New("it does not serve olm.operatorframework.io/v1; run the manager, which applies that API, with: fairlead manager; or name catalogs with --catalog")
+
+// Extensions is what is decided on for the ClusterExtensions of the cluster.
+func (c Cluster) Extensions(ctx context.Context) (*Question, error) {
+	var extensions olmv1.ClusterExtensionList
+	var catalogs olmv1.ClusterCatalogList
+	for _, list := range []client.ObjectList{&extensions, &catalogs} {
+		err := c.Reader.List(ctx, list)
+		var discovery *apiutil.ErrResourceDiscoveryFailed
+		if meta.IsNoMatchError(err) || errors.As(err, &discovery) || apierrors.IsNotFound(err) {
+			err = errNotServed
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the ClusterExtensions and ClusterCatalogs of the cluster: %w", err)
+		}
+	}
+	return &Question{Objects: Objects{Extensions: extensions.Items, Clustered: catalogs.Items}}, nil
 }

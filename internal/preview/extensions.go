@@ -10,43 +10,62 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/image"
 )
 
-// extensions decides on each ClusterExtension among the objects; what the others have installed counts.
-func (q *Question) extensions(ctx context.Context, l *Library) ([]*ExtensionResolution, error) {
-	objects := slices.Clone(q.Objects.Extensions)
-	if len(objects) == 0 {
-		return nil, nil
-	}
+// requests are what the ClusterExtensions of a question ask for and have, by name, and the catalogs that they are decided with.
+type requests struct {
+	all      []extension.Request
+	catalogs []extension.Catalog
+}
+
+// requests reads the ClusterExtensions among the objects, but for those that are being deleted, and their catalogs.
+func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
+	var r requests
+	objects := slices.DeleteFunc(slices.Clone(q.Objects.Extensions), func(e olmv1.ClusterExtension) bool { return !e.DeletionTimestamp.IsZero() })
 	slices.SortFunc(objects, func(a, b olmv1.ClusterExtension) int { return cmp.Compare(a.Name, b.Name) })
-	if err := twice(objects, olmv1.ClusterExtensionKind, func(e olmv1.ClusterExtension) string { return e.Name }); err != nil {
-		return nil, err
-	}
-	catalogs, err := q.clusterCatalogs(ctx, l)
+	err := twice(objects, olmv1.ClusterExtensionKind, func(e olmv1.ClusterExtension) string { return e.Name })
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	var requests []extension.Request
+	if r.catalogs, err = q.clusterCatalogs(ctx, l); err != nil {
+		return r, err
+	}
 	for i := range objects {
 		in, err := request(&objects[i])
 		if err != nil {
-			return nil, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
+			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
 		}
-		in.Catalogs = catalogs
+		in.Catalogs = r.catalogs
 		if in.Installed != nil {
-			in.Installed.Properties = properties(catalogs, in.Package, in.Installed)
+			in.Installed.Properties = properties(r.catalogs, in.Package, in.Installed)
 		}
-		requests = append(requests, in)
+		r.all = append(r.all, in)
+	}
+	return r, nil
+}
+
+// beside is a request that knows what the other extensions have installed.
+func beside(in extension.Request, all []extension.Request) extension.Request {
+	for _, other := range all {
+		if other.Name != in.Name && other.Installed != nil {
+			in.Others = append(in.Others, extension.Extension{Name: other.Name, Package: other.Package, Installed: *other.Installed})
+		}
+	}
+	return in
+}
+
+// extensions decides on each ClusterExtension among the objects; what the others have installed counts.
+func (q *Question) extensions(ctx context.Context, l *Library) ([]*ExtensionResolution, error) {
+	if len(q.Objects.Extensions) == 0 {
+		return nil, nil
+	}
+	requests, err := q.requests(ctx, l)
+	if err != nil {
+		return nil, err
 	}
 	var all []*ExtensionResolution
-	for i, in := range requests {
-		for j, other := range requests {
-			if i != j && other.Installed != nil {
-				in.Others = append(in.Others, extension.Extension{Name: other.Name, Package: other.Package, Installed: *other.Installed})
-			}
-		}
-		r, err := resolveExtension(ctx, in)
+	for _, in := range requests.all {
+		r, err := resolveExtension(ctx, beside(in, requests.all))
 		if err != nil {
 			return nil, err
 		}
@@ -85,46 +104,4 @@ func request(e *olmv1.ClusterExtension) (extension.Request, error) {
 		in.Installed = &installed
 	}
 	return in, nil
-}
-
-// clusterCatalogs are the ClusterCatalogs among the objects, and the catalogs that are named besides.
-func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension.Catalog, error) {
-	var all []extension.Catalog
-	for i := range q.Objects.Clustered {
-		object := &q.Objects.Clustered[i]
-		c := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Disabled: object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable}
-		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
-			x, err := clusterContent(ctx, l, object)
-			if c.Index = x; err != nil {
-				c.Problem = err.Error()
-			}
-		}
-		all = append(all, c)
-	}
-	for _, named := range q.Catalogs {
-		if named.Ref.Namespace != "" {
-			continue
-		}
-		x, err := l.read(ctx, named.Source)
-		if err != nil {
-			return nil, fmt.Errorf("read catalog %s from %s: %w", named.Ref, named.Source, err)
-		}
-		i := slices.IndexFunc(all, func(c extension.Catalog) bool { return named.isCluster(c.Name) })
-		if i < 0 {
-			all = append(all, extension.Catalog{Name: named.Ref.Name})
-			i = len(all) - 1
-		}
-		all[i].Index, all[i].Priority = x, cmp.Or(named.Priority, all[i].Priority)
-	}
-	return all, nil
-}
-
-// isCluster tells whether the ClusterCatalog of a name is meant.
-func (c Catalog) isCluster(name string) bool { return c.Ref.Namespace == "" && c.Ref.Name == name }
-
-func clusterContent(ctx context.Context, l *Library, object *olmv1.ClusterCatalog) (*catalog.Index, error) {
-	if object.Spec.Source.Image == nil {
-		return nil, fmt.Errorf("ClusterCatalog %s names no image: set spec.source.image.ref", object.Name)
-	}
-	return l.image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
 }

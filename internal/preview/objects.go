@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -36,19 +37,24 @@ const maxFile = 64 << 20
 func (o *Objects) Decode(name string, r io.Reader) error {
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(limited))
+	empty := true
 	for n := 1; ; n++ {
 		document, err := documents.Read()
 		if limited.N == 0 {
-			return fmt.Errorf("read objects from %s: it has more than %d bytes", name, maxFile)
+			return fmt.Errorf("read objects from %s: it has more than %d bytes; name files with fewer objects", name, maxFile)
+		}
+		if errors.Is(err, io.EOF) && empty {
+			return fmt.Errorf("read objects from %s: it holds no object; give what kubectl get -o yaml prints", name)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
-			document, err = yaml.YAMLToJSON(document)
+			document, err = toJSON(document)
 		}
-		if err == nil {
-			err = o.add(document)
+		if err == nil && string(document) != "null" {
+			empty = false
+			err = o.addDocument(document)
 		}
 		if err != nil {
 			return fmt.Errorf("read objects from %s: document %d: %w", name, n, err)
@@ -56,59 +62,60 @@ func (o *Objects) Decode(name string, r io.Reader) error {
 	}
 }
 
-// add adds the object, or the items of the list, in a JSON document.
-func (o *Objects) add(document []byte) error {
-	var head struct {
-		metav1.TypeMeta `json:",inline"`
-		Metadata        struct {
-			Name string `json:"name"`
-		} `json:"metadata"`
-		Items []json.RawMessage `json:"items"`
+// toJSON tells what is wrong with YAML in its own words, without those of the libraries that were at work.
+func toJSON(document []byte) ([]byte, error) {
+	converted, err := yaml.YAMLToJSON(document)
+	if err == nil {
+		return converted, nil
 	}
-	if string(document) == "null" {
-		return nil
+	why := err.Error()
+	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
+		why = strings.TrimPrefix(why, prefix)
 	}
-	if err := json.Unmarshal(document, &head); err != nil {
-		return fmt.Errorf("it is not a Kubernetes object: %w", err)
-	}
-	if head.Kind == "" {
-		return errors.New("it is not a Kubernetes object: it has no kind")
-	}
-	if head.Kind == "List" {
-		for i, item := range head.Items {
-			if err := o.add(item); err != nil {
-				return fmt.Errorf("item %d of the list: %w", i+1, err)
-			}
-		}
-		return nil
-	}
-	var err error
-	switch head.GroupVersionKind() {
-	case v1alpha1.GroupVersion.WithKind(v1alpha1.SubscriptionKind):
-		o.Subscriptions, err = appended(o.Subscriptions, document)
-	case v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind):
-		o.Operators, err = appended(o.Operators, document)
-	case v1alpha1.GroupVersion.WithKind(v1alpha1.InstallPlanKind):
-		o.Plans, err = appended(o.Plans, document)
-	case v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSourceKind):
-		o.Sources, err = appended(o.Sources, document)
-	case operatorsv1.GroupVersion.WithKind(operatorsv1.OperatorGroupKind):
-		o.Groups, err = appended(o.Groups, document)
-	case olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind):
-		o.Extensions, err = appended(o.Extensions, document)
-	case olmv1.GroupVersion.WithKind(olmv1.ClusterCatalogKind):
-		o.Clustered, err = appended(o.Clustered, document)
-	default:
-		o.Ignored = append(o.Ignored, head.Kind+" "+head.Metadata.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", head.Kind, head.Metadata.Name, err)
-	}
-	return nil
+	return nil, fmt.Errorf("it is not YAML: %s; correct it (lines are counted from the begin of the document)", tidy(why))
 }
 
-func appended[T any](list []T, document []byte) ([]T, error) {
-	var object T
-	err := json.Unmarshal(document, &object)
-	return append(list, object), err
+// head is what every object has.
+type head struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Items  []json.RawMessage `json:"items"`
+	Schema string            `json:"schema"` // what blobs of catalogs have in the place of a kind
+}
+
+func (h *head) String() string { return strings.TrimSpace(tidy(h.Kind + " " + h.Metadata.Name)) }
+
+func readHead(document []byte) (*head, error) {
+	h := &head{}
+	if err := json.Unmarshal(document, h); err != nil {
+		return nil, fmt.Errorf("it is not a Kubernetes object: %w; give what kubectl get -o yaml prints", plain(err))
+	}
+	return h, nil
+}
+
+// addDocument adds the object, or the items of the list, in a JSON document.
+func (o *Objects) addDocument(document []byte) error {
+	h, err := readHead(document)
+	if err != nil {
+		return err
+	}
+	of, list := strings.CutSuffix(h.Kind, "List")
+	if !list || h.Items == nil && of != "" { // there are kinds of such a name that are no lists
+		return o.add(h, document)
+	}
+	for i, item := range h.Items {
+		one, err := readHead(item)
+		if err == nil && of != "" && one.Kind == "" { // as an API server writes the items of a list of one kind
+			one.TypeMeta = metav1.TypeMeta{Kind: of, APIVersion: h.APIVersion}
+		}
+		if err == nil {
+			err = o.add(one, item)
+		}
+		if err != nil {
+			return fmt.Errorf("item %d of the list: %w", i+1, err)
+		}
+	}
+	return nil
 }

@@ -1,11 +1,10 @@
 package preview
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/internal/plan"
 )
@@ -14,6 +13,8 @@ import (
 type Outdated struct {
 	Namespace     string     `json:"namespace"`
 	Subscriptions []Standing `json:"subscriptions"`
+	// Extensions are how the ClusterExtensions stand.
+	Extensions []ExtensionStanding `json:"extensions,omitempty"`
 	// Unmanaged are the operators that no Subscription keeps up to date.
 	Unmanaged []string    `json:"unmanaged,omitempty"`
 	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`
@@ -23,15 +24,18 @@ type Outdated struct {
 type Standing struct {
 	plan.Standing
 	Advice string `json:"advice,omitempty"`
+
+	holders []string
 }
 
-// Outdated is how the Subscriptions of the namespace stand.
-func (p *Preview) Outdated() Outdated {
+// Outdated is how the Subscriptions of the namespace stand, and the ClusterExtensions.
+func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	out := Outdated{Namespace: p.observed.Name, Subscriptions: []Standing{}, LeftAlone: p.leftAlone()}
 	managed := map[string]bool{}
 	for _, s := range p.result.Standings() {
 		managed[s.Installed] = true
-		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s)})
+		conflict := p.holding(s.Subscription)
+		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s, conflict), holders(conflict, "Subscription "+s.Subscription)})
 	}
 	for _, o := range p.input.Operators {
 		replaced := slices.ContainsFunc(p.input.Operators, func(newer plan.Operator) bool { return newer.Replaces == o.Name })
@@ -39,79 +43,42 @@ func (p *Preview) Outdated() Outdated {
 			out.Unmanaged = append(out.Unmanaged, o.Name)
 		}
 	}
-	return out
+	for _, e := range p.extensions {
+		s, err := p.standing(ctx, e)
+		if err != nil {
+			return out, err
+		}
+		out.Extensions = append(out.Extensions, s)
+	}
+	return out, nil
 }
 
-// advice says what to do to have something newer than the next version.
-func (p *Preview) advice(s plan.Standing) string {
+// holding is what keeps a Subscription from something newer, if that can be told in full.
+func (p *Preview) holding(subscription string) *plan.Conflict {
 	for _, g := range p.result.Groups {
-		if !slices.Contains(g.Subscriptions, s.Subscription) {
+		if !slices.Contains(g.Subscriptions, subscription) {
 			continue
 		}
 		var conflict *plan.Conflict
 		if errors.As(g.Err, &conflict) {
-			return conflict.Advice
+			return conflict
 		}
 		for _, h := range g.Held {
-			if h.Subscription == s.Subscription && h.Conflict != nil {
-				return h.Conflict.Advice
+			if h.Subscription == subscription && h.Conflict != nil {
+				return h.Conflict
 			}
 		}
 	}
+	return nil
+}
+
+// advice says what to do to have something newer than the next version.
+func (p *Preview) advice(s plan.Standing, conflict *plan.Conflict) string {
+	if conflict != nil {
+		return conflict.Advice
+	}
 	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
-		return fmt.Sprintf("%s is not where its Subscription leads to; to see why: fairlead why-not %s@%s", s.Newest, s.Package, s.Newest)
+		return fmt.Sprintf("%s is not where its Subscription leads to; to see why: %s", s.Newest, p.command("why-not", s.Package+"@"+s.Newest))
 	}
 	return ""
-}
-
-// behind tells whether there is anything newer, or anything to install.
-func (s *Standing) behind() bool {
-	return s.Next != "" || s.HeldBy != "" || s.Newest != "" && s.Newest != s.Installed
-}
-
-// Write prints the comparison for people.
-func (o *Outdated) Write(w io.Writer) error {
-	var b strings.Builder
-	behind := 0
-	rows := [][]string{{"SUBSCRIPTION", "INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST", "IN"}}
-	for _, s := range o.Subscriptions {
-		rows = append(rows, []string{s.Subscription, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn})
-		if s.behind() {
-			behind++
-		}
-	}
-	fmt.Fprintf(&b, "namespace %s: ", o.Namespace)
-	switch {
-	case len(o.Subscriptions) == 0:
-		b.WriteString("no Subscription, nothing to compare\n")
-	case behind == 0:
-		b.WriteString("everything is the newest there is\n")
-	default:
-		fmt.Fprintf(&b, "%d of %d Subscriptions not at the newest there is\n", behind, len(o.Subscriptions))
-	}
-	if len(o.Subscriptions) > 0 {
-		b.WriteString("\n" + table(rows))
-	}
-	for _, s := range o.Subscriptions {
-		s.explain(&b)
-	}
-	writeLeftAlone(&b, o.LeftAlone)
-	for _, name := range o.Unmanaged {
-		fmt.Fprintf(&b, "\n%s has no Subscription: nothing upgrades it; create a Subscription to its package\n", name)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// explain tells what holds a Subscription back, and what to do.
-func (s *Standing) explain(b *strings.Builder) {
-	switch {
-	case s.HeldBy != "":
-		fmt.Fprintf(b, "\n%s is held by:\n%s", s.Subscription, indented(tidy(s.HeldBy)))
-	case s.Advice != "":
-		fmt.Fprintf(b, "\n%s:\n", s.Subscription)
-	}
-	if s.Advice != "" {
-		b.WriteString(indented(tidy(s.Advice)))
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/image"
@@ -99,7 +100,7 @@ func inNamespace(ref string) []client.Object {
 func reader(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
@@ -150,7 +151,10 @@ func TestQuestionsAboutACluster(t *testing.T) {
 	if w.Operator != "app.v1.1.0" || w.State != StateChosen || w.Replaces != "app.v1.0.0" || len(w.Because) != 1 {
 		t.Errorf("why: %+v", w)
 	}
-	o := p.Outdated()
+	o, err := p.Outdated(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if s := o.Subscriptions[0]; s.Installed != "app.v1.0.0" || s.Next != "app.v1.1.0" || s.Allowed != "app.v2.0.0" || s.Newest != "app.v2.0.0" || len(o.Unmanaged) > 0 {
 		t.Errorf("outdated: %+v", o)
 	}

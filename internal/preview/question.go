@@ -27,6 +27,10 @@ type Question struct {
 	Catalogs  []Catalog
 	Installed []Installed
 	Wishes    []Wish
+	// Again are the flags that ask the same question once more, for the commands that answers advise.
+	Again []string
+	// Notes say what could not be looked at.
+	Notes []string
 }
 
 // Preview is what the controllers would decide.
@@ -37,6 +41,7 @@ type Preview struct {
 	result   plan.Result
 	// extensions are what the ClusterExtensions resolve to, in the order of their names.
 	extensions []*ExtensionResolution
+	again      []string
 }
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
@@ -56,7 +61,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := q.add(n); err != nil {
 		return nil, err
 	}
-	p := &Preview{observed: n}
+	p := &Preview{observed: n, again: q.Again}
 	p.input, p.idle = n.Input()
 	if p.result, err = plan.Namespace(ctx, p.input); err != nil {
 		return nil, err

@@ -7,23 +7,18 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
-// table aligns the columns of rows. Columns that are empty but for their head are left out; an empty cell is a dash.
+// table aligns the columns of rows. There are always the same columns, whatever is in them; an empty cell is a dash.
 func table(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		for i, cell := range row {
-			if cell != "" {
-				widths[i] = max(widths[i], utf8.RuneCountInString(cell), utf8.RuneCountInString(rows[0][i]))
-			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			if widths[i] == 0 {
-				continue
-			}
 			if cell == "" {
 				cell = "-"
 			}

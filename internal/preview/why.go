@@ -3,10 +3,9 @@ package preview
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
+	"fairlead.dev/fairlead/internal/observed"
 	"fairlead.dev/fairlead/internal/plan"
 )
 
@@ -22,6 +21,8 @@ const (
 type Why struct {
 	Operator string `json:"operator"`
 	State    string `json:"state"`
+	// Extension is the ClusterExtension that it is, or would be, installed for.
+	Extension string `json:"extension,omitempty"`
 	// Install is what is known of an operator that is to be installed.
 	*plan.Install
 	// ReplacedBy is what would take the place of an installed operator.
@@ -46,16 +47,57 @@ func (p *Preview) Why(name string) Why {
 		p.look(&p.result.Groups[i], &w)
 	}
 	w.Because = p.result.Why(w.Operator)
+	if w.State == StateAbsent {
+		if e := p.whyExtension(name); e != nil {
+			return *e
+		}
+		w.Conflict = p.conflictOf(name)
+	}
 	switch {
 	case w.State == StateReplaced:
 		w.Because = p.result.Why(w.ReplacedBy)
-	case w.Conflict != nil:
-		w.Because = []plan.Because{{Need: "clusterserviceversion " + w.Operator + " is there"}}
 	case w.State == StateAbsent:
 		w.Because = []plan.Because{}
-		w.Advice = "to see the reasons: fairlead why-not " + p.packageOf(name)
+		w.Advice = p.whereToAsk(name)
+	case w.Conflict != nil:
+		w.Because = []plan.Because{{Need: "clusterserviceversion " + w.Operator + " is there"}}
 	}
 	return w
+}
+
+// conflictOf is why there is no answer for the Subscription of a name, or for a package; nil when there is one, or no Subscription.
+func (p *Preview) conflictOf(name string) *plan.Conflict {
+	pkg := p.packageOf(name)
+	for _, g := range p.result.Groups {
+		var conflict *plan.Conflict
+		asks := func(sub plan.Subscription) bool {
+			return slices.Contains(g.Subscriptions, sub.Name) && (sub.Name == name || sub.Package == pkg)
+		}
+		if errors.As(g.Err, &conflict) && slices.ContainsFunc(p.input.Subscriptions, asks) {
+			return conflict
+		}
+	}
+	return nil
+}
+
+// whereToAsk says how to see why something is absent.
+func (p *Preview) whereToAsk(name string) string {
+	pkg := p.packageOf(name)
+	if p.hasPackage(pkg) {
+		return "to see the reasons: " + p.command("why-not", pkg)
+	}
+	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)", pkg, p.whereLooked())
+}
+
+// hasPackage tells whether a catalog in view has a package.
+func (p *Preview) hasPackage(pkg string) bool {
+	return slices.ContainsFunc(p.observed.Sources, func(s observed.Source) bool {
+		if !s.Healthy() {
+			return false
+		}
+		_, ok := s.Served.Index.Package(pkg)
+		return ok
+	})
 }
 
 // look fills in what the decision of a group says of an operator.
@@ -77,85 +119,4 @@ func (p *Preview) look(g *plan.Group, w *Why) {
 	if errors.As(g.Err, &conflict) && p.standsFor(g, w.Operator) {
 		w.Conflict = conflict
 	}
-}
-
-// packageOf is the package that a name means, as far as the catalogs in view tell.
-func (p *Preview) packageOf(name string) string {
-	for _, sub := range p.input.Subscriptions {
-		if sub.Name == name {
-			return sub.Package
-		}
-	}
-	for _, s := range p.observed.Sources {
-		if b := bundleIn(s, name); b != nil {
-			return b.Package
-		}
-	}
-	return name
-}
-
-// standsFor tells whether a Subscription of a group has an operator installed.
-func (p *Preview) standsFor(g *plan.Group, operator string) bool {
-	return slices.ContainsFunc(g.Subscriptions, func(name string) bool { return g.Installed[name] == operator })
-}
-
-// operatorOf is the operator that a name means: that of a ClusterServiceVersion, or what a package or Subscription has or gets.
-func (p *Preview) operatorOf(name string) string {
-	if p.observed.Operator(name) != nil {
-		return name
-	}
-	found := name
-	for _, o := range p.input.Operators {
-		if o.Package == name {
-			found = o.Name
-		}
-	}
-	for _, g := range p.result.Groups {
-		if installed := g.Installed[name]; installed != "" {
-			found = installed
-		}
-	}
-	for _, g := range p.result.Groups {
-		for _, c := range g.Choices {
-			if c.Bundle.Package == name || slices.Contains(c.Subscriptions, name) {
-				found = c.Bundle.Name
-			}
-		}
-	}
-	return found
-}
-
-// Write prints the reasons for people.
-func (w *Why) Write(out io.Writer) error {
-	var b strings.Builder
-	switch w.State {
-	case StateChosen:
-		fmt.Fprintf(&b, "%s would be installed", w.Operator)
-		if w.Replaces != "" {
-			fmt.Fprintf(&b, " in place of %s", w.Replaces)
-		}
-		fmt.Fprintf(&b, ", from channel %s of catalog %s\n", w.Channel, w.Catalog)
-	case StateReplaced:
-		fmt.Fprintf(&b, "%s is installed, and %s would take its place\n", w.Operator, w.ReplacedBy)
-	case StateInstalled:
-		fmt.Fprintf(&b, "%s is installed, and stays\n", w.Operator)
-	default:
-		fmt.Fprintf(&b, "%s is not installed, and would not be\n%s", w.Operator, indented(w.Advice))
-	}
-	for _, because := range w.Because {
-		fmt.Fprintf(&b, "  because    %s\n", tidy(because.Need))
-	}
-	if len(w.Because) > 0 && w.Because[0].Rule != "" {
-		if over := w.Because[0].Over; over != "" {
-			fmt.Fprintf(&b, "  preferred  over %s: %s\n", over, w.Because[0].Rule)
-		} else {
-			fmt.Fprintf(&b, "  rule       %s\n", w.Because[0].Rule)
-		}
-	}
-	writeHeld(&b, w.Held)
-	if w.Conflict != nil {
-		fmt.Fprintf(&b, "\nthere is no answer for its Subscription:\n%s", indented(w.Conflict.Error()))
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
 }

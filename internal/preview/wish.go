@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,27 +19,31 @@ type Catalog struct {
 
 // ParseCatalog reads NAME[,priority=N]=DIR|IMAGE.
 func ParseCatalog(text string) (Catalog, error) {
-	wrong := func(why string) (Catalog, error) {
-		return Catalog{}, fmt.Errorf("catalog %q: %s; write NAME=DIR, NAME=IMAGE or NAME,priority=N=DIR", text, why)
+	wrong := func(why error) (Catalog, error) {
+		return Catalog{}, fmt.Errorf("--catalog %q: %w; write NAME=DIR, NAME=IMAGE or NAME,priority=N=DIR", text, why)
 	}
 	name, source, ok := strings.Cut(text, "=")
 	if !ok {
-		return wrong("it has no =")
+		return wrong(errors.New("it has no ="))
 	}
 	c := Catalog{}
 	if before, option, found := strings.Cut(name, ","); found {
 		if option != "priority" {
-			return wrong(fmt.Sprintf("option %q is not known", option))
+			return wrong(fmt.Errorf("option %q is not known", option))
 		}
 		number, after, _ := strings.Cut(source, "=")
-		priority, err := strconv.Atoi(number)
+		priority, err := strconv.ParseInt(number, 10, 32)
 		if err != nil {
-			return wrong(fmt.Sprintf("priority %q is not a number", number))
+			return wrong(fmt.Errorf("priority %q is not a number of 32 bits", number))
 		}
-		c.Priority, name, source = priority, before, after
+		c.Priority, name, source = int(priority), before, after
 	}
-	if c.Ref, ok = parseRef(name); !ok || source == "" {
-		return wrong("its name or its source is missing")
+	var err error
+	if c.Ref, err = parseRef(name); err != nil {
+		return wrong(err)
+	}
+	if source == "" {
+		return wrong(errors.New("its directory or image is missing"))
 	}
 	c.Source = source
 	return c, nil
@@ -54,16 +60,21 @@ type Installed struct {
 func ParseInstalled(text string) (Installed, error) {
 	name, place, found := strings.Cut(text, "@")
 	i := Installed{Name: name}
-	ok := name != ""
-	if found && ok {
+	err := checkObject("ClusterServiceVersion", name)
+	if found && err == nil {
 		slash := strings.LastIndex(place, "/")
-		if ok = slash > 0 && slash+1 < len(place); ok {
+		if slash < 0 {
+			slash, err = 0, errors.New("the catalog or the channel is missing")
+		} else {
 			i.Channel = place[slash+1:]
-			i.Catalog, ok = parseRef(place[:slash])
+			err = CheckChannel(i.Channel)
+		}
+		if err == nil {
+			i.Catalog, err = parseRef(place[:slash])
 		}
 	}
-	if !ok {
-		return Installed{}, fmt.Errorf("installed operator %q: write NAME or NAME@CATALOG/CHANNEL, with the name of its ClusterServiceVersion", text)
+	if err != nil {
+		return Installed{}, fmt.Errorf("--installed %q: %w; write NAME or NAME@CATALOG/CHANNEL, with the name of its ClusterServiceVersion", text, err)
 	}
 	return i, nil
 }
@@ -83,21 +94,27 @@ func ParseWish(text string) (Wish, error) {
 	rest, starting, withStart := strings.Cut(rest, "@")
 	pkg, channel, withChannel := strings.Cut(rest, ":")
 	w.Package, w.Channel, w.StartingCSV = pkg, channel, starting
-	ok := pkg != "" && withChannel == (channel != "") && withStart == (starting != "")
-	if withCatalog && ok {
-		w.Catalog, ok = parseRef(named)
+	err := CheckPackage(pkg)
+	if withChannel {
+		err = cmp.Or(err, CheckChannel(channel))
 	}
-	if !ok {
-		return Wish{}, fmt.Errorf("subscription %q: write PACKAGE[:CHANNEL][@STARTING_CSV][%%CATALOG]", text)
+	if withStart {
+		err = cmp.Or(err, checkObject("ClusterServiceVersion", starting))
+	}
+	if withCatalog && err == nil {
+		w.Catalog, err = parseRef(named)
+	}
+	if err != nil {
+		return Wish{}, fmt.Errorf("--subscribe %q: %w; write PACKAGE[:CHANNEL][@STARTING_CSV][%%CATALOG]", text, err)
 	}
 	return w, nil
 }
 
-// parseRef reads [NAMESPACE/]NAME.
-func parseRef(text string) (catalogset.Ref, bool) {
+// parseRef reads [NAMESPACE/]NAME of a catalog.
+func parseRef(text string) (catalogset.Ref, error) {
 	namespace, name, found := strings.Cut(text, "/")
 	if !found {
-		return catalogset.Ref{Name: text}, text != ""
+		return catalogset.Ref{Name: text}, checkObject("catalog", text)
 	}
-	return catalogset.Ref{Namespace: namespace, Name: name}, namespace != "" && name != "" && !strings.Contains(name, "/")
+	return catalogset.Ref{Namespace: namespace, Name: name}, cmp.Or(CheckNamespace(namespace), checkObject("catalog", name))
 }

@@ -1,15 +1,17 @@
 package resolvecmd
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/preview"
 )
@@ -26,34 +28,65 @@ func (e *extensionFlags) flags(cmd *cobra.Command) {
 	flags.StringVar(&e.wanted.Package, "extension", "", "package of a ClusterExtension to resolve, instead of Subscriptions")
 	flags.StringVar(&e.wanted.Version, "version", "", "versions that the extension may have, as a range (default: any)")
 	flags.StringArrayVar(&e.wanted.Channels, "channel", nil, "channel that the extension follows (may be repeated; default: all)")
-	flags.StringVar(&e.policy, "upgrade-constraint-policy", string(extension.CatalogProvided), "CatalogProvided, or SelfCertified to allow any change of version")
+	flags.StringVar(&e.policy, "upgrade-constraint-policy", "", "CatalogProvided, or SelfCertified to allow any change of version (default: CatalogProvided)")
 	flags.StringVar(&e.wanted.Installed, "installed-bundle", "", "what the extension has installed, as NAME, or NAME@VERSION when no catalog has it any more")
 }
 
-// asked tells whether the question is about an extension. Its error is about flags that do not go together.
+// Which flags go with which question.
+var (
+	ofExtensions    = []string{"version", "channel", "upgrade-constraint-policy", "installed-bundle"}
+	ofSubscriptions = []string{"installed", "installed-from", "subscribe", "namespace", "global-namespace", "kubernetes"}
+)
+
+// asked tells whether the question is about an extension. Its error is about flags that do not go together, or say nothing.
 func (e *extensionFlags) asked(cmd *cobra.Command) (bool, error) {
-	own := []string{"version", "channel", "upgrade-constraint-policy", "installed-bundle"}
-	others := []string{"filename", "installed", "installed-from", "subscribe", "namespace", "global-namespace", "kubernetes", "kubeconfig", "context"}
+	asked := cmd.Flags().Changed("extension")
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
-		case e.wanted.Package == "" && slices.Contains(own, f.Name):
+		case !asked && slices.Contains(ofExtensions, f.Name):
 			err = fmt.Errorf("--%s is about a ClusterExtension: name its package with --extension", f.Name)
-		case e.wanted.Package != "" && slices.Contains(others, f.Name):
+		case asked && slices.Contains(ofSubscriptions, f.Name):
 			err = fmt.Errorf("--%s is about Subscriptions: leave it out, or --extension", f.Name)
 		}
 	})
-	policies := []extension.Policy{extension.CatalogProvided, extension.SelfCertified}
-	switch e.wanted.Policy = extension.Policy(e.policy); {
-	case err != nil || e.wanted.Package == "":
-	case !slices.Contains(policies, e.wanted.Policy):
-		err = fmt.Errorf("upgrade constraint policy %q: choose %s or %s", e.policy, policies[0], policies[1])
-	case len(e.catalogs) == 0:
-		err = errors.New("an extension is resolved with the catalogs that are named: add --catalog NAME=DIR|IMAGE")
-	default:
-		err = e.output.Check()
+	if !asked || err != nil {
+		return asked, err
 	}
-	return e.wanted.Package != "", err
+	e.wanted.Policy = extension.Policy(e.policy)
+	return true, cmp.Or(e.checkFlags(cmd), e.checkCluster(cmd), e.output.Check())
+}
+
+// checkFlags refuses values that nothing can be called.
+func (e *extensionFlags) checkFlags(cmd *cobra.Command) error {
+	if err := preview.CheckPackage(e.wanted.Package); err != nil {
+		return fmt.Errorf("--extension %q: %w; write the name of a package", e.wanted.Package, err)
+	}
+	for _, channel := range e.wanted.Channels {
+		if err := preview.CheckChannel(channel); err != nil {
+			return fmt.Errorf("--channel %q: %w; write the name of a channel, or leave it out for all of them", channel, err)
+		}
+	}
+	flags := cmd.Flags()
+	if flags.Changed("version") && strings.TrimSpace(e.wanted.Version) == "" {
+		return fmt.Errorf("--version %q: it names no version; write a range such as '>=1.2.0 <2.0.0', or '*' for any version", e.wanted.Version)
+	}
+	policies := []extension.Policy{extension.CatalogProvided, extension.SelfCertified}
+	if flags.Changed("upgrade-constraint-policy") && !slices.Contains(policies, e.wanted.Policy) {
+		return fmt.Errorf("--upgrade-constraint-policy %q: choose %s or %s", e.policy, policies[0], policies[1])
+	}
+	if !flags.Changed("installed-bundle") {
+		return nil
+	}
+	name, version, found := strings.Cut(e.wanted.Installed, "@")
+	err := preview.CheckOperator(name)
+	if err == nil && found {
+		err = preview.CheckVersion(version)
+	}
+	if err != nil {
+		return fmt.Errorf("--installed-bundle %q: %w; write NAME or NAME@VERSION", e.wanted.Installed, err)
+	}
+	return nil
 }
 
 // run decides and prints.
@@ -62,11 +95,30 @@ func (e *extensionFlags) run(ctx context.Context) error {
 	if err != nil {
 		return command.UsageError{Err: err}
 	}
+	q := &preview.Question{}
+	if e.offline() {
+		err = e.readFiles(q)
+	} else {
+		q, err = e.extensionsOnline(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	q.Catalogs = add.Catalogs
 	return e.withLibrary(ctx, func(library *preview.Library) error {
-		r, err := e.wanted.Resolve(ctx, library, add.Catalogs)
+		r, err := q.Extend(ctx, library, e.wanted)
 		if err != nil {
 			return err
 		}
 		return e.answer(r)
 	})
+}
+
+// extensionsOnline reads the ClusterExtensions of the cluster, and its ClusterCatalogs.
+func (e *extensionFlags) extensionsOnline(ctx context.Context) (*preview.Question, error) {
+	reader, _, err := kube.Connect(&e.cluster)
+	if err != nil {
+		return nil, err
+	}
+	return preview.Cluster{Reader: reader}.Extensions(ctx)
 }

@@ -30,10 +30,11 @@ func newResolveCommand(s command.Streams) *cobra.Command {
 that the manager runs.
 ` + subjectHelp + `
 
-ClusterExtensions in files are resolved too, with the ClusterCatalogs beside them and those that --catalog names. --extension asks
-about one of them in short, with the catalogs that --catalog names.
+ClusterExtensions, of the cluster or in files, are resolved too, with the ClusterCatalogs beside them and those that --catalog names.
+--extension asks about one of them alone, in short. Where there is a ClusterExtension for that package, that is meant: what is installed
+and what the flags do not say is as it says. Otherwise it is a new one.
 
-Exit code 0: there is a solution. 3: there is none for at least one Subscription, or for the extension; it is said why, and what to do.
+Exit code 0: there is a solution. 3: there is none for at least one Subscription or extension; it is said why, and what to do.
 1: something that was named cannot be read. 2: wrong usage.`,
 		Example: `  # What would the manager do in this namespace now? And with one more Subscription?
   fairlead resolve -n operators
@@ -45,9 +46,12 @@ Exit code 0: there is a solution. 3: there is none for at least one Subscription
   # A question of one line
   fairlead resolve --catalog cat=./catalog --installed etcdoperator.v0.9.2@cat/alpha --subscribe vault%cat -o json
 
-  # A ClusterExtension
+  # A ClusterExtension of the cluster, if its spec.source.catalog.version were this
+  fairlead resolve --extension etcd --version '>=0.9.0 <1.0.0'
+
+  # The same without a cluster
   fairlead resolve --catalog cat=./catalog --extension etcd --version '>=0.9.0 <1.0.0' --installed-bundle etcdoperator.v0.9.2`,
-		Args: command.Usage(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asked, err := e.asked(cmd); err != nil {
 				return command.UsageError{Err: err}

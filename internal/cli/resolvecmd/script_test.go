@@ -62,20 +62,31 @@ func replace(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
+// pasted runs the command that a file advises after some words, as a user would who pastes it into a shell: pasted FILE WORDS.
+func pasted(ts *testscript.TestScript, _ bool, args []string) {
+	_, command, found := strings.Cut(ts.ReadFile(args[0]), args[1])
+	command, _, _ = strings.Cut(command, "\n")
+	if !found || command == "" {
+		ts.Fatalf("%s advises nothing after %q", args[0], args[1])
+	}
+	ts.Check(ts.Exec("sh", "-c", command))
+}
+
 // TestScripts runs sessions at the command line. $REGISTRY is a registry on loopback; the catalogs of testdata are in the
 // working directory.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "replace": replace},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "pasted": pasted, "replace": replace},
 		Setup: func(env *testscript.Env) error {
 			server := httptest.NewServer(image.NewRegistry(""))
 			env.Defer(server.Close)
 			env.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
-			return os.CopyFS(env.WorkDir, os.DirFS("testdata/catalogs"))
+			return errors.Join(os.CopyFS(env.WorkDir, os.DirFS("testdata/catalogs")),
+				os.CopyFS(filepath.Join(env.WorkDir, "a directory"), os.DirFS("testdata/catalogs/catalog")))
 		},
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/discovery"
@@ -15,7 +14,6 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/preview"
 	"fairlead.dev/fairlead/internal/render"
-	"fairlead.dev/fairlead/version"
 )
 
 // subject is what a question is about, as its flags say.
@@ -33,12 +31,12 @@ type subject struct {
 }
 
 const subjectHelp = `
-Without --catalog and -f the namespace is read from the cluster, and the catalogs from their images; nothing is written, and the answer
-is what the manager would decide now. --subscribe then asks what would happen with one more Subscription.
+Without --catalog and -f the namespace and the ClusterExtensions are read from the cluster, and the catalogs from their images; nothing is
+written, and the answer is what the manager would decide now. --subscribe then asks what would happen with one more Subscription.
 
 With --catalog or -f no cluster is needed. -f takes the objects that a cluster has: Subscriptions, ClusterServiceVersions with their
-phase, CatalogSources, OperatorGroups and InstallPlans, as kubectl get -o yaml prints them. A --catalog takes the place of the
-CatalogSource of its name. --installed is short for an operator that runs, as a catalog describes it; with @CATALOG/CHANNEL a Subscription
+phase, CatalogSources, OperatorGroups, InstallPlans, ClusterExtensions and ClusterCatalogs, as kubectl get -o yaml prints them. A
+--catalog takes the place of the CatalogSource and ClusterCatalog of its name. --installed is short for an operator that runs, as a catalog describes it; with @CATALOG/CHANNEL a Subscription
 follows that channel. --installed-from reads ClusterServiceVersions; those without phase are taken to run.`
 
 func (f *subject) flags(cmd *cobra.Command) {
@@ -65,6 +63,9 @@ func (f *subject) decide(cmd *cobra.Command, question func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
+	for _, note := range q.Notes {
+		fmt.Fprintf(f.streams.Err, "note: %s\n", note)
+	}
 	return f.withLibrary(ctx, func(library *preview.Library) error {
 		p, err := q.Decide(ctx, library)
 		if err != nil {
@@ -89,53 +90,28 @@ func (f *subject) withLibrary(ctx context.Context, do func(library *preview.Libr
 
 // question reads the objects, from files or from the cluster, and what is added to them.
 func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Question, error) {
+	if err := f.checkFlags(cmd); err != nil {
+		return nil, command.UsageError{Err: err}
+	}
 	add, err := f.additions()
 	if err != nil {
 		return nil, command.UsageError{Err: err}
 	}
-	var q *preview.Question
-	if len(f.catalogs)+len(f.files) > 0 {
-		q, err = f.offline(cmd)
+	q := &preview.Question{GlobalNamespace: f.global}
+	if f.offline() {
+		q.Namespace = cmd.Flag("namespace").Value.String()
+		err = f.readFiles(q)
 	} else {
 		q, err = f.online(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	q.Catalogs, q.Installed, q.Wishes = add.Catalogs, add.Installed, add.Wishes
+	q.Catalogs, q.Installed, q.Wishes, q.Again = add.Catalogs, add.Installed, add.Wishes, again(cmd)
 	if f.kubernetes != "" {
 		q.Kubernetes = add.Kubernetes
 	}
 	return q, nil
-}
-
-// additions parses what is said in short.
-func (f *subject) additions() (preview.Question, error) {
-	var q preview.Question
-	err := errors.Join(
-		parse(f.catalogs, preview.ParseCatalog, &q.Catalogs),
-		parse(f.installed, preview.ParseInstalled, &q.Installed),
-		parse(f.subscribe, preview.ParseWish, &q.Wishes))
-	if f.kubernetes != "" && err == nil {
-		if q.Kubernetes, err = version.ParseTolerant(f.kubernetes); err != nil {
-			err = fmt.Errorf("--kubernetes: %w", err)
-		}
-	}
-	if len(f.catalogs)+len(f.files) == 0 && len(f.installed)+len(f.from) > 0 && err == nil {
-		err = errors.New("what is installed is read from the cluster: leave out --installed and --installed-from, or add --catalog or -f")
-	}
-	return q, err
-}
-
-func parse[T any](texts []string, one func(string) (T, error), into *[]T) error {
-	for _, text := range texts {
-		value, err := one(text)
-		if err != nil {
-			return err
-		}
-		*into = append(*into, value)
-	}
-	return nil
 }
 
 func (f *subject) online(ctx context.Context) (*preview.Question, error) {
@@ -153,42 +129,4 @@ func (f *subject) online(ctx context.Context) (*preview.Question, error) {
 	}
 	q, err := preview.Cluster{Reader: reader, Server: server}.Question(ctx, namespace, f.global)
 	return q, kube.Explain(err)
-}
-
-func (f *subject) offline(cmd *cobra.Command) (*preview.Question, error) {
-	q := &preview.Question{GlobalNamespace: f.global}
-	var err error
-	if q.Namespace, err = cmd.Flags().GetString("namespace"); err != nil {
-		return nil, err
-	}
-	for _, name := range f.files {
-		if err := f.read(name, &q.Objects); err != nil {
-			return nil, err
-		}
-	}
-	var installed preview.Objects
-	for _, name := range f.from {
-		if err := f.read(name, &installed); err != nil {
-			return nil, err
-		}
-	}
-	q.Objects.Install(installed.Operators)
-	for _, object := range append(q.Objects.Ignored, installed.Others()...) {
-		fmt.Fprintf(f.streams.Err, "note: %s is not looked at\n", object)
-	}
-	return q, nil
-}
-
-// read adds the objects of a file.
-func (f *subject) read(name string, into *preview.Objects) error {
-	r := f.streams.In
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("read Kubernetes objects: %w", err)
-		}
-		defer file.Close()
-		r = file
-	}
-	return into.Decode(name, r)
 }

@@ -2,7 +2,6 @@ package resolvecmd
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,12 +22,9 @@ VERSION is a version or the name of a bundle; with it the reasons are told in fu
 Exit code 0: it is said why not. 1: no catalog has such a package or version, or something that was named cannot be read. 2: wrong usage.`,
 		Example: `  fairlead why-not etcd -n operators
   fairlead why-not etcd@0.9.4 --catalog cat=./catalog --subscribe vault`,
-		Args: command.Usage(cobra.ExactArgs(1)),
+		Args: oneArgument("PACKAGE or PACKAGE@VERSION", checkEntry),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pkg, version, found := strings.Cut(args[0], "@")
-			if pkg == "" || found && version == "" {
-				return command.UsageError{Err: errors.New("write PACKAGE or PACKAGE@VERSION")}
-			}
+			pkg, version, _ := strings.Cut(args[0], "@")
 			return f.decide(cmd, func(ctx context.Context, p *preview.Preview) error {
 				w, err := p.WhyNot(ctx, pkg, version)
 				if err != nil {

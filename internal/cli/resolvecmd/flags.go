@@ -1,0 +1,109 @@
+package resolvecmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/version"
+)
+
+// offline tells whether everything is named that is decided on, so that no cluster is asked.
+func (f *subject) offline() bool { return len(f.catalogs)+len(f.files) > 0 }
+
+// checkFlags refuses values that nothing can be called: a variable of a script that is not set must not change the question.
+func (f *subject) checkFlags(cmd *cobra.Command) error {
+	for _, name := range []string{"namespace", "global-namespace"} {
+		flag := cmd.Flag(name)
+		value := flag.Value.String()
+		if !flag.Changed || value == "" && name == "global-namespace" { // which means that there are no catalogs for all
+			continue
+		}
+		if err := preview.CheckNamespace(value); err != nil {
+			return fmt.Errorf("--%s %q: %w; write the name of a namespace, or leave it out", name, value, err)
+		}
+	}
+	if cmd.Flag("kubernetes").Changed && f.kubernetes == "" {
+		return errors.New(`--kubernetes "": it names no version; write one such as 1.31, or leave it out`)
+	}
+	return f.checkCluster(cmd)
+}
+
+// checkCluster refuses to name a cluster and then not to ask it.
+func (f *subject) checkCluster(cmd *cobra.Command) error {
+	for _, name := range []string{"kubeconfig", "context"} {
+		if f.offline() && cmd.Flag(name).Changed {
+			return fmt.Errorf("--%s names a cluster, and with --catalog or -f none is asked: leave out one of them", name)
+		}
+	}
+	return nil
+}
+
+// additions parses what is said in short.
+func (f *subject) additions() (preview.Question, error) {
+	var q preview.Question
+	err := errors.Join(
+		parse(f.catalogs, preview.ParseCatalog, &q.Catalogs),
+		parse(f.installed, preview.ParseInstalled, &q.Installed),
+		parse(f.subscribe, preview.ParseWish, &q.Wishes),
+		f.filesNamed())
+	if f.kubernetes != "" && err == nil {
+		if q.Kubernetes, err = version.ParseTolerant(f.kubernetes); err != nil {
+			err = fmt.Errorf("--kubernetes %q: %w; write a version such as 1.31", f.kubernetes, err)
+		}
+	}
+	if !f.offline() && len(f.installed)+len(f.from) > 0 && err == nil {
+		err = errors.New("what is installed is read from the cluster: leave out --installed and --installed-from, or add --catalog or -f")
+	}
+	return q, err
+}
+
+func parse[T any](texts []string, one func(string) (T, error), into *[]T) error {
+	for _, text := range texts {
+		value, err := one(text)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, value)
+	}
+	return nil
+}
+
+// filesNamed refuses a file without a name, and standard input that is to be read twice.
+func (f *subject) filesNamed() error {
+	stdin := 0
+	for _, name := range slices.Concat(f.files, f.from) {
+		switch name {
+		case "":
+			return errors.New(`the name of a file is missing: write one after --filename and --installed-from, or - for standard input`)
+		case "-":
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return errors.New("standard input is named more than once: write - once")
+	}
+	return nil
+}
+
+// again are the flags of a command that ask the same question once more, in the order of their names.
+func again(cmd *cobra.Command) []string {
+	var flags []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name := "--" + f.Name
+		switch values, many := f.Value.(pflag.SliceValue); {
+		case f.Name == "output": // how it is printed is no part of the question
+		case many:
+			for _, value := range values.GetSlice() {
+				flags = append(flags, name, value)
+			}
+		default:
+			flags = append(flags, name, f.Value.String())
+		}
+	})
+	return flags
+}

@@ -1,0 +1,55 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/image"
+)
+
+// clusterCatalogs are the ClusterCatalogs among the objects, and the catalogs that are named besides.
+func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension.Catalog, error) {
+	var all []extension.Catalog
+	for i := range q.Objects.Clustered {
+		object := &q.Objects.Clustered[i]
+		c := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Disabled: object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable}
+		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
+			x, err := clusterContent(ctx, l, object)
+			if c.Index = x; err != nil {
+				c.Problem = err.Error()
+			}
+		}
+		all = append(all, c)
+	}
+	for _, named := range q.Catalogs {
+		if named.Ref.Namespace != "" {
+			continue
+		}
+		x, err := l.read(ctx, named.Source)
+		if err != nil {
+			return nil, fmt.Errorf("read catalog %s from %s: %w", named.Ref, named.Source, err)
+		}
+		i := slices.IndexFunc(all, func(c extension.Catalog) bool { return named.isCluster(c.Name) })
+		if i < 0 {
+			all = append(all, extension.Catalog{Name: named.Ref.Name})
+			i = len(all) - 1
+		}
+		all[i].Index, all[i].Priority = x, cmp.Or(named.Priority, all[i].Priority)
+	}
+	return all, nil
+}
+
+// isCluster tells whether the ClusterCatalog of a name is meant.
+func (c Catalog) isCluster(name string) bool { return c.Ref.Namespace == "" && c.Ref.Name == name }
+
+func clusterContent(ctx context.Context, l *Library, object *olmv1.ClusterCatalog) (*catalog.Index, error) {
+	if object.Spec.Source.Image == nil {
+		return nil, fmt.Errorf("ClusterCatalog %s names no image: set spec.source.image.ref", object.Name)
+	}
+	return l.image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
+}

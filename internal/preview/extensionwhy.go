@@ -1,0 +1,121 @@
+package preview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/plan"
+)
+
+// The rules that decide between two versions that a ClusterExtension may have, in their order.
+const (
+	ruleNotDeprecated plan.Rule = "what is not deprecated comes before what is"
+	ruleHigherVersion plan.Rule = "the highest version comes first"
+)
+
+// whyExtension tells why a bundle is, or would be, installed for a ClusterExtension, which is named by itself, its package or its bundle;
+// nil when there is none.
+func (p *Preview) whyExtension(name string) *Why {
+	for _, e := range p.extensions {
+		if e.Extension == name || e.Package == name || e.has(name) {
+			return e.why(name)
+		}
+	}
+	return nil
+}
+
+// has tells whether a bundle is what the extension has, or gets.
+func (r *ExtensionResolution) has(bundle string) bool {
+	return r.installed == bundle || len(r.Install) > 0 && r.Install[0].Name == bundle
+}
+
+func (r *ExtensionResolution) why(name string) *Why {
+	w := &Why{Operator: r.installed, State: StateInstalled, Extension: r.Extension, Because: []plan.Because{}}
+	if r.Conflict != nil {
+		w.Conflict = &plan.Conflict{Summary: r.Conflict.Summary, Chain: r.Conflict.Chain, Advice: r.Conflict.Advice}
+	}
+	switch {
+	case len(r.Install) > 0 && r.installed == name:
+		w.State, w.ReplacedBy = StateReplaced, r.Install[0].Name
+	case len(r.Install) > 0:
+		w.Operator, w.State, w.Install = r.Install[0].Name, StateChosen, &r.Install[0]
+	case r.installed == "":
+		w.Operator, w.State = name, StateAbsent
+		w.Advice = "ClusterExtension " + r.Extension + " asks for it"
+		return w
+	}
+	w.Because = []plan.Because{r.because()}
+	if h := r.Held; h != nil && h.Upgrades == 0 {
+		w.Held = []plan.Held{{Asker: "ClusterExtension " + r.Extension, Wanted: h.Wanted, Instead: h.Instead, Reason: h.Reason, Conflict: &plan.Conflict{Advice: h.Advice}}}
+	}
+	return w
+}
+
+// because is what asks for the bundle, and the rule that preferred it over the next one that could be had.
+func (r *ExtensionResolution) because() plan.Because {
+	need := "asks for package " + r.Package
+	if v := r.request.Version; v != "" {
+		need += fmt.Sprintf(", version %q", v)
+	}
+	if c := r.request.Channels; len(c) > 0 {
+		need += ", channels " + strings.Join(c, ", ")
+	}
+	b := plan.Because{Asker: "ClusterExtension " + r.Extension, Need: "ClusterExtension " + r.Extension + " " + need}
+	free := slices.DeleteFunc(slices.Clone(r.Candidates), func(c extension.Candidate) bool { return len(c.Refused) > 0 })
+	switch {
+	case len(free) == 1:
+		b.Rule = plan.RuleLastCandidate
+	case len(free) > 1:
+		b.Rule, b.Over = r.rule(&free[0], &free[1]), free[1].Name
+	}
+	return b
+}
+
+// rule is what puts one candidate before the next.
+func (r *ExtensionResolution) rule(first, second *extension.Candidate) plan.Rule {
+	switch {
+	case first.Deprecated != second.Deprecated:
+		return ruleNotDeprecated
+	case first.Catalog != second.Catalog:
+		return plan.RulePriority
+	}
+	return ruleHigherVersion
+}
+
+// verdicts tell of each version of a package, or of one by its version or name, why the extension does not get it.
+func (r *ExtensionResolution) verdicts(pkg, version string) []Verdict {
+	if r.Package != pkg {
+		return nil
+	}
+	var all []Verdict
+	for i := range r.Candidates {
+		if c := &r.Candidates[i]; version == "" || c.Version == version || c.Name == version {
+			all = append(all, r.verdict(c))
+		}
+	}
+	return all
+}
+
+func (r *ExtensionResolution) verdict(c *extension.Candidate) Verdict {
+	v := Verdict{Extension: r.Extension, Verdict: plan.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
+		Channel: strings.Join(c.Channels, ","), Catalog: c.Catalog, Reasons: slices.Clone(c.Refused)}}
+	v.Installed = r.installed == c.Name
+	v.Chosen = len(r.Install) > 0 && r.Install[0].Name == c.Name && r.Install[0].Catalog == c.Catalog
+	free := slices.IndexFunc(r.Candidates, func(o extension.Candidate) bool { return len(o.Refused) == 0 })
+	switch {
+	case v.Chosen:
+		v.Reasons = []string{r.because().Need}
+	case len(c.Refused) > 0 || v.Installed:
+	case r.Conflict != nil:
+		v.Reasons = []string{r.Conflict.Summary}
+		v.Advice = r.Conflict.Advice
+	case free >= 0 && r.Candidates[free].Name != c.Name:
+		v.Reasons = []string{fmt.Sprintf("%s is preferred: %s", r.Candidates[free].Name, r.rule(&r.Candidates[free], c))}
+	}
+	if h := r.Held; h != nil && h.Wanted == c.Name && h.Catalog == c.Catalog {
+		v.Advice = h.Advice
+	}
+	return v
+}

@@ -1,0 +1,106 @@
+package preview
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// outdatedColumns are there in every table, whatever is in them.
+var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST ANYWHERE", "IN", "HELD BY"}
+
+// behind tells whether there is anything newer, or anything to install.
+func (s *Standing) behind() bool {
+	return s.Next != "" || s.HeldBy != "" || s.Newest != "" && s.Newest != s.Installed
+}
+
+// Write prints the comparison for people.
+func (o *Outdated) Write(w io.Writer) error {
+	var b strings.Builder
+	behind := 0
+	rows := [][]string{slices.Concat([]string{"SUBSCRIPTION"}, outdatedColumns)}
+	for _, s := range o.Subscriptions {
+		rows = append(rows, []string{s.Subscription, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, s.holders)})
+		if s.behind() {
+			behind++
+		}
+	}
+	fmt.Fprintf(&b, "namespace %s: ", o.Namespace)
+	switch {
+	case len(o.Subscriptions) == 0 && len(o.Unmanaged)+len(o.LeftAlone) == 0 && len(o.Extensions) > 0:
+		b.Reset() // the question is about ClusterExtensions alone
+	case len(o.Subscriptions) == 0:
+		b.WriteString("no Subscription, nothing to compare\n")
+	case behind == 0:
+		b.WriteString("everything is the newest there is\n")
+	default:
+		fmt.Fprintf(&b, "%d of %d Subscriptions not at the newest there is\n", behind, len(o.Subscriptions))
+	}
+	if len(o.Subscriptions) > 0 {
+		b.WriteString("\n" + table(rows))
+	}
+	for _, s := range o.Subscriptions {
+		s.explain(&b)
+	}
+	o.writeExtensions(&b)
+	writeLeftAlone(&b, o.LeftAlone)
+	for _, name := range o.Unmanaged {
+		fmt.Fprintf(&b, "\n%s has no Subscription: nothing upgrades it; create a Subscription to its package\n", name)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// explain tells what holds a Subscription back, and what to do.
+func (s *Standing) explain(b *strings.Builder) { explain(b, s.Subscription, s.HeldBy, s.Advice) }
+
+func explain(b *strings.Builder, name, heldBy, advice string) {
+	switch {
+	case heldBy != "":
+		fmt.Fprintf(b, "\n%s is held by:\n%s", name, indented(tidy(heldBy)))
+	case advice != "":
+		fmt.Fprintf(b, "\n%s:\n", name)
+	}
+	if advice != "" {
+		b.WriteString(indented(tidy(advice)))
+	}
+}
+
+// heldBy is what fits into a column: the objects that stand in the way; what it is about is told in full below.
+func heldBy(reason string, holders []string) string {
+	switch {
+	case reason == "":
+		return ""
+	case len(holders) == 0:
+		return "see below"
+	}
+	return tidy(strings.Join(holders, ", "))
+}
+
+// writeExtensions prints how the ClusterExtensions stand.
+func (o *Outdated) writeExtensions(b *strings.Builder) {
+	if len(o.Extensions) == 0 {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	behind := 0
+	rows := [][]string{slices.Concat([]string{"EXTENSION"}, outdatedColumns)}
+	for _, s := range o.Extensions {
+		rows = append(rows, []string{s.Extension, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, s.holders)})
+		if s.Next != "" || s.HeldBy != "" || s.Newest != s.Installed {
+			behind++
+		}
+	}
+	if behind == 0 {
+		b.WriteString("ClusterExtensions: everything is the newest there is\n")
+	} else {
+		fmt.Fprintf(b, "%d of %d ClusterExtensions not at the newest there is\n", behind, len(o.Extensions))
+	}
+	b.WriteString("\n" + table(rows))
+	for _, s := range o.Extensions {
+		explain(b, s.Extension, s.HeldBy, s.Advice)
+	}
+}

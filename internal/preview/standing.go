@@ -1,0 +1,142 @@
+package preview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/plan"
+)
+
+// ExtensionStanding compares what a ClusterExtension has with what there is.
+type ExtensionStanding struct {
+	Extension string `json:"extension"`
+	Package   string `json:"package"`
+	Installed string `json:"installed,omitempty"`
+	// Next is what would be installed in its place now, and Allowed what it comes to when each upgrade is done in turn.
+	Next    string `json:"next,omitempty"`
+	Allowed string `json:"allowed,omitempty"`
+	// Head is the highest of the heads of the channels that it follows, in the catalogs that it selects.
+	Head string `json:"head,omitempty"`
+	// Newest is the highest version of the package in any ClusterCatalog, and NewestIn that catalog.
+	Newest   string `json:"newest,omitempty"`
+	NewestIn string `json:"newestIn,omitempty"`
+	HeldBy   string `json:"heldBy,omitempty"`
+	Advice   string `json:"advice,omitempty"`
+
+	holders []string
+}
+
+func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (ExtensionStanding, error) {
+	s := ExtensionStanding{Extension: r.Extension, Package: r.Package, Installed: r.installed, Head: r.head()}
+	if len(r.Install) > 0 {
+		s.Next = r.Install[0].Name
+	}
+	s.Newest, s.NewestIn = r.newest()
+	switch {
+	case r.Conflict != nil:
+		s.HeldBy, s.Advice = r.Conflict.Summary, r.Conflict.Advice
+		s.holders = holders(&plan.Conflict{Chain: r.Conflict.Chain}, "ClusterExtension "+r.Extension)
+	case r.Held != nil && r.Held.Upgrades == 0: // nothing is in the way of what comes in its turn
+		s.HeldBy, s.Advice = r.Held.Wanted+" cannot be had: "+r.Held.Reason, r.Held.Advice
+	}
+	var err error
+	if r.installed != "" {
+		s.Allowed, err = r.allowed(ctx)
+	}
+	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
+		s.Advice = fmt.Sprintf("%s is not where its ClusterExtension leads to; to see why: %s", s.Newest, p.command("why-not", s.Package+"@"+s.Newest))
+	}
+	return s, err
+}
+
+// allowed upgrades step by step until nothing better follows.
+func (r *ExtensionResolution) allowed(ctx context.Context) (string, error) {
+	at, in := r.installed, r.request
+	for seen := map[string]bool{}; !seen[at]; {
+		seen[at] = true
+		next, err := resolveExtension(ctx, in)
+		if err != nil {
+			return at, err
+		}
+		if next.bundle == nil {
+			return at, nil
+		}
+		at = next.bundle.Name
+		in.Installed = &extension.Installed{Name: at, Version: next.bundle.Version, Properties: next.bundle.Properties}
+	}
+	return at, nil
+}
+
+// head is the highest head of the channels that it follows, in the catalogs that it selects.
+func (r *ExtensionResolution) head() string {
+	var best *catalog.BundleInfo
+	for _, c := range r.request.Catalogs {
+		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o extension.Candidate) bool { return o.Catalog == c.Name }) {
+			continue
+		}
+		p, _ := c.Index.Package(r.Package)
+		for _, channel := range p.Channels {
+			if follows := len(r.request.Channels) == 0 || slices.Contains(r.request.Channels, channel.Name); follows {
+				best = higher(best, c.Index, r.Package, channel.Head)
+			}
+		}
+	}
+	return nameOf(best)
+}
+
+// newest is the highest version of the package in all catalogs, those that it does not select included.
+func (r *ExtensionResolution) newest() (name, in string) {
+	var best *catalog.BundleInfo
+	for _, c := range r.request.Catalogs {
+		if c.Index == nil {
+			continue
+		}
+		p, ok := c.Index.Package(r.Package)
+		if !ok {
+			continue
+		}
+		for _, channel := range p.Channels {
+			for _, e := range channel.Entries {
+				if b := higher(best, c.Index, r.Package, e.Name); b != best {
+					best, in = b, c.Name
+				}
+			}
+		}
+	}
+	return nameOf(best), in
+}
+
+// higher is the bundle of a name when its version is higher than that of the best so far.
+func higher(best *catalog.BundleInfo, x *catalog.Index, pkg, name string) *catalog.BundleInfo {
+	if b, ok := x.Bundle(pkg, name); ok && (best == nil || b.Version.Compare(best.Version) > 0) {
+		return b
+	}
+	return best
+}
+
+func nameOf(b *catalog.BundleInfo) string {
+	if b == nil {
+		return ""
+	}
+	return b.Name
+}
+
+// holders are the objects in the way, without the one that asks: of a conflict the last two.
+func holders(conflict *plan.Conflict, asker string) []string {
+	if conflict == nil {
+		return nil
+	}
+	var all []string
+	for _, link := range conflict.Chain {
+		// That there is one operator of a package at a time is nothing that somebody could change.
+		rule := link.Object == "" || strings.HasPrefix(link.Object, "package ") || strings.EqualFold(link.Object, asker)
+		if !rule && !slices.Contains(all, link.Object) {
+			all = append(all, link.Object)
+		}
+	}
+	return all[max(0, len(all)-2):]
+}

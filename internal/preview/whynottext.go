@@ -1,0 +1,88 @@
+package preview
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// maxEntries is how many groups of entries of a channel are printed when no version was asked for.
+const maxEntries = 8
+
+// Write prints the reasons for people. Entries next to each other with the same reasons are told of once.
+func (w *WhyNot) Write(out io.Writer) error {
+	var b strings.Builder
+	place, next, shown, left := "", "", 0, 0
+	more := func() {
+		if left > 0 {
+			fmt.Fprintf(&b, "  and %d more; ask for one by its name or version: %s\n", left, w.again("why-not", w.Package+"@"+next))
+		}
+		shown, left = 0, 0
+	}
+	for i := 0; i < len(w.Verdicts); {
+		v := &w.Verdicts[i]
+		if at := v.place(); at != place {
+			more()
+			place = at
+			fmt.Fprintf(&b, "package %s, %s\n", v.Package, place)
+		}
+		last := i
+		for last+1 < len(w.Verdicts) && alike(v, &w.Verdicts[last+1]) {
+			last++
+		}
+		if shown++; shown > maxEntries {
+			if left == 0 {
+				next = v.Name
+			}
+			left += last - i + 1
+		} else {
+			w.tell(&b, v, w.Verdicts[last].Name)
+		}
+		i = last + 1
+	}
+	more()
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// place is where an entry is, and whom it is told of.
+func (v *Verdict) place() string {
+	at := "channel " + v.Channel + " of catalog " + v.Catalog
+	if v.Extension != "" {
+		at += ", for ClusterExtension " + v.Extension
+	}
+	return at
+}
+
+// alike tells whether what is said of two verdicts is the same.
+func alike(a, b *Verdict) bool {
+	return a.place() == b.place() && a.Chosen == b.Chosen && a.Installed == b.Installed && a.Advice == b.Advice && slices.Equal(a.Reasons, b.Reasons)
+}
+
+// tell prints one verdict, that of all entries from its own to the last one.
+func (w *WhyNot) tell(b *strings.Builder, v *Verdict, last string) {
+	name := v.Name
+	if last != name {
+		name += " down to " + last
+	}
+	state := "not chosen"
+	switch {
+	case v.Chosen:
+		state = "would be installed"
+	case v.Installed:
+		state = "installed"
+	}
+	fmt.Fprintf(b, "  %s: %s\n", name, state)
+	if v.Conflict == nil || w.Version == "" {
+		for _, reason := range v.Reasons {
+			b.WriteString(indented(indented(tidy(reason))))
+		}
+	} else {
+		b.WriteString(indented(indented(v.Conflict.Error())))
+	}
+	// The text of a conflict ends with its advice.
+	if v.Advice != "" && (v.Conflict == nil || w.Version == "") {
+		b.WriteString(indented(indented(tidy(v.Advice))))
+	}
+}
