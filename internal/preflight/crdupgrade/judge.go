@@ -1,0 +1,157 @@
+package crdupgrade
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// Upgrade is the step that an InstallPlan wants to take.
+type Upgrade struct {
+	// Live is what the cluster has, and Wanted what is to replace it. Neither is changed.
+	Live, Wanted *definition
+	// By is the operator that brings the CRD.
+	By Operator
+	// Others are the operators that have to do with the CRD, without the one that brings it and those that it replaces.
+	Others []Operator
+	// Strict asks of a CRD with a single owner what is asked of one with several.
+	Strict bool
+}
+
+// Verdict is what the rules say of an upgrade.
+type Verdict struct {
+	// Refused are the reasons not to go on. With them, nothing else is decided.
+	Refused []Finding
+	// Warnings are what people should know.
+	Warnings []Finding
+	// Leaving are the versions that objects may be stored in and that go: the objects must be rewritten before.
+	Leaving []string
+	// Changed are the versions in which existing objects may become invalid.
+	Changed []string
+	// Binding tells that objects that become invalid stand in the way; otherwise they are warned of.
+	Binding bool
+}
+
+// Judge applies the rules for InstallPlans: a CRD with a single owner is upgraded at once; one with several owners only if every
+// served version stays and all existing objects remain valid. No stored object may be lost, whoever owns the CRD.
+func Judge(u Upgrade) Verdict {
+	var v Verdict
+	owners := ownersOf(u.Others)
+	v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u))
+	lost, leaving := storedVersionsKept(u.Live, u.Wanted)
+	v.Refused = append(v.Refused, lost...)
+	for i := range v.Refused {
+		v.Refused[i].CRD = u.Wanted.Name
+	}
+	if len(v.Refused) > 0 {
+		return v
+	}
+	v.Leaving = leaving
+	v.Changed = changedVersions(u.Live, u.Wanted)
+	v.Binding = (len(owners) > 0 || u.Strict) && !converts(u.Wanted)
+	v.Warnings = goneForClients(u, leaving)
+	return v
+}
+
+// servedVersionsKept makes sure that the versions of a shared CRD stay: they must be there, and those that an owner names be served.
+func servedVersionsKept(u Upgrade, owners []Operator) []Finding {
+	if len(owners) == 0 && !u.Strict {
+		return nil
+	}
+	var findings []Finding
+	for _, name := range servedVersions(u.Live) {
+		after := versionOf(u.Wanted, name)
+		users := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return !o.ownsVersion(name) })
+		if after != nil && (after.Served || len(users) == 0) {
+			continue
+		}
+		because := "its upgrades are strict"
+		if len(owners) > 0 {
+			because = "is also owned by " + list(owners)
+		}
+		remedy := fmt.Sprintf("upgrade to a bundle whose CRD has %s with served: false first, when nobody uses that version any more", name)
+		if after != nil {
+			remedy = fmt.Sprintf("upgrade or remove %s first", list(users))
+		}
+		findings = append(findings, Finding{Check: ServedVersionRemoval, Version: name, Remedy: remedy,
+			What: fmt.Sprintf("CustomResourceDefinition %s %s, so every version that it serves must stay, but the new one does not serve %s",
+				u.Wanted.Name, because, name)})
+	}
+	return findings
+}
+
+// dependentsKept makes sure that no operator loses a version that it requires.
+func dependentsKept(u Upgrade) []Finding {
+	var findings []Finding
+	for _, name := range servedVersions(u.Live) {
+		if after := versionOf(u.Wanted, name); after != nil && after.Served {
+			continue
+		}
+		users := slices.DeleteFunc(slices.Clone(u.Others), func(o Operator) bool { return !slices.Contains(o.Requires, name) })
+		if len(users) > 0 {
+			findings = append(findings, Finding{Check: Dependents, Version: name, Remedy: "upgrade or remove what requires it first",
+				What: fmt.Sprintf("version %s of CustomResourceDefinition %s is required by %s, but the new one does not serve it",
+					name, u.Wanted.Name, list(users))})
+		}
+	}
+	return findings
+}
+
+// goneForClients are the served versions that go although no operator says that it uses them.
+func goneForClients(u Upgrade, leaving []string) []Finding {
+	var findings []Finding
+	for _, name := range servedVersions(u.Live) {
+		if versionOf(u.Wanted, name) == nil && !slices.Contains(leaving, name) {
+			findings = append(findings, Finding{CRD: u.Wanted.Name, Check: ServedVersionRemoval, Version: name,
+				What:   fmt.Sprintf("CustomResourceDefinition %s: version %s goes although it is served; clients that use it will fail", u.Wanted.Name, name),
+				Remedy: "bundles should turn a version off with served: false before they remove it"})
+		}
+	}
+	return findings
+}
+
+// changedVersions are those that are served before and after with another schema.
+func changedVersions(live, wanted *definition) []string {
+	var changed []string
+	for _, name := range servedVersions(live) {
+		after := versionOf(wanted, name)
+		if after == nil || !after.Served {
+			continue
+		}
+		before := schemaOf(versionOf(live, name)).DeepCopy()
+		is := schemaOf(after).DeepCopy()
+		undocument(before)
+		undocument(is)
+		if !equality.Semantic.DeepEqual(before, is) {
+			changed = append(changed, name)
+		}
+	}
+	return changed
+}
+
+func servedVersions(crd *definition) []string {
+	var served []string
+	for _, v := range crd.Spec.Versions {
+		if v.Served {
+			served = append(served, v.Name)
+		}
+	}
+	return served
+}
+
+// listed is how many names a message has room for.
+const listed = 5
+
+func list(operators []Operator) string {
+	var texts []string
+	for i, o := range operators {
+		if i == listed {
+			texts = append(texts, fmt.Sprintf("%d more", len(operators)-i))
+			break
+		}
+		texts = append(texts, o.String())
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,52 @@
+package crdupgrade
+
+import "fmt"
+
+// storedVersionsKept finds the versions that objects may be stored in and that the new CRD does not have. Such objects could not be
+// read again. A version that was turned off before can go, once the objects are rewritten in the version that is stored now.
+func storedVersionsKept(live, wanted *definition) (lost []Finding, leaving []string) {
+	for _, name := range live.Status.StoredVersions {
+		if versionOf(wanted, name) != nil {
+			continue
+		}
+		before := versionOf(live, name)
+		remedy := ""
+		switch {
+		case before == nil: // nothing can be stored in it any more
+		case before.Storage:
+			remedy = fmt.Sprintf("objects are stored as %s: upgrade first to a bundle whose CRD stores another version and has %s with served: false", name, name)
+		case before.Served:
+			remedy = fmt.Sprintf("upgrade first to a bundle whose CRD has %s with served: false; its objects are then rewritten when the version goes", name)
+		}
+		if remedy == "" {
+			leaving = append(leaving, name)
+			continue
+		}
+		lost = append(lost, Finding{Check: StoredVersionRemoval, Version: name, Remedy: remedy,
+			What: fmt.Sprintf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", wanted.Name, name)})
+	}
+	return lost, leaving
+}
+
+// StorageVersion is the version that a CRD stores objects in.
+func StorageVersion(crd *definition) string {
+	for _, v := range crd.Spec.Versions {
+		if v.Storage {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// ReadVersion is the version in which objects are best read: the stored one, which needs no conversion for most of them, or the first
+// one that is served. It is empty when there is none.
+func ReadVersion(crd *definition) string {
+	storage := StorageVersion(crd)
+	if v := versionOf(crd, storage); v != nil && v.Served {
+		return storage
+	}
+	for _, name := range servedVersions(crd) {
+		return name
+	}
+	return ""
+}
