@@ -41,6 +41,9 @@ func (s Source) Ref() catalogset.Ref {
 // Healthy catalogs have content to offer, be it the last good one.
 func (s Source) Healthy() bool { return s.Served.Index != nil }
 
+// Loading catalogs are new, or have not been read yet since the manager started: what they have is not known, and nothing is wrong.
+func (s Source) Loading() bool { return s.Served.Index == nil && s.Served.Problem == "" }
+
 // Subscription finds a Subscription by name; an empty one when there is none.
 func (n *Namespace) Subscription(name string) *v1alpha1.Subscription {
 	for i := range n.Subscriptions {

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,8 +10,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/plan"
 	"fairlead.dev/fairlead/internal/unpack"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // act makes sure that there is an InstallPlan for what each group chose.
@@ -18,7 +17,13 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 	ready := map[*group][]unpack.State{}
 	for i := range d.groups {
 		g := &d.groups[i]
-		if g.Err != nil || len(g.Choices) == 0 {
+		if g.Err != nil {
+			continue
+		}
+		if len(g.Choices) == 0 {
+			if err := c.withdraw(ctx, s, g); err != nil {
+				return err
+			}
 			continue
 		}
 		if g.installPlan = s.covering(g, c.Clock.Now()); g.installPlan != nil {
@@ -38,15 +43,17 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 	if err := c.confirm(ctx, s, ready); err != nil {
 		return err
 	}
+	var failed error
 	for i := range d.groups {
 		g := &d.groups[i]
 		if bundles, ok := ready[g]; ok {
 			if err := c.write(ctx, s, g, bundles); err != nil {
-				return err
+				g.unwritten = tidy(err.Error())
+				failed = errors.Join(failed, err)
 			}
 		}
 	}
-	return nil
+	return failed
 }
 
 // write makes the plan of a group, unless an earlier one is still being carried out.
@@ -193,36 +200,4 @@ func (c *Controller) confirm(ctx context.Context, s *state, ready map[*group][]u
 	}
 	*s = *live
 	return nil
-}
-
-// supersede removes the plans of the group's Subscriptions that ask for something else by now: those that nobody approved, and those
-// that were created and then left without their steps. It returns the name of a plan of theirs that is being carried out.
-func (c *Controller) supersede(ctx context.Context, s *state, g *group) (busy string, err error) {
-	for i := range s.Plans {
-		p := &s.Plans[i]
-		finished := p.Status.Phase == v1alpha1.InstallPlanPhaseComplete || p.Status.Phase == v1alpha1.InstallPlanPhaseFailed
-		if finished || !ownedByAny(p, s, g.Subscriptions) {
-			continue
-		}
-		if underWay(p) {
-			busy = p.Name
-			continue
-		}
-		if err := c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID, ResourceVersion: &p.ResourceVersion}); client.IgnoreNotFound(err) != nil {
-			return "", fmt.Errorf("remove InstallPlan %s/%s, which a newer decision supersedes: %w", p.Namespace, p.Name, err)
-		}
-	}
-	return busy, nil
-}
-
-func ownedByAny(p *v1alpha1.InstallPlan, s *state, subscriptions []string) bool {
-	for _, name := range subscriptions {
-		uid := s.Subscription(name).UID
-		for _, owner := range p.OwnerReferences {
-			if owner.UID == uid {
-				return true
-			}
-		}
-	}
-	return false
 }

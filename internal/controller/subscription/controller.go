@@ -2,13 +2,16 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +37,8 @@ type Options struct {
 	Unpacker *unpack.Unpacker
 	// GlobalNamespace holds the catalogs that every namespace can see.
 	GlobalNamespace string
+	// Metrics counts Subscriptions; Setup makes and registers them when there are none.
+	Metrics *metrics.Subscriptions
 	// Notify is filled by Setup: calling it looks at every namespace that waits for a bundle.
 	Notify *Notifier
 }
@@ -43,6 +48,7 @@ type Controller struct {
 	Options
 	client client.Client
 	live   client.Reader // uncached, to be sure before a plan is written
+	events record.EventRecorder
 	// kubernetes tells the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
 }
@@ -50,21 +56,23 @@ type Controller struct {
 // Reconcile brings one namespace up to date.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	seen, err := c.observe(ctx, c.client, request.Namespace)
-	if err != nil || len(seen.Subscriptions) == 0 {
+	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if len(seen.Subscriptions) == 0 {
+		c.Metrics.Synced(request.Namespace, nil)
+		return ctrl.Result{}, nil
 	}
 	found, err := c.decide(ctx, seen)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := c.act(ctx, seen, found); err != nil {
-		return ctrl.Result{}, err
+	err = c.act(ctx, seen, found)
+	if err == nil {
+		err = c.collect(ctx, seen)
 	}
-	if err := c.collect(ctx, seen); err != nil {
-		return ctrl.Result{}, err
-	}
-	retry, err := c.report(ctx, seen, found)
-	return ctrl.Result{RequeueAfter: retry}, err
+	retry, unreported := c.report(ctx, seen, found)
+	return ctrl.Result{RequeueAfter: retry}, errors.Join(err, unreported)
 }
 
 // approval is Manual when any Subscription of the group asks for it: a group is approved as a whole.

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
@@ -22,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,6 +40,7 @@ type world struct {
 	controller *Controller
 	clock      *clocktesting.FakeClock
 	blobs      blobs
+	events     *record.FakeRecorder
 	writes     []string
 	kubernetes semver.Version
 	// failWrite, when set, makes the nth write from now fail before it happens.
@@ -71,8 +74,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
-	w.controller = &Controller{client: w.client, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
-		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: w.blobs}, GlobalNamespace: "olm",
+	w.events = record.NewFakeRecorder(1000)
+	w.controller = &Controller{client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
+		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: w.blobs}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
 	w.controller.Unpacker = unpack.New(nil, realTime{w.clock}, func() {})
 	return w
@@ -222,7 +226,11 @@ func (w *world) serve(name, content string) {
 	if len(x.Problems()) > 0 {
 		w.t.Fatalf("the catalog has problems: %v", x.Problems())
 	}
-	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: ns, Name: name}, catalogset.Entry{Index: x})
+	w.publish(name, catalogset.Entry{Index: x})
+}
+
+func (w *world) publish(name string, e catalogset.Entry) {
+	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: ns, Name: name}, e)
 }
 
 func running(name, properties string) *v1alpha1.ClusterServiceVersion {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/observed"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -48,8 +49,8 @@ func TestInstallAndUpgrade(t *testing.T) {
 	}
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0"))
 	w.mustReconcile()
-	if sub = w.subscription("a"); sub.Status.CurrentCSV != "a.v1.1.0" || sub.Status.InstalledCSV != "a.v1.0.0" || !strings.HasPrefix(ready(sub), "True") {
-		t.Errorf("while it is upgraded the status is %+v; what runs is ready", sub.Status)
+	if sub = w.subscription("a"); sub.Status.CurrentCSV != "a.v1.1.0" || sub.Status.InstalledCSV != "a.v1.0.0" || ready(sub) != "False InstallPlanPending" {
+		t.Errorf("while it is upgraded the status is %+v; what was asked for does not run yet", sub.Status)
 	}
 	newer := w.plans()[0]
 	if newer.Name == p.Name {
@@ -334,8 +335,16 @@ func TestMissingCatalog(t *testing.T) {
 	}
 	w.add(catalogSource("cat"))
 	w.mustReconcile()
-	if c := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Message != "targeted catalogsource ns/cat unhealthy" {
-		t.Errorf("before its catalog has content: %+v", c)
+	sub = w.subscription("a")
+	if c := sub.Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Status != corev1.ConditionUnknown || c.Reason != reasonCatalogLoading ||
+		ready(sub) != "False CatalogLoading" || sub.Status.GetCondition(v1alpha1.SubscriptionResolutionFailed).Status == corev1.ConditionTrue {
+		t.Errorf("while its catalog is being loaded: %+v", sub.Status.Conditions)
+	}
+	w.publish("cat", catalogset.Entry{Problem: "connection refused"})
+	w.mustReconcile()
+	if c := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Status != corev1.ConditionTrue ||
+		c.Message != "targeted catalogsource ns/cat unhealthy: connection refused" {
+		t.Errorf("when its catalog cannot be had: %+v", c)
 	}
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	w.mustReconcile()

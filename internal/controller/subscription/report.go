@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/resolve"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,18 +19,30 @@ import (
 func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Duration, error) {
 	now := c.Clock.Now()
 	var failures []error
+	told := map[string]bool{}
+	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
 	for i := range s.Subscriptions {
 		before := &s.Subscriptions[i]
 		after := before.DeepCopy()
 		after.Status = d.view(s, before).status(now)
+		counted = append(counted, countedAs(after))
 		if equality.Semantic.DeepEqual(before.Status, after.Status) {
 			continue
 		}
 		if err := c.client.Status().Patch(ctx, after, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("write the status of Subscription %s/%s: %w", s.Name, before.Name, err))
+			continue
 		}
+		c.tell(before, after, told)
 	}
+	c.Metrics.Synced(s.Name, counted)
 	return d.retry(now), errors.Join(failures...)
+}
+
+// countedAs is what is counted of a Subscription.
+func countedAs(sub *v1alpha1.Subscription) metrics.Subscription {
+	return metrics.Subscription{Name: sub.Name, Installed: sub.Status.InstalledCSV, Channel: sub.Spec.Channel, Package: sub.Spec.Package,
+		Approval: string(sub.InstallPlanApproval())}
 }
 
 // retry is the time until the first failed bundle or plan is tried again; zero when none failed.

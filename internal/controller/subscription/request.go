@@ -30,8 +30,9 @@ type group struct {
 	waitsFor string
 	// retryAt is when another plan is made in place of one that failed.
 	retryAt time.Time
-	// problem says why the plan could not be written.
-	problem string
+	// problem says why there can be no plan of these bundles, and unwritten why the plan could not be written.
+	problem   string
+	unwritten string
 }
 
 // decide lets the plan package decide on what was observed.
@@ -43,13 +44,17 @@ func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 	}
 	input, idle := s.Input()
 	found.idle = idle
+	began := c.Clock.Now()
 	result, err := plan.Namespace(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("decide on the operators of namespace %s: %w", s.Name, err)
 	}
+	solved := true
 	for _, g := range result.Groups {
 		found.groups = append(found.groups, group{Group: g})
+		solved = solved && g.Err == nil
 	}
+	c.Metrics.Resolved(c.Clock.Since(began), solved)
 	return found, nil
 }
 

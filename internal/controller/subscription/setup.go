@@ -9,6 +9,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/trigger"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
@@ -35,7 +37,15 @@ func Setup(mgr manager.Manager, o Options) error {
 		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
 	}
 	kubernetes := &clusterVersion{server: server, clock: o.Clock}
-	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), kubernetes: kubernetes.get}
+	if o.Metrics == nil {
+		o.Metrics = metrics.NewSubscriptions()
+	}
+	if o.Metrics, err = metrics.Register(ctrlmetrics.Registry, o.Metrics); err != nil {
+		return err
+	}
+	//nolint:staticcheck // the same kind of Events as the other controllers make, and as the field's tools look for
+	events := mgr.GetEventRecorderFor(eventSource)
+	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.get}
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
 	o.Catalogs.OnChange(o.Notify.catalogChanged)

@@ -21,9 +21,11 @@ func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
 	if v.installed != nil {
 		next.InstalledCSV = v.installed.Name
 	}
-	next.CurrentCSV = v.current()
-	next.State = v.upgradeState(next)
-	next.Reason = ""
+	if next.ObservedGeneration = v.sub.Generation; !v.repeats() {
+		next.CurrentCSV = v.current()
+		next.State = v.upgradeState(next)
+		next.Reason = v.reason(next.State)
+	}
 	v.refer(&next)
 	next.CatalogHealth = v.catalogHealth(stamp)
 	v.setConditions(&next, stamp)
@@ -37,8 +39,10 @@ func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
 // current is the version that the Subscription is moving to: what its plan installs, else what is there.
 func (v view) current() string {
 	switch {
-	case v.choice != nil && v.plan != nil:
+	case v.planned():
 		return v.choice.Bundle.Name
+	case v.pending():
+		return v.sub.Status.CurrentCSV
 	case v.installed != nil:
 		return v.installed.Name
 	}
@@ -47,16 +51,32 @@ func (v view) current() string {
 
 func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.SubscriptionState {
 	switch {
-	case v.choice != nil && v.plan != nil:
+	case (v.planned() || v.pending()) && v.plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed:
+		return v1alpha1.SubscriptionStateFailed
+	case v.planned() || v.pending():
 		return v1alpha1.SubscriptionStateUpgradePending
-	case v.choice != nil && v.installed != nil:
+	case v.installed == nil && next.CurrentCSV == "":
+		return v1alpha1.SubscriptionStateNone
+	case v.installed == nil:
+		return v1alpha1.SubscriptionStateUpgradePending
+	case v.choice != nil:
 		return v1alpha1.SubscriptionStateUpgradeAvailable
-	case v.installed != nil:
-		return v1alpha1.SubscriptionStateAtLatest
-	case next.CurrentCSV != "":
-		return v1alpha1.SubscriptionStateUpgradePending
 	}
-	return v1alpha1.SubscriptionStateNone
+	if h := v.heldByRange(); h != nil && h.Wanted != "" {
+		return v1alpha1.SubscriptionStateUpgradeAvailable
+	}
+	return v1alpha1.SubscriptionStateAtLatest
+}
+
+// reason says in one word why the Subscription is in its state, where one of the documented words fits.
+func (v view) reason(state v1alpha1.SubscriptionState) v1alpha1.ConditionReason {
+	switch {
+	case v.catalogs().Status == corev1.ConditionTrue:
+		return v1alpha1.SubscriptionReasonInvalidCatalog
+	case state == v1alpha1.SubscriptionStateAtLatest && v.running():
+		return v1alpha1.SubscriptionReasonUpgradeSucceeded
+	}
+	return ""
 }
 
 // refer names the plan. A reference to a plan that is gone stays when it is only history; when the Subscription still waits for
@@ -73,24 +93,4 @@ func (v view) refer(next *v1alpha1.SubscriptionStatus) {
 	next.InstallPlanRef = &corev1.ObjectReference{APIVersion: apiVersion, Kind: v1alpha1.InstallPlanKind,
 		Namespace: v.plan.Namespace, Name: v.plan.Name, UID: v.plan.UID}
 	next.Install = &v1alpha1.InstallPlanReference{APIVersion: apiVersion, Kind: v1alpha1.InstallPlanKind, Name: v.plan.Name, UID: v.plan.UID}
-}
-
-// catalogHealth lists the catalogs in view; an entry keeps its time as long as it says the same.
-func (v view) catalogHealth(now metav1.Time) []v1alpha1.SubscriptionCatalogHealth {
-	health := make([]v1alpha1.SubscriptionCatalogHealth, 0, len(v.state.Sources))
-	for _, s := range v.state.Sources {
-		entry := v1alpha1.SubscriptionCatalogHealth{
-			CatalogSourceRef: &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.CatalogSourceKind,
-				Namespace: s.Object.Namespace, Name: s.Object.Name, UID: s.Object.UID},
-			Healthy:     s.Healthy(),
-			LastUpdated: &now,
-		}
-		for _, old := range v.sub.Status.CatalogHealth {
-			if old.Equals(entry) && old.LastUpdated != nil {
-				entry.LastUpdated = old.LastUpdated
-			}
-		}
-		health = append(health, entry)
-	}
-	return health
 }
