@@ -43,7 +43,7 @@ var rules = []rule{
 	{pkg: "internal/certs"},
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/metrics"},
-	{pkg: "internal/apply", "internal/preflight", "internal/stored", client: true},
+	{pkg: "internal/apply", client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
 	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},
