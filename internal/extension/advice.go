@@ -54,6 +54,9 @@ func (b *builder) advice(r Reason) string {
 	edit := "of ClusterExtension " + b.name
 	switch r {
 	case ChannelNotFound:
+		if b.leftOut() != "" { // which is told after it
+			return fmt.Sprintf("correct %s %s, or ask the authors of the catalog to correct the channel: those that can be used are %s", fieldChannels, edit, list("channel", b.channels()))
+		}
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.channels()))
 	case VersionNotFound:
 		return fmt.Sprintf("correct %s %s: the newest version in its channels is %s", fieldVersion, edit, b.newest())

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -65,6 +64,9 @@ func (b *builder) nothingToChoose() *resolve.Origin {
 		o = b.origin(fieldPackage, "no catalog that can be read has package %s, and catalog %s has no content that is available: %s",
 			b.in.Package, b.blind.Name, b.blind.problem())
 		o.Catalog = b.blind.Name
+	case b.leftOut() != "":
+		o = b.origin(fieldPackage, "package %s is in a catalog, but nothing of it can be used", b.in.Package)
+		o.Hint = "ask the authors of the catalog to correct it"
 	default:
 		o = b.origin(fieldPackage, "package %s was looked for in %s%s", b.in.Package, list("catalog", b.names()), b.similar())
 		o.Hint = fmt.Sprintf("correct %s or %s of ClusterExtension %s, or create a ClusterCatalog that has the package", fieldPackage, fieldSelector, b.name)
@@ -132,21 +134,6 @@ func (b *builder) similar() string {
 	slices.Sort(found)
 	if found = slices.Compact(found); len(found) > 0 {
 		return "; there is " + list("package", found)
-	}
-	return ""
-}
-
-// leftOut points to what of the package is left out of a catalog because it breaks a rule there; empty when nothing is.
-func (b *builder) leftOut() string {
-	for _, c := range b.catalogs {
-		if c.Index == nil {
-			continue
-		}
-		for _, p := range c.Index.Problems() {
-			if p.Severity == catalog.Error && (p.Object.Package == b.in.Package || p.Object.Schema == catalog.SchemaPackage && p.Object.Name == b.in.Package) {
-				return fmt.Sprintf("something of the package cannot be used in catalog %s: %s", c.Name, p)
-			}
-		}
 	}
 	return ""
 }

@@ -5,13 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
-	"fairlead.dev/fairlead/version"
-
-	"github.com/blang/semver/v4"
 )
 
 // held lists what is wanted more than what the solution has, with what holds it back: nothing older is chosen, and nothing stays as it
@@ -40,11 +35,9 @@ func (d *decider) held(ctx context.Context, solution *resolve.Solution, subscrip
 // heldOutside tells what the problem does not even contain: upgrades that may not begin, and newer versions that their catalog got wrong.
 func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
 	h := Held{Asker: "subscription " + r.sub.Name, Subscription: r.sub.Name, Reason: r.waits}
-	var chosen semver.Version
 	for _, at := range solution.Decisions {
 		if at.Subject == r.self {
 			h.Instead = b.node(at.Chosen).name()
-			chosen = b.node(at.Chosen).version()
 		}
 	}
 	if held := b.heldByRange(r, h); len(held) > 0 {
@@ -53,29 +46,11 @@ func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
 	if r.waits != "" {
 		return []Held{h}
 	}
-	if name, problem := unusable(r.source, r.sub.Package, chosen); problem != "" {
-		h.Wanted, h.Reason = name, fmt.Sprintf("%s cannot be used: %s", name, problem)
+	if missing, problem := r.unusable(h.Instead); missing != "" {
+		h.Wanted, h.Reason = missing, fmt.Sprintf("%s cannot be used: %s", missing, problem)
 		return []Held{h}
 	}
 	return nil
-}
-
-// unusable finds a bundle of a package that is left out of the index because its catalog breaks a rule there, and that by its name is
-// newer than a version: only the name of such a bundle is certain.
-func unusable(s *Source, pkg string, than semver.Version) (name, problem string) {
-	if s == nil || s.Index == nil {
-		return "", ""
-	}
-	for _, p := range s.Index.Problems() {
-		if p.Severity != catalog.Error || p.Object.Schema != catalog.SchemaBundle || p.Object.Package != pkg {
-			continue
-		}
-		_, text, _ := strings.Cut(p.Object.Name, ".")
-		if v, err := version.ParseTolerant(text); err == nil && v.GT(than) {
-			return p.Object.Name, p.String()
-		}
-	}
-	return "", ""
 }
 
 // wanted is the most wanted candidate of a decision that cannot be had, or zero. What a Subscription stays with because something else

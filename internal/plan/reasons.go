@@ -36,15 +36,18 @@ func findChannels(r *request) *trouble {
 			fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name), true}
 	}
 	p, ok := r.source.Index.Package(s.Package)
+	if t := r.broken(); t != nil {
+		return t
+	}
 	if !ok {
 		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has %s%s",
 			s.Package, s.Name, s.Catalog, plural(len(r.source.Index.PackageNames()), "package"), similar(s.Package, r.source.Index.PackageNames())),
-			fmt.Sprintf("correct spec.name of Subscription %s%s", s.Name, leftOut(r.source.Index, s.Package)), false}
+			fmt.Sprintf("correct spec.name of Subscription %s", s.Name), false}
 	}
 	if r.channels = followed(p, s.Channel); len(r.channels) == 0 {
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: its channels are %s",
 			s.Channel, s.Package, s.Name, strings.Join(channelNames(p.Channels), ", ")),
-			fmt.Sprintf("correct spec.channel of Subscription %s%s", s.Name, leftOut(r.source.Index, s.Package)), false}
+			fmt.Sprintf("correct spec.channel of Subscription %s", s.Name), false}
 	}
 	return nil
 }
@@ -68,11 +71,11 @@ func nothingToInstall(r *request) *trouble {
 		return nil
 	case s.StartingCSV == "":
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found matching the criteria of subscription %s: no entry of channel %s has a usable bundle in the catalog", s.Name, names),
-			"let Subscription " + s.Name + " follow another channel" + leftOut(r.source.Index, s.Package), false}
+			"let Subscription " + s.Name + " follow another channel" + r.missing(""), false}
 	}
 	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
 		s.StartingCSV, names, s.Package, s.Name),
-		fmt.Sprintf("correct spec.startingCSV of Subscription %s, or leave it out to get the newest%s", s.Name, leftOut(r.source.Index, s.Package)), false}
+		fmt.Sprintf("correct spec.startingCSV of Subscription %s, or leave it out to get the newest%s", s.Name, r.missing(s.StartingCSV)), false}
 }
 
 func replaceDeprecated(r *request) *trouble {
@@ -99,16 +102,6 @@ func (b *builder) strict() *trouble {
 }
 
 func (s *Source) problem() string { return cmp.Or(s.Problem, "it is still being loaded") }
-
-// leftOut points to what of a package is left out of an index because its catalog breaks a rule there.
-func leftOut(x *catalog.Index, pkg string) string {
-	for _, p := range x.Problems() {
-		if p.Severity == catalog.Error && (p.Object.Package == pkg || p.Object.Schema == catalog.SchemaPackage && p.Object.Name == pkg) {
-			return fmt.Sprintf("; something of the package cannot be used: %s", p)
-		}
-	}
-	return ""
-}
 
 func channelNames(channels []*catalog.ChannelInfo) []string {
 	names := make([]string, len(channels))
