@@ -7,7 +7,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/metrics"
 
+	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +36,8 @@ type Controller struct {
 	catalogs   *catalogset.Set
 	clock      clock.Clock
 	grace      time.Duration
+	cluster    *cluster
+	metrics    *metrics.CatalogSources
 	memory     memory
 	loads      loads
 }
@@ -51,6 +55,10 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !source.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
+	image, err := c.template(ctx, &source)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	known := c.recall(ctx, ref, &source)
 	seen, err := c.look(ctx, ref, &source)
 	if err != nil {
@@ -60,10 +68,10 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	c.memory.keep(ref, known)
 	c.catalogs.Publish(ref, known.entry())
 	offered := c.services.keep(ctx, ref, &source, known)
-	if err := c.report(ctx, &source, known, offered, c.links.state(ref)); err != nil {
+	if err := c.report(ctx, &source, report{known, offered, c.links.state(ref), image}); err != nil {
 		return ctrl.Result{}, err
 	}
-	return c.next(&source, known, offered, seen), nil
+	return c.next(&source, known, offered, seen, image), nil
 }
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
@@ -74,6 +82,24 @@ func (c *Controller) forget(ref catalogset.Ref) {
 	c.services.withdraw(ref)
 	c.memory.forget(ref)
 	c.records.remove(ref)
+	c.metrics.Gone(ref.Namespace, ref.Name)
+}
+
+// template brings the image of the spec in line with its template, if it has one.
+func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSource) (template, error) {
+	if source.Annotations[v1alpha1.CatalogImageTemplateAnnotation] == "" {
+		return template{}, nil
+	}
+	t := resolveTemplate(source, c.cluster.version(ctx))
+	if !t.changes(source) {
+		return t, nil
+	}
+	before := source.DeepCopy()
+	source.Spec.Image = t.image
+	if err := c.client.Patch(ctx, source, client.MergeFrom(before), fieldOwner); err != nil {
+		return t, fmt.Errorf("set spec.image of CatalogSource %s/%s to what its template comes to: %w", source.Namespace, source.Name, err)
+	}
+	return t, nil
 }
 
 // recall returns what is known. Right after a start that is what an earlier run has left, so that a registry that is down, or slow, does
@@ -125,28 +151,42 @@ func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1
 	known = known.after(running.reading, running.err, c.clock.Now())
 	if running.reading.index != nil {
 		c.records.save(ctx, ref, known)
+		c.metrics.Loaded(ref.Namespace, ref.Name)
 	}
 	return known
 }
 
 // next asks to be called again when the catalog, or its Service, is next to be looked at. A load that is under way says itself when it is
 // done.
-func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered offer, seen signs) ctrl.Result {
+func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered offer, seen signs, image template) ctrl.Result {
 	pause := time.Duration(0)
 	at, ever := due(source, known, seen)
 	if ever && c.loads.of(catalogset.Ref{Namespace: source.Namespace, Name: source.Name}, known.spec) == nil {
 		pause = max(at.Sub(c.clock.Now()), minimumPause)
 	}
-	if offered.err != nil && (pause == 0 || pause > serviceRetry) {
-		pause = serviceRetry
+	if offered.err != nil {
+		pause = sooner(pause, serviceRetry)
+	}
+	if image.text != "" {
+		pause = sooner(pause, templateLife)
 	}
 	return ctrl.Result{RequeueAfter: pause}
 }
 
+// sooner is the shorter of two pauses, of which 0 is for none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
 // report writes the status when it says something new.
-func (c *Controller) report(ctx context.Context, source *v1alpha1.CatalogSource, known content, offered offer, connected linkState) error {
+func (c *Controller) report(ctx context.Context, source *v1alpha1.CatalogSource, r report) error {
 	before := source.DeepCopy()
-	source.Status = status(before, known, offered, connected, c.clock.Now())
+	source.Status = status(before, r, c.clock.Now())
+	state := source.Status.GRPCConnectionState
+	c.metrics.Seen(source.Namespace, source.Name, state != nil && state.LastObservedState == connectivity.Ready.String())
 	if equality.Semantic.DeepEqual(before.Status, source.Status) {
 		return nil
 	}

@@ -156,7 +156,7 @@ func TestBadInterval(t *testing.T) {
 	s := source(grpc(15 * time.Minute))
 	s.Spec.UpdateStrategy.RegistryPoll.ParsingError = "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: x"
 	known := content{looked: time.Unix(1_700_000_000, 0)}
-	if got := status(s, known, offer{}, linkState{}, known.looked); got.Reason != v1alpha1.CatalogSourceIntervalInvalidError || !strings.Contains(got.Message, "default value of 15m0s") {
+	if got := status(s, report{known: known}, known.looked); got.Reason != v1alpha1.CatalogSourceIntervalInvalidError || !strings.Contains(got.Message, "default value of 15m0s") {
 		t.Errorf("reason %q, message %q", got.Reason, got.Message)
 	}
 }
@@ -180,7 +180,7 @@ func TestPullSecrets(t *testing.T) {
 
 func TestACatalogThatIsGoneIsNotReportedOn(t *testing.T) {
 	w := newWorld(t)
-	if err := w.c.report(t.Context(), source(grpc(0)), content{looked: w.clock.Now()}, offer{}, linkState{}); err != nil {
+	if err := w.c.report(t.Context(), source(grpc(0)), report{known: content{looked: w.clock.Now()}}); err != nil {
 		t.Errorf("writing the status of an object that was deleted meanwhile: %v", err)
 	}
 }

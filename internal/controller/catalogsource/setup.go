@@ -1,7 +1,9 @@
 package catalogsource
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -10,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/registryclient"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -26,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
@@ -42,12 +47,22 @@ type Options struct {
 	Clock    clock.Clock
 	// Records is a directory for notes about what was served last; empty for none.
 	Records string
+	// Metrics counts what the controller does; nil for metrics of its own, in the registry of the manager.
+	Metrics *metrics.CatalogSources
 	// Serving says where catalogs are served over gRPC; nil when they are not.
 	Serving *Serving
 }
 
 // Setup adds the controller to the manager.
 func Setup(mgr manager.Manager, o Options) error {
+	counted, err := metrics.Register(ctrlmetrics.Registry, cmp.Or(o.Metrics, metrics.NewCatalogSources()))
+	if err != nil {
+		return err
+	}
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
+	}
 	q := &queue{}
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
 		return registryclient.DialWith(address, registryclient.Options{Authorities: authorities})
@@ -60,6 +75,8 @@ func Setup(mgr manager.Manager, o Options) error {
 		links:      l,
 		services: &services{Serving: o.Serving, client: mgr.GetClient(),
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
+		cluster:  &cluster{server: server, clock: o.Clock},
+		metrics:  counted,
 		records:  records{dir: o.Records, indexes: o.Indexes},
 		catalogs: o.Catalogs,
 		clock:    o.Clock,

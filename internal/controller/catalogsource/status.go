@@ -22,12 +22,21 @@ const (
 	maxMessageProblems = 3
 )
 
+// report is what a status is made of.
+type report struct {
+	known     content
+	offered   offer
+	connected linkState
+	image     template
+}
+
 // status says what is known of the catalog. It changes nothing that it has nothing new to say about.
-func status(source *v1alpha1.CatalogSource, known content, offered offer, connected linkState, now time.Time) v1alpha1.CatalogSourceStatus {
+func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.CatalogSourceStatus {
+	known, offered := r.known, r.offered
 	next := *source.Status.DeepCopy()
 	next.Reason, next.Message = reasonAndMessage(source, known, offered)
 	next.RegistryServiceStatus = registryService(source, known, offered)
-	next.GRPCConnectionState = connection(source, known, offered, connected)
+	next.GRPCConnectionState = connection(source, known, offered, r.connected)
 	next.ConfigMapResource = configMapReference(source, known)
 	if pollsImage(source) && known.invalid == nil && !known.looked.IsZero() {
 		next.LatestImageRegistryPoll = stamp(known.looked)
@@ -36,6 +45,7 @@ func status(source *v1alpha1.CatalogSource, known content, offered offer, connec
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
 	ready.LastTransitionTime = *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
+	r.image.report(&next.Conditions, source.Generation, now)
 	return next
 }
 

@@ -16,12 +16,16 @@ import (
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/metrics"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,6 +81,7 @@ type world struct {
 	registry *registry
 	clock    *clocktesting.FakeClock
 	indexes  *catalogcache.Cache
+	versions *fakediscovery.FakeDiscovery
 	writes   int              // of statuses
 	others   int              // writes of anything else
 	statuses func(call) error // lets writes of statuses fail
@@ -136,10 +141,13 @@ func (w *world) interceptor() interceptor.Funcs {
 // controller is one that has just been started.
 func (w *world) controller(c client.Client) *Controller {
 	l := &links{dial: noDial, clock: w.clock}
+	w.versions = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}, FakedServerVersion: &apiversion.Info{GitVersion: "v1.36.3+fl1"}}
 	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, links: l,
 		images:     images{reader: w.registry, secrets: c},
 		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
 		addresses:  addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock},
+		cluster:    &cluster{server: w.versions, clock: w.clock},
+		metrics:    metrics.NewCatalogSources(),
 		services:   &services{client: c, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
 	}
 }

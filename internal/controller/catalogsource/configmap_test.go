@@ -1,0 +1,138 @@
+package catalogsource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func inConfigMap(name string) v1alpha1.CatalogSourceSpec {
+	return v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeInternal, ConfigMap: name}
+}
+
+func configMap(name, content string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name, UID: "uid-of-map"}, Data: map[string]string{"catalog.json": content}}
+}
+
+// edit changes a ConfigMap as its author would.
+func (w *world) edit(name, content string) *corev1.ConfigMap {
+	w.t.Helper()
+	var m corev1.ConfigMap
+	if err := w.c.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &m); err != nil {
+		w.t.Fatal(err)
+	}
+	if content != "" {
+		m.Data = map[string]string{"catalog.json": content}
+		if err := w.user(&m); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return &m
+}
+
+func TestACatalogInAConfigMap(t *testing.T) {
+	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
+	_, s := w.reconcile()
+	m := w.edit("content", "")
+	want := &v1alpha1.ConfigMapResourceReference{Name: "content", Namespace: "olm", UID: "uid-of-map", ResourceVersion: m.ResourceVersion, LastUpdateTime: metav1.NewTime(w.clock.Now())}
+	if diff := cmp.Diff(want, s.Status.ConfigMapResource); diff != "" || readyReason(s) != "True Serving" {
+		t.Errorf("status %+v, configMapReference (-want +got):\n%s", s.Status, diff)
+	}
+	if m.Labels["olm.managed"] != "false" || len(m.OwnerReferences) != 1 || m.OwnerReferences[0].UID != s.UID {
+		t.Errorf("the ConfigMap is not marked as one to watch: %v, %v", m.Labels, m.OwnerReferences)
+	}
+	writes, others := w.writes, w.others
+	w.clock.Step(time.Hour)
+	if result, _ := w.reconcile(); w.writes != writes || w.others != others || result.RequeueAfter != 0 {
+		t.Errorf("looking again wrote %d statuses and %d other objects; and again in %s", w.writes-writes, w.others-others, result.RequeueAfter)
+	}
+	m = w.edit("content", strings.ReplaceAll(good, `"a"`, `"b"`))
+	if _, s = w.reconcile(); s.Status.ConfigMapResource.ResourceVersion != m.ResourceVersion || !s.Status.ConfigMapResource.LastUpdateTime.Time.Equal(w.clock.Now()) {
+		t.Errorf("after a change: %+v", s.Status.ConfigMapResource)
+	}
+	if diff := cmp.Diff([]string{"b"}, w.packages()); diff != "" {
+		t.Errorf("packages (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnotherConfigMap(t *testing.T) {
+	w := newWorld(t, source(inConfigMap("content")), configMap("content", good), configMap("other", strings.ReplaceAll(good, `"a"`, `"b"`)))
+	w.reconcile()
+	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.ConfigMap = "other" })
+	if _, s := w.reconcile(); s.Status.ConfigMapResource.Name != "other" || len(w.packages()) != 1 || w.packages()[0] != "b" {
+		t.Errorf("status %+v, packages %v", s.Status, w.packages())
+	}
+}
+
+func TestTwoCatalogsInOneConfigMap(t *testing.T) {
+	m := configMap("content", good)
+	m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "CatalogSource", Name: "first", UID: "uid-of-first"}}
+	m.Labels = map[string]string{"olm.managed": "false", "theirs": "x"}
+	w := newWorld(t, source(inConfigMap("content")), m)
+	w.reconcile()
+	if got := w.edit("content", ""); len(got.OwnerReferences) != 2 || got.Labels["theirs"] != "x" {
+		t.Errorf("owners %v, labels %v", got.OwnerReferences, got.Labels)
+	}
+}
+
+// TestBadConfigMaps: what is wrong is said, what was served before stays, and it is served again as soon as it can be.
+func TestBadConfigMaps(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(w *world)
+		want  string
+	}{
+		"deleted":   {func(w *world) { _ = w.c.client.Delete(w.t.Context(), w.edit("content", "")) }, "read ConfigMap olm/content, which spec.configMap names"},
+		"garbled":   {func(w *world) { w.edit("content", "{") }, "ConfigMap olm/content holds no usable package"},
+		"not ours":  {func(w *world) { w.edit("content", "hello") }, "ConfigMap olm/content"},
+		"no bundle": {func(w *world) { w.edit("content", `{"schema":"olm.package","name":"a","defaultChannel":"stable"}`) }, "no usable package"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
+			w.reconcile()
+			test.spoil(w)
+			result, s := w.reconcile()
+			if s.Status.Reason != v1alpha1.CatalogSourceConfigMapError || !strings.Contains(s.Status.Message, test.want) || readyReason(s) != "True ServingLastGoodContent" {
+				t.Errorf("status %+v, want %s", s.Status, test.want)
+			}
+			if len(w.packages()) != 1 {
+				t.Errorf("packages %v", w.packages())
+			}
+			if result.RequeueAfter <= 0 || result.RequeueAfter > longestConfigMapRetry {
+				t.Errorf("looked at again after %s", result.RequeueAfter)
+			}
+			writes := w.writes
+			if w.reconcile(); w.writes != writes {
+				t.Error("an event in between wrote the same status again")
+			}
+			if name == "deleted" {
+				w.create(configMap("content", good))
+			} else {
+				w.edit("content", good)
+			}
+			w.clock.Step(longestConfigMapRetry)
+			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" || s.Status.Reason != "" {
+				t.Errorf("once it is right: %+v", s.Status)
+			}
+		})
+	}
+}
+
+func TestAConfigMapThatWasNeverThere(t *testing.T) {
+	w := newWorld(t, source(inConfigMap("content")))
+	if _, s := w.reconcile(); readyReason(s) != "False ConfigMapError" || s.Status.Reason != "ConfigMapError" || s.Status.GRPCConnectionState.LastObservedState != "TRANSIENT_FAILURE" {
+		t.Errorf("status %+v", s.Status)
+	}
+	for range 20 {
+		w.clock.Step(longestConfigMapRetry)
+		if result, _ := w.reconcile(); result.RequeueAfter > longestConfigMapRetry {
+			t.Fatalf("looked at again only after %s", result.RequeueAfter)
+		}
+	}
+}

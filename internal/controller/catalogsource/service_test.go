@@ -1,0 +1,200 @@
+package catalogsource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func (w *world) service(name string) (*corev1.Service, error) {
+	var s corev1.Service
+	err := w.c.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &s)
+	return &s, err
+}
+
+func (w *world) slice(name string) (*discoveryv1.EndpointSlice, error) {
+	var s discoveryv1.EndpointSlice
+	err := w.c.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &s)
+	return &s, err
+}
+
+func TestAServiceLeadsToTheCatalog(t *testing.T) {
+	w := newWorld(t, source(grpc(0)))
+	served := w.serve()
+	_, s := w.reconcile()
+	service, err := w.service("cat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(service.Spec.Selector) > 0 || service.Spec.Ports[0].Port != 50051 || service.Spec.Ports[0].TargetPort.IntValue() != 4711 || !metav1.IsControlledBy(service, s) {
+		t.Errorf("the Service is %+v, of %v", service.Spec, service.OwnerReferences)
+	}
+	slice, err := w.slice("cat-fairlead-ipv4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slice.Labels["kubernetes.io/service-name"] != "cat" || slice.Endpoints[0].Addresses[0] != "192.0.2.7" || *slice.Ports[0].Port != 4711 || !metav1.IsControlledBy(slice, s) {
+		t.Errorf("the EndpointSlice is %+v", slice)
+	}
+	want := &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "cat", ServiceNamespace: "olm", Port: "50051", CreatedAt: service.CreationTimestamp}
+	if diff := cmp.Diff(want, s.Status.RegistryServiceStatus); diff != "" {
+		t.Errorf("registryService (-want +got):\n%s", diff)
+	}
+	if got := s.Status.GRPCConnectionState; got.Address != "cat.olm.svc:50051" || got.LastObservedState != "READY" {
+		t.Errorf("connectionState %+v", got)
+	}
+	if _, ok := served.Catalog("cat.olm"); !ok {
+		t.Error("nobody answers for cat.olm")
+	}
+	writes, others := w.writes, w.others
+	if w.reconcile(); w.writes != writes || w.others != others {
+		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others-others)
+	}
+	if err := w.c.client.Delete(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	if _, ok := served.Catalog("cat.olm"); ok {
+		t.Error("a deleted catalog is still served")
+	}
+}
+
+func TestAServiceIsHealed(t *testing.T) {
+	for name, drift := range map[string]func(w *world, s *corev1.Service) error{
+		"deleted":      func(w *world, s *corev1.Service) error { return w.c.client.Delete(w.t.Context(), s) },
+		"another port": func(w *world, s *corev1.Service) error { s.Spec.Ports[0].TargetPort.IntVal = 1; return w.user(s) },
+		"a selector": func(w *world, s *corev1.Service) error {
+			s.Spec.Selector = map[string]string{"app": "x"}
+			return w.user(s)
+		},
+		"one port more": func(w *world, s *corev1.Service) error {
+			s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: "x", Port: 1})
+			return w.user(s)
+		},
+		"a name for it": func(w *world, s *corev1.Service) error {
+			s.Spec.Type, s.Spec.ExternalName = "ExternalName", "x.example.com"
+			return w.user(s)
+		},
+		"no label any more": func(w *world, s *corev1.Service) error { s.Labels = nil; return w.user(s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, source(grpc(0)))
+			w.serve()
+			w.reconcile()
+			s, err := w.service("cat")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := drift(w, s); err != nil {
+				t.Fatal(err)
+			}
+			_, got := w.reconcile()
+			if s, err = w.service("cat"); err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Spec.Selector) > 0 || len(s.Spec.Ports) != 1 || s.Spec.Ports[0].TargetPort.IntValue() != 4711 || s.Spec.Type != "ClusterIP" || s.Labels["olm.managed"] != "true" {
+				t.Errorf("the Service is %+v", s)
+			}
+			if readyReason(got) != "True Serving" {
+				t.Errorf("status %+v", got.Status)
+			}
+		})
+	}
+}
+
+// user updates an object as somebody else would.
+func (w *world) user(o client.Object) error {
+	return w.c.client.Update(w.t.Context(), o, client.FieldOwner("kubectl-edit"))
+}
+
+func TestTheNameOfAServiceIsTaken(t *testing.T) {
+	theirs := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "theirs"}}}
+	w := newWorld(t, source(grpc(0)), theirs)
+	served := w.serve()
+	result, s := w.reconcile()
+	if got, err := w.service("cat"); err != nil || got.Spec.Selector["app"] != "theirs" || len(got.OwnerReferences) > 0 {
+		t.Errorf("somebody's Service was changed: %+v, %v", got, err)
+	}
+	if readyReason(s) != "True ServingWithProblems" || !strings.Contains(s.Status.Message, "Service olm/cat is wanted by CatalogSource cat but exists") || s.Status.RegistryServiceStatus != nil {
+		t.Errorf("status %+v", s.Status)
+	}
+	if _, ok := served.Catalog("cat.olm"); ok {
+		t.Error("the catalog answers to the name of somebody else's Service")
+	}
+	if len(w.packages()) != 1 {
+		t.Error("it is not used for resolution")
+	}
+	if result.RequeueAfter != serviceRetry {
+		t.Errorf("tried again after %s", result.RequeueAfter)
+	}
+	if err := w.c.client.Delete(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Step(time.Minute)
+	if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.RegistryServiceStatus == nil {
+		t.Errorf("once the name is free: %+v", s.Status)
+	}
+}
+
+func TestNamesOfServices(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec v1alpha1.CatalogSourceSpec
+		want string
+	}{
+		"of an image: dots are replaced":          {v1alpha1.CatalogSourceSpec{SourceType: "grpc", Image: "x"}, "a-b"},
+		"of a ConfigMap: the name is as it is":    {v1alpha1.CatalogSourceSpec{SourceType: "configmap", ConfigMap: "x"}, "a.b"},
+		"of internal, the same under an old name": {v1alpha1.CatalogSourceSpec{SourceType: "internal", ConfigMap: "x"}, "a.b"},
+	} {
+		s := source(test.spec)
+		s.Name = "a.b"
+		if got := serviceName(s); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+func TestTheServiceGoesWithWhatItIsFor(t *testing.T) {
+	w := newWorld(t, source(grpc(0)))
+	served := w.serve()
+	w.reconcile()
+	w.update(func(s *v1alpha1.CatalogSource) {
+		s.Spec = v1alpha1.CatalogSourceSpec{SourceType: "grpc", Address: "127.0.0.1:1"}
+	})
+	_, s := w.reconcile()
+	if _, err := w.service("cat"); !apierrors.IsNotFound(err) {
+		t.Errorf("the Service of a catalog that somebody else serves: %v", err)
+	}
+	if _, err := w.slice("cat-fairlead-ipv4"); !apierrors.IsNotFound(err) {
+		t.Errorf("its EndpointSlice: %v", err)
+	}
+	if _, ok := served.Catalog("cat.olm"); ok {
+		t.Error("it still answers")
+	}
+	if r := s.Status.RegistryServiceStatus; r == nil || r.ServiceName != "" || r.Protocol != "grpc" {
+		t.Errorf("registryService %+v", r)
+	}
+}
+
+func TestAServiceOfTheOtherImplementationIsTakenOver(t *testing.T) {
+	old := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat", Labels: map[string]string{"olm.service-spec-hash": "x"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "CatalogSource", Name: "cat", UID: "uid-of-cat"}}},
+		Spec: corev1.ServiceSpec{Selector: map[string]string{"olm.catalogSource": "cat"}, Ports: []corev1.ServicePort{{Name: "grpc", Port: 50051}}}}
+	w := newWorld(t, source(grpc(0)), old)
+	w.serve()
+	_, s := w.reconcile()
+	if got, err := w.service("cat"); err != nil || len(got.Spec.Selector) > 0 {
+		t.Errorf("it leads to pods that nobody runs any more: %+v, %v", got, err)
+	}
+	if readyReason(s) != "True Serving" {
+		t.Errorf("status %+v", s.Status)
+	}
+}

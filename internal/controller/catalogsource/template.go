@@ -1,0 +1,98 @@
+package catalogsource
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/image"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// The documented conditions of a catalog whose image is a template, and their reasons.
+const (
+	conditionTemplates     = "TemplatesHaveResolved"
+	conditionResolvedImage = "ResolvedImage"
+	reasonAllResolved      = "AllTemplatesResolved"
+	reasonUnable           = "UnableToResolve"
+
+	// unresolved stands for what a variable would be, in the image that is told of.
+	unresolved = "missing"
+	// templateLife is how often the image of a template is looked at again: the version of the cluster may have changed.
+	templateLife = time.Minute
+)
+
+var variable = regexp.MustCompile(`\{[^{}]*\}`)
+
+// template is an image with variables, and what becomes of it. Its zero value is that of a catalog without one.
+type template struct {
+	text  string
+	image string
+	wrong string // why the image cannot be used
+}
+
+// resolveTemplate replaces the variables of the image template of a catalog. The version is nil when it is not known.
+func resolveTemplate(source *v1alpha1.CatalogSource, cluster *version.Version) template {
+	t := template{text: source.Annotations[v1alpha1.CatalogImageTemplateAnnotation]}
+	if source.Spec.SourceType != v1alpha1.SourceTypeGrpc || t.text == "" {
+		return template{}
+	}
+	values := map[string]string{}
+	if cluster != nil {
+		values["{kube_major_version}"] = number(cluster.Major())
+		values["{kube_minor_version}"] = number(cluster.Minor())
+		values["{kube_patch_version}"] = number(cluster.Patch())
+	}
+	var left []string
+	t.image = variable.ReplaceAllStringFunc(t.text, func(name string) string {
+		if value, ok := values[name]; ok {
+			return value
+		}
+		left = append(left, name)
+		return unresolved
+	})
+	if len(left) > 0 {
+		slices.Sort(left)
+		t.wrong = fmt.Sprintf("the annotation %s comes to %s, as there is no value for %s; the variables are {kube_major_version}, {kube_minor_version} and {kube_patch_version}",
+			v1alpha1.CatalogImageTemplateAnnotation, t.image, strings.Join(slices.Compact(left), ", "))
+		if cluster == nil {
+			t.wrong += ", and the version of the cluster is not known"
+		}
+	} else if err := image.CheckReference(t.image); err != nil {
+		t.wrong = fmt.Sprintf("the annotation %s comes to what is no image: %s", v1alpha1.CatalogImageTemplateAnnotation, err)
+	}
+	return t
+}
+
+func number(n uint) string { return strconv.FormatUint(uint64(n), 10) }
+
+// changes tells whether the spec is to get another image.
+func (t template) changes(source *v1alpha1.CatalogSource) bool {
+	return t.text != "" && t.wrong == "" && source.Spec.Image != t.image
+}
+
+// report sets the conditions of a template, or removes them when there is none.
+func (t template) report(conditions *[]metav1.Condition, generation int64, now time.Time) {
+	if t.text == "" {
+		meta.RemoveStatusCondition(conditions, conditionTemplates)
+		meta.RemoveStatusCondition(conditions, conditionResolvedImage)
+		return
+	}
+	resolved := metav1.Condition{Type: conditionTemplates, Status: metav1.ConditionTrue, Reason: reasonAllResolved, Message: "every variable of the image has a value"}
+	used := metav1.Condition{Type: conditionResolvedImage, Status: metav1.ConditionTrue, Reason: reasonAllResolved, Message: t.image}
+	if t.wrong != "" {
+		resolved.Status, resolved.Reason, resolved.Message = metav1.ConditionFalse, reasonUnable, t.wrong
+		used.Status, used.Reason = metav1.ConditionFalse, reasonUnable
+	}
+	for _, c := range []metav1.Condition{resolved, used} {
+		c.ObservedGeneration, c.LastTransitionTime = generation, *stamp(now)
+		meta.SetStatusCondition(conditions, c)
+	}
+}

@@ -1,0 +1,98 @@
+package catalogsource
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+func templated(text string) *v1alpha1.CatalogSource {
+	s := source(grpc(0))
+	s.Annotations = map[string]string{v1alpha1.CatalogImageTemplateAnnotation: text}
+	return s
+}
+
+func TestResolveTemplate(t *testing.T) {
+	cluster := version.MustParseSemantic("v1.36.3+fl1")
+	for name, test := range map[string]struct {
+		text    string
+		cluster *version.Version
+		image   string
+		wrong   string
+	}{
+		"no template":        {"", cluster, "", ""},
+		"all variables":      {"r.example.com/c:v{kube_major_version}.{kube_minor_version}.{kube_patch_version}", cluster, "r.example.com/c:v1.36.3", ""},
+		"no variables":       {"r.example.com/c:v1", cluster, "r.example.com/c:v1", ""},
+		"unknown variable":   {"r.example.com/c:{ocp_version}-{x}-{x}", cluster, "r.example.com/c:missing-missing-missing", "no value for {ocp_version}, {x};"},
+		"an unknown version": {"r.example.com/c:v{kube_minor_version}", nil, "r.example.com/c:vmissing", "the version of the cluster is not known"},
+		"no image":           {"r.example.com/C:{kube_minor_version}", cluster, "r.example.com/C:36", "comes to what is no image"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := resolveTemplate(templated(test.text), test.cluster)
+			if got.image != test.image || !strings.Contains(got.wrong, test.wrong) || (got.wrong == "") != (test.wrong == "") {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	inMap := templated("r.example.com/c:v1")
+	inMap.Spec = inConfigMap("x")
+	if got := resolveTemplate(inMap, cluster); got != (template{}) {
+		t.Errorf("a catalog without image has the template %+v", got)
+	}
+}
+
+func TestATemplateFollowsTheCluster(t *testing.T) {
+	w := newWorld(t, templated("registry.example.com/cat:v{kube_minor_version}"))
+	result, s := w.reconcile()
+	check := func(image string) {
+		t.Helper()
+		resolved, used := meta.FindStatusCondition(s.Status.Conditions, conditionTemplates), meta.FindStatusCondition(s.Status.Conditions, conditionResolvedImage)
+		if s.Spec.Image != image || resolved == nil || resolved.Status != "True" || resolved.Reason != "AllTemplatesResolved" || used == nil || used.Status != "True" || used.Message != image {
+			t.Errorf("image %s, want %s; conditions %+v", s.Spec.Image, image, s.Status.Conditions)
+		}
+		if readyReason(s) != "True Serving" {
+			t.Errorf("status %+v", s.Status)
+		}
+	}
+	if check("registry.example.com/cat:v36"); result.RequeueAfter != templateLife {
+		t.Errorf("looked at again after %s", result.RequeueAfter)
+	}
+	writes, others := w.writes, w.others
+	w.clock.Step(templateLife)
+	if w.reconcile(); w.writes != writes || w.others != others {
+		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others-others)
+	}
+	w.versions.FakedServerVersion = &apiversion.Info{GitVersion: "v1.37.0"}
+	w.clock.Step(templateLife)
+	_, s = w.reconcile()
+	check("registry.example.com/cat:v37")
+	// A version that cannot be found out is no reason to change anything.
+	w.versions.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("down") })
+	w.clock.Step(templateLife)
+	_, s = w.reconcile()
+	check("registry.example.com/cat:v37")
+	w.update(func(s *v1alpha1.CatalogSource) { s.Annotations = nil })
+	if _, s = w.reconcile(); len(s.Status.Conditions) != 1 || s.Spec.Image != "registry.example.com/cat:v37" {
+		t.Errorf("without the annotation: image %s, conditions %+v", s.Spec.Image, s.Status.Conditions)
+	}
+}
+
+func TestABadTemplateChangesNothing(t *testing.T) {
+	w := newWorld(t, templated("registry.example.com/cat:{nonsense}"))
+	_, s := w.reconcile()
+	resolved, used := meta.FindStatusCondition(s.Status.Conditions, conditionTemplates), meta.FindStatusCondition(s.Status.Conditions, conditionResolvedImage)
+	if resolved == nil || resolved.Status != "False" || resolved.Reason != "UnableToResolve" || used == nil || used.Status != "False" || used.Message != "registry.example.com/cat:missing" {
+		t.Errorf("conditions %+v", s.Status.Conditions)
+	}
+	if s.Spec.Image != "registry.example.com/cat:latest" || readyReason(s) != "True Serving" {
+		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
+	}
+}
