@@ -46,6 +46,7 @@ var rules = []rule{
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
+	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/apply"}, client: true},
 	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},
 	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/plan"}},
 	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
@@ -74,7 +75,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/trigger", "internal/metrics",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/metrics",
 }
 
 // reserved says who alone may import a package that is not ours.

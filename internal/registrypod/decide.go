@@ -1,0 +1,170 @@
+package registrypod
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Situation is what is decided on.
+type Situation struct {
+	// Wanted is the pod that the catalog is to be served by.
+	Wanted *corev1.Pod
+	// Pods are all pods of the catalog.
+	Pods []corev1.Pod
+	// PollDue says that it is time to look for a new image. Who asked the registry and got no answer leaves it false: the next
+	// pod could not be started either.
+	PollDue bool
+	// RegistryDigest is what the registry says that the image is now; empty is unknown, and then a poll runs the image to find out.
+	RegistryDigest string
+}
+
+// Verb is what is done with a pod.
+type Verb string
+
+// Verbs.
+const (
+	// Create runs another pod.
+	Create Verb = "create"
+	// Promote makes the pod of an update serve.
+	Promote Verb = "promote"
+	// Delete ends a pod.
+	Delete Verb = "delete"
+	// Annotate records what a pod was found to run.
+	Annotate Verb = "annotate"
+)
+
+// Action is one thing to do. Actions are done in order.
+type Action struct {
+	Verb Verb
+	Pod  *corev1.Pod
+	// Grace is how many seconds a deleted pod gets.
+	Grace int64
+	// Why is for people.
+	Why string
+}
+
+// Decision is what is to be done, and what can be said about the catalog meanwhile.
+type Decision struct {
+	Actions []Action
+	// Serving is the pod that answers, or is the first that will; nil when there is none.
+	Serving *corev1.Pod
+	// Ready says that a pod answers: Serving.
+	Ready bool
+	// Waiting says what the wanted state still lacks; empty is nothing. A pod of an earlier spec may serve meanwhile.
+	Waiting string
+	// Problem says why an update failed; empty is no failure.
+	Problem string
+	// Polled says that the poll that was due took place.
+	Polled bool
+	// Again is when to look again without an event; 0 is not.
+	Again time.Duration
+}
+
+// Seconds that pods get to end. A pod that is dead gets none, because there may be no node any more to confirm its end.
+const (
+	graceDead     = 0
+	graceReplaced = 1
+)
+
+// Decide says what is to be done about the pods of a catalog.
+//
+// A pod that is replaced goes on serving until its successor answers, so that a catalog whose new image cannot be started keeps its
+// last good content.
+func Decide(s Situation) Decision {
+	in := survey(s.Wanted, s.Pods)
+	d := &Decision{}
+	for _, p := range in.dead {
+		d.add(Delete, p, graceDead, words(p))
+	}
+	in.current = d.settleUpdate(s, in)
+	d.choose(in)
+	switch {
+	case len(in.current) == 0:
+		d.create(s, in)
+	case s.PollDue:
+		d.poll(s, in)
+	}
+	return *d
+}
+
+func (d *Decision) add(verb Verb, p *corev1.Pod, grace int64, why string) {
+	d.Actions = append(d.Actions, Action{Verb: verb, Pod: p, Grace: grace, Why: why})
+}
+
+// choose picks the pod that serves, and ends the others.
+func (d *Decision) choose(in inventory) {
+	chosen := first(in.current)
+	d.Ready = chosen != nil && isReady(chosen)
+	for _, p := range in.current {
+		if p != chosen {
+			d.add(Delete, p, graceReplaced, "another pod serves the same")
+		}
+	}
+	var last *corev1.Pod
+	if !d.Ready {
+		last = first(in.outdated)
+		if last != nil && !isReady(last) {
+			last = nil
+		}
+	}
+	for _, p := range in.outdated {
+		if p != last {
+			d.add(Delete, p, graceReplaced, "it is of an earlier spec or content")
+		}
+	}
+	d.Serving = chosen
+	if chosen != nil && !d.Ready {
+		d.Waiting = fmt.Sprintf("pod %s is not ready: %s", chosen.Name, words(chosen))
+	}
+	if last != nil {
+		d.Serving, d.Ready = last, true
+	}
+}
+
+// first is the newest pod that answers, or else the newest.
+func first(pods []*corev1.Pod) *corev1.Pod {
+	if i := slices.IndexFunc(pods, isReady); i >= 0 {
+		return pods[i]
+	}
+	if len(pods) > 0 {
+		return pods[0]
+	}
+	return nil
+}
+
+// create runs the wanted pod. It finds the newest image by itself, so that a poll that is due has taken place.
+func (d *Decision) create(s Situation, in inventory) {
+	why := "the catalog has no pod"
+	if len(in.outdated) > 0 {
+		why = "the pod that there is, is of an earlier spec or content"
+	} else if len(in.dead) > 0 {
+		why = "the pod that there was is dead"
+	}
+	p := s.Wanted.DeepCopy()
+	p.Name = nameFor(p, s.Pods, "serve")
+	d.add(Create, p, 0, why)
+	d.Polled = s.PollDue
+	d.Waiting = fmt.Sprintf("pod %s is being started", p.Name)
+	if d.Serving == nil {
+		d.Serving = p
+	}
+}
+
+// nameFor names a pod after what it is for and what there is already.
+func nameFor(p *corev1.Pod, there []corev1.Pod, purpose string) string {
+	different := []string{purpose, p.Labels[v1alpha1.PodSpecHashLabel], p.Labels[v1alpha1.ConfigMapResourceVersionLabel]}
+	for _, o := range p.OwnerReferences {
+		different = append(different, string(o.UID))
+	}
+	var uids []string
+	for i := range there {
+		uids = append(uids, string(there[i].UID))
+	}
+	slices.Sort(uids)
+	return podName(p.GenerateName, append(different, uids...)...)
+}
