@@ -156,6 +156,7 @@ func (d *Demo) startManager(ctx context.Context) error {
 		go func() {
 			d.manager <- manager.Run(running, manager.Options{
 				Config: d.cluster.RESTConfig(), StoreDir: d.storeDir(), Log: d.options.Log, Ready: func() { close(ready) },
+				PackageServer: manager.PackageServer{Route: d.cluster.Expose},
 			})
 		}()
 		select {

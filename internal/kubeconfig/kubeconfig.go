@@ -36,6 +36,9 @@ func (f *Flags) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 }
 
+// Files are those that the cluster may have been found in.
+func (f *Flags) Files() []string { return f.loader().ConfigAccess().GetLoadingPrecedence() }
+
 // Config is the client configuration for the cluster.
 func (f *Flags) Config() (*rest.Config, error) {
 	config, err := f.loader().ClientConfig()

@@ -55,6 +55,7 @@ type Options struct {
 	// its address, and not at all elsewhere. CatalogAdvertise is IP:port by which pods reach it, where that is another.
 	CatalogAddress   string
 	CatalogAdvertise string
+	PackageServer    PackageServer
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string
@@ -132,6 +133,7 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 		mgr.AddReadyzCheck("caches", r.check),
 		mgr.Add(r),
 		s.serving.addTo(mgr),
+		addPackageServer(mgr, o, s),
 		mgr.Add(collector{stores: s, reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
 	)
 }

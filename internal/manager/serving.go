@@ -135,12 +135,17 @@ func stopGracefully(s *grpc.Server) {
 	s.GracefulStop()
 }
 
-// becomeHealthy says that the server serves once every catalog that there is has been looked at. It does not wait for long: one slow
-// registry must not make the other catalogs look as if they were not served.
+// becomeHealthy says that the server serves once every catalog that there is has been looked at.
 func (s *serving) becomeHealthy(ctx context.Context, health *catalogserver.Health) {
+	defer health.Set(true) // says nothing any more once the server stops
+	s.lookAtAll(ctx)
+}
+
+// lookAtAll returns once every catalog that there is has been looked at. It does not wait for long: one slow registry must not make the
+// other catalogs look as if they were not served.
+func (s *serving) lookAtAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, firstLooks)
 	defer cancel()
-	defer health.Set(true) // says nothing any more once the server stops
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()
 	for {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -24,8 +25,11 @@ const managerHelp = `Run the controllers against a cluster: that of a kubeconfig
 
 The content store holds the images of catalogs and bundles. It is a cache and may be lost at any time.`
 
-// New returns the command; it logs to log.
-func New(log io.Writer) *cobra.Command {
+// Reach finds a way for the API server at host, which one of the kubeconfigs leads to, to reach this process; nil when it needs none.
+type Reach func(host string, kubeconfigs []string) func(context.Context, netip.AddrPort) (netip.AddrPort, func(), error)
+
+// New returns the command; it logs to log. A nil reach knows no clusters that need one.
+func New(log io.Writer, reach Reach) *cobra.Command {
 	var k kubeconfig.Flags
 	var o manager.Options
 	var images image.Config
@@ -42,6 +46,9 @@ func New(log io.Writer) *cobra.Command {
 				return err
 			}
 			o.Config, o.Images = config, images
+			if reach != nil {
+				o.PackageServer.Route = reach(config.Host, k.Files())
+			}
 			if o.StoreDir == "" {
 				if o.StoreDir, err = defaultStore(); err != nil {
 					return err
@@ -62,6 +69,7 @@ func New(log io.Writer) *cobra.Command {
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
 	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
 	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")
+	addPackageServer(flags, &o.PackageServer)
 	flags.BoolVar(&o.LeaderElection, "leader-election", false, "wait for a lease, so that of several managers one works at a time")
 	flags.StringVar(&o.LeaderNamespace, "leader-namespace", "", "namespace of the lease (default: that of the pod)")
 	flags.StringVar(&images.CertsDir, "registry-certs", "", "directory with certificates of registries, a folder for each host")

@@ -1,0 +1,69 @@
+package packageserver
+
+import (
+	"context"
+	"maps"
+	"reflect"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Reader is a Cluster that is read through a client, which had better be a cache: it is asked at every request.
+type Reader struct{ client.Reader }
+
+var _ Cluster = Reader{}
+
+// CatalogSources are those of a namespace, or of all namespaces when it is empty. They must not be changed.
+func (r Reader) CatalogSources(ctx context.Context, namespace string) ([]v1alpha1.CatalogSource, error) {
+	var list v1alpha1.CatalogSourceList
+	err := r.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
+	return list.Items, err
+}
+
+// ExcludesGlobal tells whether an OperatorGroup of the namespace says so.
+func (r Reader) ExcludesGlobal(ctx context.Context, namespace string) (bool, error) {
+	var list operatorsv1.OperatorGroupList
+	if err := r.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return false, err
+	}
+	for i := range list.Items {
+		if excludes(&list.Items[i]) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func excludes(group *operatorsv1.OperatorGroup) bool {
+	return group.Annotations[v1alpha1.ExcludeGlobalNamespaceAnnotation] == "true"
+}
+
+// OnChange calls a function when an event is about something that is shown: catalogs report how they are far more often than that.
+func OnChange(changed func()) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { changed() },
+		UpdateFunc: func(before, after any) {
+			if !sameForUs(before, after) {
+				changed()
+			}
+		},
+		DeleteFunc: func(any) { changed() },
+	}
+}
+
+func sameForUs(before, after any) bool {
+	switch a := after.(type) {
+	case *v1alpha1.CatalogSource:
+		b, ok := before.(*v1alpha1.CatalogSource)
+		return ok && a.UID == b.UID && maps.Equal(a.Labels, b.Labels) && a.Spec.DisplayName == b.Spec.DisplayName &&
+			a.Spec.Publisher == b.Spec.Publisher && a.Spec.Priority == b.Spec.Priority
+	case *operatorsv1.OperatorGroup:
+		b, ok := before.(*operatorsv1.OperatorGroup)
+		return ok && excludes(a) == excludes(b)
+	}
+	return reflect.DeepEqual(before, after)
+}

@@ -1,0 +1,107 @@
+package packageserver
+
+import (
+	"context"
+	_ "embed"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/internal/packageserver/manifest"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+const svgType = "image/svg+xml"
+
+//go:embed icon.svg
+var defaultIcon []byte
+
+// iconStorage answers requests for the pictures of packages.
+type iconStorage struct{ view *view }
+
+var (
+	_ rest.Connecter       = &iconStorage{}
+	_ rest.StorageMetadata = &iconStorage{}
+	_ rest.Storage         = &iconStorage{}
+)
+
+// New returns an empty object of the kind that the picture belongs to.
+func (s *iconStorage) New() runtime.Object { return &packagesv1.PackageManifest{} }
+
+// Destroy gives nothing back: nothing is held.
+func (s *iconStorage) Destroy() {}
+
+// ConnectMethods are those of the subresource.
+func (s *iconStorage) ConnectMethods() []string { return []string{http.MethodGet} }
+
+// NewConnectOptions says that there are none.
+func (s *iconStorage) NewConnectOptions() (options runtime.Object, hasSubpath bool, subpath string) {
+	return nil, false, ""
+}
+
+// ProducesMIMETypes are the types that OpenAPI tells.
+func (s *iconStorage) ProducesMIMETypes(string) []string {
+	return []string{"image/png", "image/jpeg", svgType}
+}
+
+// ProducesObject says that pictures are no API objects.
+func (s *iconStorage) ProducesObject(string) any { return "" }
+
+// Connect returns the handler that answers with the picture.
+func (s *iconStorage) Connect(ctx context.Context, name string, _ runtime.Object, _ rest.Responder) (http.Handler, error) {
+	o, err := s.view.find(ctx, request.NamespaceValue(ctx), name)
+	if err != nil {
+		return nil, err
+	}
+	icon, _ := manifest.FindIcon(o.index, name)
+	return iconHandler(icon), nil
+}
+
+// iconHandler serves one picture; the default one in the place of none. Its content comes from a catalog: a browser that is led here is told
+// to take it for a picture and nothing else, and to run nothing in it.
+func iconHandler(icon *manifest.Icon) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox")
+		data, mediaType := defaultIcon, svgType
+		if icon != nil {
+			data, mediaType = icon.Data, pictureType(icon.MediaType)
+			tag := strconv.Quote(icon.Tag)
+			h.Set("Etag", tag)
+			if matches(r.Header.Get("If-None-Match"), tag) {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+		}
+		h.Set("Content-Type", mediaType)
+		h.Set("Content-Length", strconv.Itoa(len(data)))
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write(data) // a client that has gone needs no answer
+	})
+}
+
+// pictureType lets no catalog serve anything but pictures.
+func pictureType(given string) string {
+	mediaType, _, err := mime.ParseMediaType(given)
+	if err != nil || !strings.HasPrefix(mediaType, "image/") {
+		return "application/octet-stream"
+	}
+	return given
+}
+
+// matches compares a tag with those of an If-None-Match header.
+func matches(header, tag string) bool {
+	for candidate := range strings.SplitSeq(header, ",") {
+		candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")
+		if candidate == "*" || candidate == tag {
+			return true
+		}
+	}
+	return false
+}

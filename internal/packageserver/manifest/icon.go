@@ -1,0 +1,44 @@
+package manifest
+
+import (
+	"encoding/base64"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// maxIcon bounds a decoded icon: API servers hand it through, and browsers show it.
+const maxIcon = 4 << 20
+
+// Icon is the picture of a package.
+type Icon struct {
+	Data      []byte
+	MediaType string
+	// Tag names the picture: it changes when another operator becomes the head of the default channel.
+	Tag string
+}
+
+// FindIcon returns the picture of a package: that of the operator in its default channel, or of the package. It is nil when there is
+// none that can be shown; found is false when there is no such package.
+func FindIcon(x *catalog.Index, name string) (icon *Icon, found bool) {
+	info, ok := x.Package(name)
+	if !ok {
+		return nil, false
+	}
+	c, o := shown(x, info)
+	if o == nil {
+		return nil, false
+	}
+	for _, i := range o.icons[:min(len(o.icons), 1)] {
+		if base64.StdEncoding.DecodedLen(len(i.Data)) > maxIcon {
+			return nil, true
+		}
+		data, err := base64.StdEncoding.DecodeString(i.Data)
+		if err != nil || len(data) == 0 {
+			return nil, true
+		}
+		return &Icon{Data: data, MediaType: i.MediaType, Tag: info.Name + "." + c.Name + "." + c.Head}, true
+	}
+	return nil, true
+}
+
+func base64Text(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

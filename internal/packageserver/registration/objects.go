@@ -1,0 +1,164 @@
+package registration
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"hash/fnv"
+	"net/netip"
+
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/internal/apply"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Names of what is kept in the cluster.
+const (
+	// ServiceName is that of the Service, and of the Secret with its certificate but for the suffix.
+	ServiceName = "fairlead-packageserver"
+	secretName  = ServiceName + "-cert"
+	// APIServiceName is the one name that the API allows.
+	APIServiceName = "v1." + packagesv1.GroupName
+	viewRoleName   = "fairlead-packagemanifests-view"
+
+	servicePort = 443
+	portName    = "https"
+	// sliceManager marks the EndpointSlices that no controller of Kubernetes is to touch.
+	sliceManager = "fairlead.dev"
+)
+
+// Priorities of the group among others, as others have had them since there are PackageManifests.
+const (
+	groupPriority   = 2000
+	versionPriority = 15
+)
+
+// hosts are the names by which the API server calls the Service; the first is the one that it uses.
+func (o Options) hosts() []string {
+	short := ServiceName + "." + o.Namespace + ".svc"
+	return []string{short, short + ".cluster.local"}
+}
+
+// phases are what is kept, in the order in which it is needed.
+func (o Options) phases(authorities []byte) []apply.Phase {
+	return []apply.Phase{
+		o.namespace(),
+		{Name: "service", Objects: []apply.Object{o.want(o.service()), o.want(o.slice()), o.want(viewRole())}},
+		{Name: "api", Objects: []apply.Object{{Wanted: o.apiService(authorities), Owner: owner, Claim: o.claim}}},
+	}
+}
+
+// namespace is only created: it may be anybody's.
+func (o Options) namespace() apply.Phase {
+	return apply.Phase{Name: "namespace", Objects: []apply.Object{{Wanted: object("v1", "Namespace", "", o.Namespace, nil), Policy: apply.CreateOnly}}}
+}
+
+// owner is who wants the objects, for people.
+const owner = "the package server"
+
+func (o Options) want(wanted *unstructured.Unstructured) apply.Object {
+	return apply.Object{Wanted: wanted, Owner: owner}
+}
+
+func object(apiVersion, kind, namespace, name string, content map[string]any) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	for key, value := range content {
+		u.Object[key] = value
+	}
+	u.SetAPIVersion(apiVersion)
+	u.SetKind(kind)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return u
+}
+
+// service selects nothing: its EndpointSlices are written by those who serve.
+func (o Options) service() *unstructured.Unstructured {
+	return object("v1", "Service", o.Namespace, ServiceName, map[string]any{"spec": map[string]any{
+		"type":  string(corev1.ServiceTypeClusterIP),
+		"ports": []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(servicePort), "targetPort": int64(o.Address.Port())}},
+	}})
+}
+
+// slice leads to this process. Each process has its own, so that several can serve at a time.
+func (o Options) slice() *unstructured.Unstructured {
+	slice := object("discovery.k8s.io/v1", "EndpointSlice", o.Namespace, o.sliceName(), map[string]any{
+		"addressType": string(family(o.Address.Addr())),
+		"endpoints":   []any{map[string]any{"addresses": []any{o.Address.Addr().String()}, "conditions": map[string]any{"ready": true}}},
+		"ports":       []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(o.Address.Port())}},
+	})
+	slice.SetLabels(map[string]string{discoveryv1.LabelServiceName: ServiceName, discoveryv1.LabelManagedBy: sliceManager})
+	if o.Pod.Name != "" {
+		// It goes with the pod, however that ends.
+		slice.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "name": o.Pod.Name, "uid": string(o.Pod.UID)}}
+	}
+	return slice
+}
+
+func (o Options) sliceName() string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(o.Address.String())) // a hash never fails
+	return ServiceName + "-" + hex.EncodeToString(sum.Sum(nil))
+}
+
+func family(address netip.Addr) discoveryv1.AddressType {
+	if address.Is4() {
+		return discoveryv1.AddressTypeIPv4
+	}
+	return discoveryv1.AddressTypeIPv6
+}
+
+func (o Options) apiService(authorities []byte) *unstructured.Unstructured {
+	return object("apiregistration.k8s.io/v1", "APIService", "", APIServiceName, map[string]any{"spec": map[string]any{
+		"group": packagesv1.GroupName, "version": packagesv1.GroupVersion.Version,
+		"groupPriorityMinimum": int64(groupPriority), "versionPriority": int64(versionPriority),
+		"caBundle": base64.StdEncoding.EncodeToString(authorities),
+		"service":  map[string]any{"namespace": o.Namespace, "name": ServiceName, "port": int64(servicePort)},
+	}})
+}
+
+// viewRole lets those who may read a namespace read packages in it.
+func viewRole() *unstructured.Unstructured {
+	role := object("rbac.authorization.k8s.io/v1", "ClusterRole", "", viewRoleName, map[string]any{"rules": []any{map[string]any{
+		"apiGroups": []any{packagesv1.GroupName},
+		"resources": []any{"packagemanifests", "packagemanifests/icon"},
+		"verbs":     []any{"get", "list", "watch"},
+	}}})
+	role.SetLabels(map[string]string{
+		"rbac.authorization.k8s.io/aggregate-to-admin": "true",
+		"rbac.authorization.k8s.io/aggregate-to-edit":  "true",
+		"rbac.authorization.k8s.io/aggregate-to-view":  "true",
+	})
+	return role
+}
+
+// claim leaves an APIService alone that leads to another server as long as that one answers.
+func (o Options) claim(live *unstructured.Unstructured) string {
+	if o.leadsHere(live) || !available(live) {
+		return ""
+	}
+	namespace, _, _ := unstructured.NestedString(live.Object, "spec", "service", "namespace")
+	name, _, _ := unstructured.NestedString(live.Object, "spec", "service", "name")
+	return "leads to Service " + namespace + "/" + name + ", which serves packages; " +
+		"stop that server and it is taken over, or switch this one off"
+}
+
+func (o Options) leadsHere(apiService *unstructured.Unstructured) bool {
+	namespace, _, _ := unstructured.NestedString(apiService.Object, "spec", "service", "namespace")
+	name, _, _ := unstructured.NestedString(apiService.Object, "spec", "service", "name")
+	return namespace == o.Namespace && name == ServiceName
+}
+
+func available(apiService *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(apiService.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] == "Available" {
+			return condition["status"] == "True"
+		}
+	}
+	return false
+}

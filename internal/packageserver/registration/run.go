@@ -1,0 +1,131 @@
+package registration
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"fairlead.dev/fairlead/internal/apply"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldManager owns what is written.
+const fieldManager = "fairlead-packageserver"
+
+// Pauses after failures, and how long the way back may take.
+const (
+	minRetry     = time.Second
+	maxRetry     = time.Minute
+	withdrawTime = 5 * time.Second
+)
+
+// Options say what is registered.
+type Options struct {
+	REST *rest.Config
+	// Namespace is where the Service and the Secret are; it is created when it is not there.
+	Namespace string
+	// Address is where the API server reaches this process.
+	Address netip.AddrPort
+	// Pod is that of this process, if any.
+	Pod   Pod
+	Clock clock.WithTicker
+	// Life is that of certificates; the usual one when zero.
+	Life time.Duration
+	// Overlap is how long a new certificate is known before it is shown; the usual time when zero.
+	Overlap time.Duration
+	Log     logr.Logger
+}
+
+// Pod names a pod.
+type Pod struct {
+	Name string
+	UID  types.UID
+}
+
+func (o Options) overlap() time.Duration {
+	if o.Overlap > 0 {
+		return o.Overlap
+	}
+	return overlap
+}
+
+// Registration keeps the objects that lead to this process.
+type Registration struct {
+	options     Options
+	client      client.Client
+	reader      client.Reader
+	engine      *apply.Engine
+	certificate *Certificate
+	log         logr.Logger
+
+	showing shown
+	swept   bool
+}
+
+// New returns a registration; nothing is written before Prepare.
+func New(o Options) (*Registration, error) {
+	c, err := client.New(o.REST, client.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("register the package server: %w", err)
+	}
+	return &Registration{options: o, client: c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: o.Log}, nil
+}
+
+// Certificate is what the server has to show. It has content after Prepare.
+func (r *Registration) Certificate() *Certificate { return r.certificate }
+
+// Run keeps the registration until the context ends, and then withdraws it, before it returns: the server has to serve until then. It fails
+// only when it cannot begin; what fails later is tried again.
+func (r *Registration) Run(ctx context.Context) error {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changed, err := r.watch(running)
+	if err != nil {
+		return err
+	}
+	retry, last := minRetry, ""
+	for ctx.Err() == nil {
+		next, err := r.pass(ctx)
+		if err == nil {
+			retry, last = minRetry, ""
+		} else {
+			next, retry = r.options.Clock.Now().Add(retry), min(2*retry, maxRetry)
+		}
+		if err != nil && ctx.Err() == nil && err.Error() != last {
+			last = err.Error()
+			r.log.Error(err, "packages cannot be read through the API server yet; it is tried again")
+		}
+		r.wait(ctx, changed, next)
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	return r.withdraw(ctx)
+}
+
+// pass is one look at everything.
+func (r *Registration) pass(ctx context.Context) (next time.Time, err error) {
+	if !r.swept {
+		if err := r.sweep(ctx); err != nil {
+			return time.Time{}, err
+		}
+		r.swept = true
+	}
+	return r.reconcile(ctx)
+}
+
+// wait returns when something was changed, at a time, or when the context ends.
+func (r *Registration) wait(ctx context.Context, changed <-chan struct{}, until time.Time) {
+	timer := r.options.Clock.NewTimer(until.Sub(r.options.Clock.Now()))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-timer.C():
+	}
+}
