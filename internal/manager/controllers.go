@@ -19,7 +19,11 @@ import (
 // addControllers is the list of what runs.
 func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) error {
 	news := &subscription.Notifier{}
-	unpacker := unpack.New(s.contents, c, news.BundleArrived)
+	plans := &installplan.Notifier{}
+	unpacker := unpack.New(s.contents, c, func() {
+		news.BundleArrived()
+		plans.BundleArrived()
+	})
 	manifests := unpack.Manifests{Blobs: s.contents}
 	for _, controller := range []struct {
 		kind  string
@@ -35,6 +39,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}},
 		{"InstallPlan", func() error {
 			return installplan.Setup(mgr, installplan.Options{Clock: c, Manifests: manifests,
+				Catalogs: s.catalogs, Unpacker: unpacker, Notify: plans,
 				Bundles:           installplan.Images{Unpacker: unpacker, Reader: mgr.GetAPIReader()},
 				Accounts:          apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
 				OperatorNamespace: o.GlobalNamespace})

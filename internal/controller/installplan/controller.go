@@ -6,6 +6,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
@@ -28,11 +30,16 @@ type Accounts interface {
 type Options struct {
 	// Manifests resolves what steps hold for their manifests.
 	Manifests Manifests
+	// Catalogs are where the steps of plans that people wrote come from, and Unpacker fetches their bundles.
+	Catalogs *catalogset.Set
+	Unpacker *unpack.Unpacker
+	// Notify is filled by Setup: whoever makes the Unpacker calls it when a bundle has arrived.
+	Notify *Notifier
 	// Bundles gives the objects of a bundle again when Manifests has lost them; nil is no such way.
 	Bundles Bundles
 	// Accounts gives the clients of plans that a service account limits.
 	Accounts Accounts
-	// OperatorNamespace holds the pull secrets that steps of kind Secret copy.
+	// OperatorNamespace holds the pull secrets that steps of kind Secret copy, and the catalogs that every namespace can see.
 	OperatorNamespace string
 	// RetryTimeout is how long a plan is tried again after errors; 0 is DefaultRetryTimeout.
 	RetryTimeout time.Duration
@@ -56,8 +63,14 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		c.memory.forget(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if !plan.DeletionTimestamp.IsZero() || len(plan.Status.Plan) == 0 || c.memory.isBehind(plan) {
-		return ctrl.Result{}, nil // a plan without steps is still being written; one that is behind comes again
+	if !plan.DeletionTimestamp.IsZero() || c.memory.isBehind(plan) {
+		return ctrl.Result{}, nil // one that is behind comes again
+	}
+	switch {
+	case isUnresolved(plan):
+		return c.resolve(ctx, plan)
+	case len(plan.Status.Plan) == 0:
+		return c.awaitSteps(ctx, plan)
 	}
 	seen, err := c.observe(ctx, plan)
 	if err != nil {

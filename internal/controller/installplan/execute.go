@@ -80,7 +80,12 @@ func (x *execution) readAll(ctx context.Context) bool {
 			continue
 		}
 		if err := x.read(ctx, s); err != nil {
-			s.result.fail(err)
+			var fetching *fetchError
+			if errors.As(err, &fetching) && fetching.state.Err == nil {
+				s.result.waiting = err.Error()
+			} else {
+				s.result.fail(err)
+			}
 			ready = false
 		}
 	}

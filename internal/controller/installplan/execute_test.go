@@ -470,9 +470,19 @@ func TestManualApproval(t *testing.T) {
 }
 
 func TestPlansWithoutSteps(t *testing.T) {
-	w := newWorld(t, newPlan())
-	if result, err := w.reconcile(t); err != nil || result.RequeueAfter != 0 || len(w.taken()) != 0 {
+	plan := newPlan()
+	plan.OwnerReferences = []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "Subscription", Name: "op", UID: "uid-sub"}}
+	w := newWorld(t, plan)
+	if result, err := w.reconcile(t); err != nil || result.RequeueAfter != stepsDue || len(w.taken()) != 0 {
 		t.Errorf("a plan that is still being written: %v %v", result, err)
+	}
+	w.clock.SetTime(epoch.Add(stepsDue))
+	if result, err := w.reconcile(t); err != nil || result.RequeueAfter != 0 || !strings.Contains(w.plan(t, "plan").Status.Message, "has not written the steps") {
+		t.Errorf("a plan whose steps do not come: %v %v", result, err)
+	}
+	w.taken()
+	if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+		t.Errorf("what has been said is said again: %v", err)
 	}
 	if err := w.Delete(t.Context(), newPlan()); err != nil {
 		t.Fatal(err)

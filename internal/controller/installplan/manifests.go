@@ -8,18 +8,17 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/unpack"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Manifests returns the manifest behind the text of a step. Its error wraps unpack.ErrMissing when the manifest is lost.
+// Manifests returns the manifest behind the text of a step, and what a step should hold for a manifest. The error of the former wraps
+// unpack.ErrMissing when the manifest is lost.
 type Manifests interface {
 	Resolve(ctx context.Context, text string) ([]byte, error)
+	Refer(ctx context.Context, manifest []byte) (string, error)
 }
 
-// Bundles gives the steps of a bundle that a plan was made from once more.
+// Bundles gives the steps of a bundle that a plan was made from once more. Its error is a *fetchError while the bundle is not there.
 type Bundles interface {
 	Steps(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) ([]bundle.Step, error)
 }
@@ -30,6 +29,7 @@ type manifests struct {
 	bundles Bundles
 	plan    *v1alpha1.InstallPlan
 	again   map[string][]bundle.Step // the steps of bundles that had to be rendered again, by ClusterServiceVersion
+	missing map[string]unpack.State  // bundles that are not there to be rendered, by ClusterServiceVersion
 }
 
 // resolve returns the manifest of a step.
@@ -63,6 +63,13 @@ func (m *manifests) render(ctx context.Context, csv string) ([]bundle.Step, erro
 			continue
 		}
 		steps, err := m.bundles.Steps(ctx, m.plan.Namespace, lookup)
+		var fetching *fetchError
+		if errors.As(err, &fetching) {
+			if m.missing == nil {
+				m.missing = map[string]unpack.State{}
+			}
+			m.missing[csv] = fetching.state
+		}
 		if err != nil {
 			return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: %w", csv, err)
 		}
@@ -73,42 +80,4 @@ func (m *manifests) render(ctx context.Context, csv string) ([]bundle.Step, erro
 		return steps, nil
 	}
 	return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: the InstallPlan does not say where it came from; delete it to have it made anew", csv)
-}
-
-// Images renders bundles from their images. It implements Bundles.
-type Images struct {
-	Unpacker *unpack.Unpacker
-	// Reader reads CatalogSources and their pull secrets.
-	Reader client.Reader
-}
-
-// Steps fetches the bundle that a lookup names.
-func (r Images) Steps(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) ([]bundle.Step, error) {
-	if lookup.Path == "" {
-		return nil, fmt.Errorf("bundle %s came from its catalog, not from an image; delete the InstallPlan to have it made anew", lookup.Identifier)
-	}
-	request := unpack.Request{Name: lookup.Identifier, Image: lookup.Path}
-	if ref := lookup.CatalogSourceRef; ref != nil {
-		var source v1alpha1.CatalogSource
-		err := r.Reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &source)
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("read CatalogSource %s/%s for its pull secrets: %w", ref.Namespace, ref.Name, err)
-		}
-		if request.Auth, err = unpack.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets); err != nil {
-			return nil, err
-		}
-	}
-	state, err := r.Unpacker.Fetch(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	var record struct {
-		Properties []catalog.Property `json:"properties"`
-	}
-	if lookup.Properties != "" {
-		if err := json.Unmarshal([]byte(lookup.Properties), &record); err != nil {
-			return nil, fmt.Errorf("read the properties of bundle %s: %w", lookup.Identifier, err)
-		}
-	}
-	return bundle.PlanSteps(state.Bundle, bundle.StepTarget{Namespace: namespace, Replaces: lookup.Replaces, Properties: record.Properties})
 }

@@ -72,13 +72,14 @@ func (m *memory) isBehind(plan *v1alpha1.InstallPlan) bool {
 	return plan.ResourceVersion != "" && m.of(client.ObjectKeyFromObject(plan)).written == plan.ResourceVersion
 }
 
-// failingSince returns when the series of failures began that a pass belongs to. Denied permissions are not failures in this sense.
+// failingSince returns when the series of failures began that a pass belongs to. What a plan is
+// patient with is no failure in this sense.
 func (m *memory) failingSince(key types.NamespacedName, done outcome, now time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.of(key)
 	switch {
-	case done.err == nil || done.forbidden:
+	case done.err == nil || done.isPatient():
 		p.failingSince = time.Time{}
 	case p.failingSince.IsZero():
 		p.failingSince = now

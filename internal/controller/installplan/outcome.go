@@ -88,12 +88,13 @@ func (x *execution) outcome() outcome {
 		failures = append(failures, x.err)
 	}
 	var waiting, leftOut []string
+	done.lookups = x.manifests.missing
 	for i, s := range x.steps {
 		done.statuses = append(done.statuses, s.result.status)
-		if s.result.err != nil {
+		if s.result.err != nil && !isAmong(failures, s.result.err) {
 			failures = append(failures, s.result.err)
 		}
-		if s.result.waiting != "" {
+		if s.result.waiting != "" && !slices.Contains(waiting, s.result.waiting) {
 			waiting = append(waiting, s.result.waiting)
 		}
 		if s.result.status == v1alpha1.StepStatusNotCreated {
@@ -111,6 +112,11 @@ func (x *execution) outcome() outcome {
 		done.leftOut = "left out, because the operator does without: " + list(leftOut)
 	}
 	return done
+}
+
+// isAmong tells whether an error says what another one says already, as all steps of a bundle that is not there do.
+func isAmong(failures apply.Failures, err error) bool {
+	return slices.ContainsFunc(failures, func(f error) bool { return f.Error() == err.Error() })
 }
 
 // listed is how many texts a message has room for.

@@ -63,6 +63,9 @@ func changes(plan *v1alpha1.InstallPlan, next planStatus) []operation {
 	for i, step := range next.Plan {
 		set(fmt.Sprintf("plan/%d/status", i), old.Plan[i].Status, step.Status, false)
 	}
+	for i, l := range next.BundleLookups {
+		set(fmt.Sprintf("bundleLookups/%d/conditions", i), old.BundleLookups[i].Conditions, l.Conditions, len(l.Conditions) == 0)
+	}
 	set("phase", old.Phase, next.Phase, false)
 	set("message", old.Message, next.Message, next.Message == "")
 	set("startTime", old.StartTime, next.StartTime, next.StartTime == nil)

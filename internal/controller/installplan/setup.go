@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // workers is how many plans are carried out at once.
@@ -44,16 +45,23 @@ func Setup(mgr manager.Manager, o Options) error {
 	if o.RetryTimeout == 0 {
 		o.RetryTimeout = DefaultRetryTimeout
 	}
+	if o.Notify == nil {
+		o.Notify = &Notifier{}
+	}
 	//nolint:staticcheck // the Events of the newer API cannot name a field of what they are about
 	events := mgr.GetEventRecorderFor(eventSource)
 	c := &Controller{
 		Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events,
 		engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: fieldOwner},
 	}
+	o.Notify.search = c.plans
+	o.Catalogs.OnChange(o.Notify.catalogChanged)
 	rbac := handler.EnqueueRequestsFromMapFunc(c.limitedBy)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("installplan").
 		For(&v1alpha1.InstallPlan{}).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.unresolvedIn)).
+		WatchesRawSource(source.Func(o.Notify.start)).
 		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.inNamespace)).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, trigger.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
 		Watches(&rbacv1.Role{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/unpack"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,6 +19,8 @@ type outcome struct {
 	// err is why steps could not be done; forbidden is set when the API server denies a permission.
 	err       error
 	forbidden bool
+	// lookups are the bundles that had to be had again and are not there, by ClusterServiceVersion.
+	lookups map[string]unpack.State
 	// since is when the first of an unbroken series of passes failed for other reasons.
 	since time.Time
 	// waiting says what steps wait for, and leftOut which were left out for good.
@@ -53,7 +56,7 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 		removeInstalled(&next)
 	}
 	next.AttenuatedServiceAccountRef = seen.account
-	if !plan.Spec.Approved && next.StartTime == nil {
+	if !isApproved(plan) && next.StartTime == nil {
 		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
 		return next, false
 	}
@@ -70,13 +73,14 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 	for i, status := range done.statuses {
 		next.Plan[i].Status = status
 	}
+	concludeLookups(&next, done, now)
 	switch {
 	case done.err == nil && done.waiting == "":
 		next.Phase, next.Message = v1alpha1.InstallPlanPhaseComplete, done.leftOut
 		setInstalled(&next, v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanInstalled), now)
 	case done.err == nil:
 		next.Message = "waiting: " + done.waiting
-	case done.forbidden || now.Sub(done.since) < timeout:
+	case done.isPatient() || now.Sub(done.since) < timeout:
 		next.Message = "retrying execution due to error: " + done.err.Error()
 	default:
 		next.Phase, next.Message = v1alpha1.InstallPlanPhaseFailed, done.err.Error()
@@ -100,6 +104,9 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 	}
 	if done.forbidden {
 		return forbiddenPause
+	}
+	if at := done.refetch(); !at.IsZero() {
+		return max(at.Sub(now), time.Second)
 	}
 	if done.err == nil {
 		return min(max(now.Sub(next.StartTime.Time)/4, shortestPause), longestPause)

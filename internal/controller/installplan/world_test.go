@@ -2,6 +2,7 @@ package installplan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,8 +70,9 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithStatusSubresource(&v1alpha1.InstallPlan{}, &apiextensionsv1.CustomResourceDefinition{}).
 		WithObjects(group).WithObjects(objects...).WithInterceptorFuncs(w.funcs()).Build()
 	w.controller = &Controller{
-		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock},
-		client:  w.WithWatch, live: w.WithWatch, events: w.events,
+		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogset.New(),
+			Unpacker: unpack.New(nil, realClock{w.clock}, func() {})},
+		client: w.WithWatch, live: w.WithWatch, events: w.events,
 		engine: &apply.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
 	}
 	return w
@@ -183,8 +187,11 @@ func (w *world) reconcile(t testing.TB) (ctrl.Result, error) {
 func (w *world) settle(t testing.TB, limit time.Duration) *v1alpha1.InstallPlan {
 	t.Helper()
 	for end := w.clock.Now().Add(limit); ; {
+		before := w.plan(t, "plan").ResourceVersion
 		result, err := w.reconcile(t)
 		switch {
+		case err == nil && before != w.plan(t, "plan").ResourceVersion:
+			continue // that is an event, which brings the plan back
 		case err != nil:
 			result.RequeueAfter = 100 * time.Millisecond
 		case result.RequeueAfter == 0:
@@ -217,6 +224,23 @@ func (s store) Resolve(_ context.Context, text string) ([]byte, error) {
 	}
 	return nil, fmt.Errorf("%w: %s", unpack.ErrMissing, text)
 }
+
+// Refer keeps everything in the plan.
+func (s store) Refer(_ context.Context, manifest []byte) (string, error) {
+	return string(manifest), nil
+}
+
+// Refer makes unreadable what the controller works with.
+func (unreadable) Refer(context.Context, []byte) (string, error) { return "", errors.New("unreadable") }
+
+// realClock has the time of day of the test, and real waits.
+type realClock struct{ *clocktesting.FakePassiveClock }
+
+func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+func (realClock) NewTimer(d time.Duration) clock.Timer   { return clock.RealClock{}.NewTimer(d) }
+func (realClock) NewTicker(d time.Duration) clock.Ticker { return clock.RealClock{}.NewTicker(d) }
+func (realClock) Tick(d time.Duration) <-chan time.Time  { return time.Tick(d) }
+func (realClock) Sleep(d time.Duration)                  { time.Sleep(d) }
 
 // step makes a step for op.v1 from a manifest in YAML; a Secret becomes a step of kind BundleSecret.
 func step(t testing.TB, manifest string) *v1alpha1.Step {

@@ -1,0 +1,187 @@
+package installplan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/resolve"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// patience is how long a pass waits for bundles that may be at hand; slower ones arrive as an event.
+	patience = 500 * time.Millisecond
+	// retrySecrets is when what a request for a bundle needs is read again.
+	retrySecrets = 10 * time.Second
+)
+
+// fetched are the bundles of choices, or why they are not all there.
+type fetched struct {
+	states  []unpack.State
+	lookups []v1alpha1.BundleLookup
+	problem string
+	retry   time.Duration // when to look again if nothing happens before; 0 is not at all
+}
+
+// fetchAll asks for the bundles of all choices. They arrive in the background.
+func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []plan.Choice) fetched {
+	f := fetched{states: make([]unpack.State, len(choices))}
+	requests := make([]unpack.Request, len(choices))
+	for i, choice := range choices { // start all of them before waiting for any
+		request, err := c.bundleRequest(ctx, s, choice)
+		if err != nil {
+			f.states[i] = unpack.State{Err: err, RetryAt: c.Clock.Now().Add(retrySecrets)}
+			continue
+		}
+		requests[i] = request
+		c.Unpacker.Get(ctx, request, 0)
+	}
+	deadline := c.Clock.Now().Add(patience)
+	var problems []string
+	for i, choice := range choices {
+		if requests[i].Name != "" {
+			f.states[i] = c.Unpacker.Get(ctx, requests[i], max(deadline.Sub(c.Clock.Now()), 0))
+		}
+		lookup := plancontent.Lookup(choice, choice.Bundle.Image)
+		if condition, pending := lookupCondition(choice.Bundle.Name, f.states[i]); pending {
+			lookup.Conditions = []v1alpha1.BundleLookupCondition{condition}
+			problems = append(problems, condition.Message)
+		} else {
+			lookup.Path = f.states[i].Pinned
+		}
+		f.lookups = append(f.lookups, lookup)
+		if at := f.states[i].RetryAt; f.states[i].Err != nil {
+			if wait := max(at.Sub(c.Clock.Now()), time.Second); f.retry == 0 || wait < f.retry {
+				f.retry = wait
+			}
+		}
+	}
+	f.problem = strings.Join(problems, "; ")
+	return f
+}
+
+func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice plan.Choice) (unpack.Request, error) {
+	var policy unpack.Policy
+	if len(s.Groups) == 1 {
+		var err error
+		if policy, err = unpack.PolicyOf(s.Groups[0].Annotations); err != nil {
+			return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
+		}
+	}
+	from := s.Source(choice.Catalog)
+	origin := unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index}
+	return origin.Bundle(ctx, c.live, choice.Bundle, policy)
+}
+
+// unpackPending is the reason of a bundle that is on its way. Tools know it from when bundles were unpacked by Jobs.
+const unpackPending = "JobIncomplete"
+
+// lookupCondition says how far a bundle is; false is that it is there. A bundle that could not be had is failed, and not pending, until
+// it is there: that it is tried again is part of the message.
+func lookupCondition(name string, s unpack.State) (v1alpha1.BundleLookupCondition, bool) {
+	c := v1alpha1.BundleLookupCondition{Type: v1alpha1.BundleLookupPending, Status: corev1.ConditionTrue, Reason: unpackPending}
+	switch {
+	case s.Err != nil:
+		c.Type, c.Reason = v1alpha1.BundleLookupFailed, unpack.Reason(s.Err)
+		c.Message = resolve.Tidy(s.Err.Error(), maxProblem)
+	case s.Done():
+		return c, false
+	case s.Slow != "":
+		c.Message = fmt.Sprintf("fetching bundle %s, slowly: %s", name, s.Slow)
+	default:
+		c.Message = "fetching bundle " + name
+	}
+	return c, true
+}
+
+// keepTimes gives the conditions of lookups their times: those that they had where they say the same.
+func keepTimes(lookups, before []v1alpha1.BundleLookup, now metav1.Time) {
+	for i := range lookups {
+		wanted := lookups[i].Conditions
+		lookups[i].Conditions = nil
+		for j := range before {
+			if before[j].Identifier == lookups[i].Identifier {
+				lookups[i].Conditions = append(lookups[i].Conditions, before[j].Conditions...)
+			}
+		}
+		setLookup(&lookups[i], wanted, now)
+	}
+}
+
+// fetchError says that a bundle which has to be had again is not there.
+type fetchError struct {
+	name  string
+	state unpack.State
+}
+
+// Error tells how far it is.
+func (e *fetchError) Error() string {
+	c, _ := lookupCondition(e.name, e.state)
+	return c.Message
+}
+
+// Unwrap returns why the last attempt failed.
+func (e *fetchError) Unwrap() error { return e.state.Err }
+
+// isPatient tells whether what failed is given all the time there is: permissions are granted by people, and registries come back.
+func (d outcome) isPatient() bool {
+	if d.forbidden {
+		return true
+	}
+	return !d.refetch().IsZero()
+}
+
+// refetch is when a bundle that could not be had is tried again; zero is that there is none.
+func (d outcome) refetch() time.Time {
+	var soonest time.Time
+	for _, s := range d.lookups {
+		if s.Err != nil && (soonest.IsZero() || s.RetryAt.Before(soonest)) {
+			soonest = s.RetryAt
+		}
+	}
+	return soonest
+}
+
+// concludeLookups says of every bundle whether it is being had again.
+func concludeLookups(next *planStatus, done outcome, now time.Time) {
+	for i := range next.BundleLookups {
+		l := &next.BundleLookups[i]
+		var wanted []v1alpha1.BundleLookupCondition
+		if state, ok := done.lookups[l.Identifier]; ok {
+			if c, pending := lookupCondition(l.Identifier, state); pending {
+				wanted = append(wanted, c)
+			}
+		}
+		setLookup(l, wanted, metav1.NewTime(now))
+	}
+}
+
+// setLookup makes the conditions of a lookup the wanted ones.
+func setLookup(l *v1alpha1.BundleLookup, wanted []v1alpha1.BundleLookupCondition, now metav1.Time) {
+	for _, t := range []v1alpha1.BundleLookupConditionType{v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted} {
+		stays := false
+		for _, c := range wanted {
+			if c.Type != t {
+				continue
+			}
+			stays = true
+			if old := l.GetCondition(t); old.Status != c.Status || old.Reason != c.Reason || old.Message != c.Message {
+				l.SetCondition(c, now)
+			}
+		}
+		if !stays {
+			l.RemoveCondition(t)
+		}
+	}
+	if len(l.Conditions) == 0 {
+		l.Conditions = nil
+	}
+}

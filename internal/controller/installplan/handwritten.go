@@ -1,0 +1,114 @@
+package installplan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// isHandWritten tells whether people made a plan, rather than a Subscription.
+func isHandWritten(p *v1alpha1.InstallPlan) bool {
+	return !slices.ContainsFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == v1alpha1.SubscriptionKind })
+}
+
+// isUnresolved tells whether the steps of a plan are still to be found: it is written by hand, has not begun, and has no steps, or those
+// that were found are not those of what its spec names now.
+func isUnresolved(p *v1alpha1.InstallPlan) bool {
+	if !isHandWritten(p) || p.Status.StartTime != nil || !unfinished(p) {
+		return false
+	}
+	resolved := p.Status.GetCondition(v1alpha1.InstallPlanResolved)
+	return len(p.Status.Plan) == 0 || resolved.Status == corev1.ConditionTrue && resolved.Message != resolvedText(&p.Spec)
+}
+
+// resolvedText is the message of the condition Resolved. It names what the steps were found for, so that a change of that is seen.
+func resolvedText(spec *v1alpha1.InstallPlanSpec) string {
+	text := "the steps are those of " + strings.Join(spec.ClusterServiceVersionNames, ", ")
+	if spec.CatalogSource != "" {
+		text += fmt.Sprintf(" in catalog %s/%s", spec.CatalogSourceNamespace, spec.CatalogSource)
+	}
+	return text
+}
+
+// resolve finds the steps of a plan that people wrote, or says what is in the way. It never gives up: catalogs, operators and
+// registries change.
+func (c *Controller) resolve(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+	seen, err := c.survey(ctx, plan)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	found, err := seen.decide(ctx, &plan.Spec)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	next := planStatus{Phase: v1alpha1.InstallPlanPhasePlanning, CatalogSources: []string{}}
+	var retry time.Duration
+	if found.problem == "" {
+		fetched := c.fetchAll(ctx, seen, found.choices)
+		if found.problem, retry = fetched.problem, fetched.retry; found.problem == "" {
+			next, err = c.compose(ctx, plan, seen, found, fetched)
+		} else {
+			next.BundleLookups = fetched.lookups
+		}
+	}
+	if err != nil {
+		found, retry = unresolvable(v1alpha1.InstallPlanReasonPlanUnknown, err.Error()), retrySecrets
+		next = planStatus{Phase: v1alpha1.InstallPlanPhasePlanning, CatalogSources: []string{}}
+	}
+	return ctrl.Result{RequeueAfter: retry}, c.reportResolved(ctx, plan, next, found)
+}
+
+// reportResolved writes what came of the search for steps, if that is something new. Conditions keep their times where they say the same.
+func (c *Controller) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, found finding) error {
+	now := metav1.NewTime(c.Clock.Now().Truncate(time.Second))
+	resolved := v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanResolved)
+	resolved.Message = resolvedText(&plan.Spec)
+	if next.Message = found.problem; found.problem != "" {
+		resolved = v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanResolved, found.reason, found.problem)
+	}
+	next.Conditions = slices.Clone(plan.Status.Conditions)
+	removeInstalled(&next)
+	if old := next.GetCondition(resolved.Type); !old.Equals(resolved) {
+		next.SetCondition(resolved, now)
+	}
+	keepTimes(next.BundleLookups, plan.Status.BundleLookups, now)
+	if equality.Semantic.DeepEqual(plan.Status, next) {
+		return nil
+	}
+	before := plan.DeepCopy()
+	after := plan.DeepCopy()
+	after.Status = next
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Status().Patch(ctx, after, patch, client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+	}
+	c.memory.wrote(before)
+	return nil
+}
+
+// stepsDue is how long the steps of a plan that a Subscription made may take to be written: they follow the plan at once.
+const stepsDue = time.Minute
+
+// awaitSteps says of a plan of a Subscription whose steps do not come that this is so. It may be the copy of another one.
+func (c *Controller) awaitSteps(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+	const text = "its Subscription has not written the steps of this plan: delete it to have one made that is still wanted, or take its owner references away to have its steps found by name"
+	if !unfinished(plan) || plan.Status.Message == text {
+		return ctrl.Result{}, nil
+	}
+	if age := c.Clock.Now().Sub(plan.CreationTimestamp.Time); age < stepsDue {
+		return ctrl.Result{RequeueAfter: stepsDue - age}, nil
+	}
+	next := *plan.Status.DeepCopy()
+	next.Message = text
+	return ctrl.Result{}, c.report(ctx, plan, next, outcome{})
+}

@@ -1,0 +1,66 @@
+package installplan
+
+import (
+	"context"
+	"sync"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
+// Its zero value is ready.
+type Notifier struct {
+	mu     sync.Mutex
+	ctx    context.Context
+	queue  workqueue.TypedRateLimitingInterface[reconcile.Request]
+	search func(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []reconcile.Request
+}
+
+// start is called when the controller's queue is ready.
+func (n *Notifier) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ctx, n.queue = ctx, queue
+	return nil
+}
+
+// BundleArrived looks at every plan that waits for a bundle: which of them got something is cheap to find out.
+func (n *Notifier) BundleArrived() {
+	n.enqueue(func(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || fetches(p) })
+}
+
+// catalogChanged looks at every plan whose steps are still to be found. There are few of them.
+func (n *Notifier) catalogChanged(catalogset.Ref) { n.enqueue(isUnresolved) }
+
+// enqueue adds plans. Before the controller has started there is nothing to do: it looks at every plan when it does.
+func (n *Notifier) enqueue(which func(*v1alpha1.InstallPlan) bool) {
+	n.mu.Lock()
+	ctx, queue, search := n.ctx, n.queue, n.search
+	n.mu.Unlock()
+	if queue == nil {
+		return
+	}
+	for _, request := range search(ctx, "", which) {
+		queue.Add(request)
+	}
+}
+
+// fetches tells whether a plan that is being carried out waits for a bundle to be had again.
+func fetches(p *v1alpha1.InstallPlan) bool {
+	for i := range p.Status.BundleLookups {
+		if len(p.Status.BundleLookups[i].Conditions) > 0 && unfinished(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// unresolvedIn maps an operator to the plans of its namespace whose steps are still to be found.
+func (c *Controller) unresolvedIn(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.plans(ctx, o.GetNamespace(), isUnresolved)
+}
