@@ -15,7 +15,7 @@ func (b *builder) hint(r Reason, core []resolve.Clause) string {
 	switch r {
 	case CatalogUnavailable:
 		return b.repair()
-	case DependencyMissing, BreaksOthers:
+	case DependencyMissing, BreaksOthers, KubernetesTooOld:
 		return b.unblock()
 	case AmbiguousCatalogs, NoCatalog, DowngradeRefused:
 		return b.lastHint(r, core)

@@ -12,7 +12,8 @@ func (b *builder) rivals(chosen *candidate) bool {
 	var offers []resolve.Var
 	seen := map[*Catalog]bool{}
 	for _, c := range b.candidates {
-		if len(c.refusals) > 0 || seen[c.catalog] || c.deprecated() != chosen.deprecated() || c.catalog.Priority != chosen.catalog.Priority {
+		if len(c.refusals) > 0 || seen[c.catalog] || c.deprecated() != chosen.deprecated() || c.catalog.Priority != chosen.catalog.Priority ||
+			c != chosen && b.refuseTooNew(c) {
 			continue
 		}
 		seen[c.catalog] = true

@@ -23,6 +23,7 @@ const (
 	DowngradeRefused   Reason = "DowngradeRefused"
 	DependencyMissing  Reason = "DependencyMissing"
 	BreaksOthers       Reason = "BreaksOthers"
+	KubernetesTooOld   Reason = "KubernetesTooOld"
 	AmbiguousCatalogs  Reason = "AmbiguousCatalogs"
 )
 
@@ -160,6 +161,8 @@ func (b *builder) reason(core []resolve.Clause) Reason {
 		return NoSuccessor
 	case ruleGuard:
 		return BreaksOthers
+	case ruleKubernetes:
+		return KubernetesTooOld
 	}
 	return DependencyMissing
 }

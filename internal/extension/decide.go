@@ -150,6 +150,9 @@ func (b *builder) solve(ctx context.Context) (*Result, error) {
 	var chosen *candidate
 	if err == nil {
 		chosen = b.chosen(&solution)
+		if b.refuseAllTooNew(chosen) {
+			return b.solve(ctx)
+		}
 		if b.rivals(chosen) {
 			_, err = resolve.Solve(ctx, &b.problem, resolve.Options{})
 		}

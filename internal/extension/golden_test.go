@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/plan"
 
+	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,15 +31,16 @@ var (
 
 // scenario is the file extension.yaml of an archive.
 type scenario struct {
-	Package   string
-	Version   string
-	Channels  []string
-	Selector  *metav1.LabelSelector
-	Policy    Policy
-	Installed *scenarioBundle
-	Catalogs  []scenarioCatalog
-	Others    []scenarioBundle
-	Serial    bool // install again and again until nothing changes
+	Package    string
+	Version    string
+	Channels   []string
+	Selector   *metav1.LabelSelector
+	Policy     Policy
+	Installed  *scenarioBundle
+	Catalogs   []scenarioCatalog
+	Others     []scenarioBundle
+	Kubernetes string
+	Serial     bool // install again and again until nothing changes
 }
 
 type scenarioBundle struct {
@@ -207,6 +209,9 @@ func request(t *testing.T, archive *txtar.Archive) (in Request, serial bool) {
 		}
 	}
 	in = Request{Name: "my", Package: s.Package, Version: s.Version, Channels: s.Channels, Selector: s.Selector, Policy: s.Policy}
+	if s.Kubernetes != "" {
+		in.Kubernetes = semver.MustParse(s.Kubernetes)
+	}
 	if s.Installed != nil {
 		installed := s.Installed.installed(t)
 		in.Installed = &installed

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/version"
 
+	"github.com/blang/semver/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -21,6 +22,8 @@ type Record struct {
 	Policy    Policy                `json:"upgradeConstraintPolicy"`
 	Installed *RecordedBundle       `json:"installed,omitempty"`
 	Catalogs  []RecordedCatalog     `json:"catalogs,omitempty"`
+	// Kubernetes is the version of the cluster; empty when it is not known.
+	Kubernetes string `json:"kubernetes,omitempty"`
 	// Others are the other extensions that the decision depends on.
 	Others  []RecordedBundle `json:"others,omitempty"`
 	Outcome Outcome          `json:"outcome"`
@@ -75,6 +78,9 @@ func (b *builder) record(r *Result, err error) Record {
 		installed := b.recordBundle("", b.in.Package, *b.in.Installed)
 		out.Installed = &installed
 	}
+	if !b.in.Kubernetes.Equals(semver.Version{}) {
+		out.Kubernetes = b.in.Kubernetes.String()
+	}
 	b.useAll()
 	for i, f := range b.world {
 		if f.used {
@@ -127,6 +133,12 @@ func sameProperties(a, b []catalog.Property) bool {
 // Replay decides again on what was recorded. catalogs finds the content of a catalog by its name and the digest that it had.
 func (r Record) Replay(ctx context.Context, catalogs func(name, digest string) (*catalog.Index, error)) (*Result, error) {
 	in := Request{Name: r.Name, Package: r.Package, Version: r.Version, Channels: r.Channels, Selector: r.Selector, Policy: r.Policy}
+	if r.Kubernetes != "" {
+		var err error
+		if in.Kubernetes, err = version.Parse(r.Kubernetes); err != nil {
+			return nil, fmt.Errorf("replay the decision for ClusterExtension %s: version of Kubernetes: %w", r.Name, err)
+		}
+	}
 	indexes := map[string]*catalog.Index{}
 	for _, c := range r.Catalogs {
 		replayed := Catalog{Name: c.Name, Labels: c.Labels, Priority: c.Priority, Disabled: c.Disabled, Problem: c.Problem}

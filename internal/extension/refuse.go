@@ -18,6 +18,7 @@ const (
 	ruleHidden // by a catalog without content
 	ruleNeed
 	ruleGuard
+	ruleKubernetes
 )
 
 // refusal is why a candidate cannot be had.

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/version"
 
+	"github.com/blang/semver/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -40,6 +41,9 @@ type Request struct {
 	// Installed is what the extension has installed; nil before the first installation.
 	Installed *Installed
 	Catalogs  []Catalog
+	// Kubernetes is the version of the cluster. Bundles that say they need a newer one are not chosen; the zero version is not known and
+	// refuses none.
+	Kubernetes semver.Version
 	// Others are the other ClusterExtensions that have something installed.
 	Others []Extension
 }

@@ -16,6 +16,9 @@ func (b *builder) summary(r Reason, core []resolve.Clause) string {
 	case DependencyMissing:
 		nearest := b.nearest()
 		return b.upgrading() + fmt.Sprintf("bundle %q has a dependency declared via property %q that is not met", nearest.bundle.Name, nearest.refusal().by)
+	case KubernetesTooOld:
+		nearest := b.nearest()
+		return b.upgrading() + fmt.Sprintf("bundle %q needs a newer Kubernetes than %s", nearest.bundle.Name, b.in.Kubernetes)
 	case BreaksOthers:
 		nearest := b.nearest()
 		return b.upgrading() + fmt.Sprintf("bundle %q would break ClusterExtension %q", nearest.bundle.Name, nearest.refusal().by)

@@ -25,8 +25,8 @@ func (b *builder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bo
 		if n.bundle == nil {
 			continue
 		}
-		least, ok := minKubeVersion(n.source.Index, n.bundle)
-		if !ok || least.LTE(release(b.in.Kubernetes)) {
+		least, ok := MinKubeVersion(n.source.Index, n.bundle)
+		if !ok || !TooNew(least, b.in.Kubernetes) {
 			continue
 		}
 		origin := n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
@@ -38,14 +38,14 @@ func (b *builder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bo
 	return refused
 }
 
-// release leaves out what distributions append to the version of Kubernetes.
-func release(v semver.Version) semver.Version {
-	return semver.Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}
+// TooNew tells whether something needs a newer Kubernetes than there is. What distributions append to its version does not count.
+func TooNew(least, kubernetes semver.Version) bool {
+	return least.GT(semver.Version{Major: kubernetes.Major, Minor: kubernetes.Minor, Patch: kubernetes.Patch})
 }
 
-// minKubeVersion reads what the ClusterServiceVersion in a catalog says. What cannot be read refuses nothing here: it is checked again
+// MinKubeVersion reads what the ClusterServiceVersion in a catalog says. What cannot be read refuses nothing here: it is checked again
 // when the operator is installed.
-func minKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) (semver.Version, bool) {
+func MinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) (semver.Version, bool) {
 	var metadata struct {
 		MinKubeVersion string `json:"minKubeVersion"`
 	}
