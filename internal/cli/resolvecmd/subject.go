@@ -36,8 +36,9 @@ written, and the answer is what the manager would decide now. --subscribe then a
 
 With --catalog or -f no cluster is needed. -f takes the objects that a cluster has: Subscriptions, ClusterServiceVersions with their
 phase, CatalogSources, OperatorGroups, InstallPlans, ClusterExtensions and ClusterCatalogs, as kubectl get -o yaml prints them. A
---catalog takes the place of the CatalogSource and ClusterCatalog of its name. --installed is short for an operator that runs, as a catalog describes it; with @CATALOG/CHANNEL a Subscription
-follows that channel. --installed-from reads ClusterServiceVersions; those without phase are taken to run.`
+--catalog takes the place of the CatalogSource and the ClusterCatalog of its name. --installed is short for an operator that runs, as a
+catalog describes it; with @CATALOG/CHANNEL a Subscription follows that channel. --installed-from reads ClusterServiceVersions; those
+without phase are taken to run.`
 
 func (f *subject) flags(cmd *cobra.Command) {
 	f.output.Flag(cmd)
