@@ -35,7 +35,7 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 		if err != nil {
 			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
 		}
-		in.Catalogs = r.catalogs
+		in.Catalogs, in.Kubernetes = r.catalogs, q.Kubernetes
 		if in.Installed != nil {
 			in.Installed.Properties = properties(r.catalogs, in.Package, in.Installed)
 		}

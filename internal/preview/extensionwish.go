@@ -39,7 +39,7 @@ func (q *Question) Extend(ctx context.Context, l *Library, e Extension) (*Extens
 	if err != nil {
 		return nil, err
 	}
-	mine.Catalogs = requests.catalogs
+	mine.Catalogs, mine.Kubernetes = requests.catalogs, q.Kubernetes
 	if err := e.change(&mine); err != nil {
 		return nil, err
 	}
