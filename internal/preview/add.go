@@ -101,6 +101,9 @@ func (q *Question) install(i Installed, n *observed.Namespace) error {
 	if err != nil {
 		return err
 	}
+	if err := alone(bundle, n); err != nil {
+		return err
+	}
 	csv, err := running(bundle)
 	if err != nil {
 		return err
@@ -116,6 +119,18 @@ func (q *Question) install(i Installed, n *observed.Namespace) error {
 	return nil
 }
 
+// alone refuses a second operator of a package, which no namespace has.
+func alone(bundle *catalog.BundleInfo, n *observed.Namespace) error {
+	in, _ := n.Input()
+	for _, o := range in.Operators {
+		if o.Package == bundle.Package {
+			return fmt.Errorf("add installed operator %s: %s of the same package %s is there, and a namespace has one operator of a package; leave one out",
+				bundle.Name, o.Name, o.Package)
+		}
+	}
+	return nil
+}
+
 // findBundle finds a bundle by name in one catalog, or in all of them.
 func findBundle(name string, in catalogset.Ref, n *observed.Namespace) (*catalog.BundleInfo, error) {
 	for _, s := range n.Sources {
@@ -126,11 +141,11 @@ func findBundle(name string, in catalogset.Ref, n *observed.Namespace) (*catalog
 			return b, nil
 		}
 	}
-	where := "no catalog in view"
+	where := "no catalog in view has a"
 	if in != (catalogset.Ref{}) {
-		where = "catalog " + in.String() + " does not have it, or no catalog"
+		where = "catalog " + in.String() + " has no"
 	}
-	return nil, fmt.Errorf("add installed operator %s: %s has a bundle of that name; correct it, or give its ClusterServiceVersion with --installed-from", name, where)
+	return nil, fmt.Errorf("add installed operator %s: %s bundle of that name; correct it, or give its ClusterServiceVersion with --installed-from", name, where)
 }
 
 // bundleIn finds a bundle by name in a catalog, or returns nil.

@@ -30,6 +30,9 @@ type Verdict struct {
 func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, error) {
 	w := WhyNot{Package: pkg, Version: version, Verdicts: []Verdict{}, again: p.command}
 	verdicts, err := p.result.WhyNot(ctx, pkg, version)
+	if p.extensionsAlone(pkg, verdicts) {
+		verdicts = nil
+	}
 	for _, v := range verdicts {
 		w.Verdicts = append(w.Verdicts, Verdict{Verdict: v, Advice: p.wayTo(v, version)})
 	}
@@ -40,6 +43,13 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		err = p.unknown(ctx, pkg, version)
 	}
 	return w, err
+}
+
+// extensionsAlone tells whether a package is a matter of ClusterExtensions, and of no Subscription or operator of the namespace.
+func (p *Preview) extensionsAlone(pkg string, verdicts []plan.Verdict) bool {
+	return slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return e.Package == pkg }) &&
+		!slices.ContainsFunc(verdicts, func(v plan.Verdict) bool { return v.Chosen || v.Installed }) &&
+		!slices.ContainsFunc(p.input.Subscriptions, func(s plan.Subscription) bool { return s.Package == pkg })
 }
 
 // wayTo says what to change to have an entry; empty when its reasons say all there is to say.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/preview"
 )
@@ -116,7 +115,7 @@ func (e *extensionFlags) run(ctx context.Context) error {
 
 // extensionsOnline reads the ClusterExtensions of the cluster, and its ClusterCatalogs.
 func (e *extensionFlags) extensionsOnline(ctx context.Context) (*preview.Question, error) {
-	reader, _, err := kube.Connect(&e.cluster)
+	reader, _, err := e.connect()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
@@ -116,7 +117,7 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 }
 
 func (f *subject) online(ctx context.Context) (*preview.Question, error) {
-	reader, namespace, err := kube.Connect(&f.cluster)
+	reader, namespace, err := f.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -130,4 +131,13 @@ func (f *subject) online(ctx context.Context) (*preview.Question, error) {
 	}
 	q, err := preview.Cluster{Reader: reader, Server: server}.Question(ctx, namespace, f.global)
 	return q, kube.Explain(err)
+}
+
+// connect reaches the cluster, or says how to do without one.
+func (f *subject) connect() (client.Client, string, error) {
+	c, namespace, err := kube.Connect(&f.cluster)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w; without a cluster, name what to decide on with --catalog or -f", err)
+	}
+	return c, namespace, nil
 }
