@@ -7,8 +7,10 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/unpack"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -43,7 +45,9 @@ type Options struct {
 	OperatorNamespace string
 	// RetryTimeout is how long a plan is tried again after errors; 0 is DefaultRetryTimeout.
 	RetryTimeout time.Duration
-	Clock        clock.PassiveClock
+	// Metrics counts plans; Setup makes and registers them when there are none.
+	Metrics *metrics.InstallPlans
+	Clock   clock.PassiveClock
 }
 
 // Controller reconciles InstallPlans.
@@ -61,8 +65,12 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	plan := &v1alpha1.InstallPlan{}
 	if err := c.client.Get(ctx, request.NamespacedName, plan); err != nil {
 		c.memory.forget(request.NamespacedName)
+		if apierrors.IsNotFound(err) {
+			c.Metrics.Gone(request.Namespace, request.Name)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	c.Metrics.Seen(plan.Namespace, plan.Name)
 	if !plan.DeletionTimestamp.IsZero() || c.memory.isBehind(plan) {
 		return ctrl.Result{}, nil // one that is behind comes again
 	}

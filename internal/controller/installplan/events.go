@@ -7,7 +7,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -16,12 +15,6 @@ const warningReason = "AppliedWithWarnings"
 
 // eventSource is the component that Events come from.
 const eventSource = "operator-lifecycle-manager"
-
-// warningsTotal counts the warnings of the API server.
-var warningsTotal = prometheus.NewCounter(prometheus.CounterOpts{
-	Name: "installplan_warnings_total",
-	Help: "Monotonic count of resources that generated warnings when applied as part of an InstallPlan (for example, due to deprecation)",
-})
 
 // warn makes Events of the warnings of a pass, each of which names the step.
 func (c *Controller) warn(plan *v1alpha1.InstallPlan, done outcome) {
@@ -33,7 +26,7 @@ func (c *Controller) warn(plan *v1alpha1.InstallPlan, done outcome) {
 			FieldPath: fmt.Sprintf("status.plan[%d]", i),
 		}
 		c.events.Event(about, corev1.EventTypeWarning, warningReason, warningText(step, texts))
-		warningsTotal.Inc()
+		c.Metrics.Warned()
 	}
 }
 

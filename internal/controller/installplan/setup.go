@@ -1,17 +1,17 @@
 package installplan
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/trigger"
 
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -36,9 +36,11 @@ const workers = 4
 // Setup adds the controller to the manager. The scheme of the manager must know the kinds of Kubernetes that bundles hold, CRDs
 // included; its configuration should have apply.WarningHandler, or warnings are not reported.
 func Setup(mgr manager.Manager, o Options) error {
-	if err := metrics.Registry.Register(warningsTotal); err != nil && !errors.As(err, &prometheus.AlreadyRegisteredError{}) {
-		return fmt.Errorf("register metric installplan_warnings_total: %w", err)
+	counted, err := metrics.Register(ctrlmetrics.Registry, cmp.Or(o.Metrics, metrics.NewInstallPlans()))
+	if err != nil {
+		return fmt.Errorf("set up the metrics of InstallPlans: %w", err)
 	}
+	o.Metrics = counted
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}

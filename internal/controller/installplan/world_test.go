@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithStatusSubresource(&v1alpha1.InstallPlan{}, &apiextensionsv1.CustomResourceDefinition{}).
 		WithObjects(group).WithObjects(objects...).WithInterceptorFuncs(w.funcs()).Build()
 	w.controller = &Controller{
-		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogset.New(),
+		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogset.New(), Metrics: metrics.NewInstallPlans(),
 			Unpacker: unpack.New(nil, realClock{w.clock}, func() {})},
 		client: w.WithWatch, live: w.WithWatch, events: w.events,
 		engine: &apply.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
