@@ -3,12 +3,16 @@ package e2e
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"fairlead.dev/fairlead/internal/image"
 )
 
 // program is the directory of the built fairlead.
@@ -43,7 +47,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"serve": serve, "create": create},
 		Setup: func(env *testscript.Env) error {
+			registry := httptest.NewServer(image.NewRegistry(""))
+			env.Defer(registry.Close)
+			env.Setenv("REGISTRY", strings.TrimPrefix(registry.URL, "http://"))
 			env.Setenv("PATH", program+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("PROGRAM", filepath.Join(program, "fairlead"))
 			env.Setenv("HOME", env.WorkDir)
