@@ -14,10 +14,11 @@ import (
 // TestAdversarialCatalogs decides on catalogs that are made to be hard: there is a decision for every Subscription, an answer, a
 // conflict, or word that the budget ran out.
 func TestAdversarialCatalogs(t *testing.T) {
-	hard, deep := mutual(t, 60, 3), labyrinth(t, 12, 3)
+	hard, large, deep := mutual(t, 60, 3), mutual(t, 200, 1), labyrinth(t, 12, 3)
 	for name, in := range map[string]Input{
-		"mutually dependent packages": subscribe(hard, hard.PackageNames()...),
-		"deep constraints":            subscribe(deep, deep.PackageNames()...),
+		"mutually dependent packages":     subscribe(hard, hard.PackageNames()...),
+		"200 mutually dependent packages": subscribe(large, large.PackageNames()...),
+		"deep constraints":                subscribe(deep, deep.PackageNames()...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, err := Namespace(context.Background(), in)
