@@ -1,0 +1,90 @@
+package stored
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+type definition = apiextensionsv1.CustomResourceDefinition
+
+// Limits of a page.
+const (
+	firstPage   = 100 // nobody knows yet how large the objects are
+	largestPage = 500
+	leastPage   = 10
+	pageBytes   = 16 << 20
+)
+
+// pages is a way through all objects of a kind.
+type pages struct {
+	reader client.Reader
+	token  string // where the next page begins; empty is the first object
+	ended  bool
+	left   int64 // about how many objects come after the last page
+}
+
+// next reads a page. A token that has expired is exchanged for one that goes on behind the same object: what came into being before
+// that object meanwhile is not seen, and need not be.
+func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) error {
+	err := p.read(ctx, list, limit)
+	if fresh := freshToken(err); fresh != "" {
+		p.token = fresh
+		err = p.read(ctx, list, limit)
+	}
+	if apierrors.IsResourceExpired(err) && p.token != "" {
+		p.token = "" // there is no such way on: begin again
+	}
+	if err != nil {
+		return err
+	}
+	p.token, p.left = list.GetContinue(), 0
+	p.ended = p.token == ""
+	if left := list.GetRemainingItemCount(); left != nil {
+		p.left = *left
+	}
+	return nil
+}
+
+func (p *pages) read(ctx context.Context, list client.ObjectList, limit int64) error {
+	return p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))
+}
+
+// freshToken is what the API server gives in exchange for a token that has expired.
+func freshToken(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
+}
+
+// kindIn is the kind of the objects of a CRD in one of its versions.
+func kindIn(crd *definition, version string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind}
+}
+
+func listIn(crd *definition, version string) schema.GroupVersionKind {
+	gvk := kindIn(crd, version)
+	gvk.Kind += "List"
+	return gvk
+}
+
+// conversionFails tells whether a request failed because a webhook that converts objects did. The API server has no other way to say so.
+func conversionFails(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "conversion webhook for ")
+}
+
+// nameOf is how an object is called in messages.
+func nameOf(o client.Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return fmt.Sprintf("%s/%s", o.GetNamespace(), o.GetName())
+}
