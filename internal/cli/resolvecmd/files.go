@@ -17,7 +17,7 @@ func (f *subject) readFiles(q *preview.Question) error {
 		}
 	}
 	var installed preview.Objects
-	for _, name := range f.from {
+	for _, name := range f.installedFiles() {
 		if err := f.read(name, &installed); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package resolvecmd
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func (f *subject) additions() (preview.Question, error) {
 	var q preview.Question
 	err := errors.Join(
 		parse(f.catalogs, preview.ParseCatalog, &q.Catalogs),
-		parse(f.installed, preview.ParseInstalled, &q.Installed),
+		parse(f.installedNames(), preview.ParseInstalled, &q.Installed),
 		parse(f.subscribe, preview.ParseWish, &q.Wishes),
 		f.filesNamed())
 	if f.kubernetes != "" && err == nil {
@@ -73,10 +74,25 @@ func parse[T any](texts []string, one func(string) (T, error), into *[]T) error 
 	return nil
 }
 
+// isFile tells whether what is said to be installed is in a file. No ClusterServiceVersion is called like one.
+func isFile(text string) bool {
+	return text == "-" || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(text))
+}
+
+// installedNames are the operators that are named.
+func (f *subject) installedNames() []string {
+	return slices.DeleteFunc(slices.Clone(f.installed), isFile)
+}
+
+// installedFiles are the files with ClusterServiceVersions.
+func (f *subject) installedFiles() []string {
+	return slices.Concat(f.from, slices.DeleteFunc(slices.Clone(f.installed), func(text string) bool { return !isFile(text) }))
+}
+
 // filesNamed refuses a file without a name, and standard input that is to be read twice.
 func (f *subject) filesNamed() error {
 	stdin := 0
-	for _, name := range slices.Concat(f.files, f.from) {
+	for _, name := range slices.Concat(f.files, f.installedFiles()) {
 		switch name {
 		case "":
 			return errors.New(`the name of a file is missing: write one after --filename and --installed-from, or - for standard input`)

@@ -38,8 +38,8 @@ written, and the answer is what the manager would decide now. --subscribe then a
 With --catalog or -f no cluster is needed. -f takes the objects that a cluster has: Subscriptions, ClusterServiceVersions with their
 phase, CatalogSources, OperatorGroups, InstallPlans, ClusterExtensions and ClusterCatalogs, as kubectl get -o yaml prints them. A
 --catalog takes the place of the CatalogSource and the ClusterCatalog of its name. --installed is short for an operator that runs, as a
-catalog describes it; with @CATALOG/CHANNEL a Subscription follows that channel. --installed-from reads ClusterServiceVersions; those
-without phase are taken to run.`
+catalog describes it; with @CATALOG/CHANNEL a Subscription follows that channel. With a file it reads ClusterServiceVersions, as
+--installed-from does; those without phase are taken to run.`
 
 func (f *subject) flags(cmd *cobra.Command) {
 	f.output.Flag(cmd)
@@ -49,8 +49,8 @@ func (f *subject) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.global, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see")
 	flags.StringArrayVar(&f.catalogs, "catalog", nil, "a catalog, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "file with Kubernetes objects, - for standard input (may be repeated)")
-	flags.StringArrayVar(&f.installed, "installed", nil, "an operator that is installed, as NAME[@CATALOG/CHANNEL] (may be repeated)")
-	flags.StringArrayVar(&f.from, "installed-from", nil, "file with ClusterServiceVersions that are installed (may be repeated)")
+	flags.StringArrayVar(&f.installed, "installed", nil, "an operator that is installed, as NAME[@CATALOG/CHANNEL], or a YAML or JSON file of ClusterServiceVersions (may be repeated)")
+	flags.StringArrayVar(&f.from, "installed-from", nil, "file with ClusterServiceVersions that are installed, whatever it is called (may be repeated)")
 	flags.StringArrayVar(&f.subscribe, "subscribe", nil, "a Subscription to add, as PACKAGE[:CHANNEL][@STARTING_CSV][%CATALOG] (may be repeated)")
 	flags.StringVar(&f.kubernetes, "kubernetes", "", "version of Kubernetes to decide for (default: that of the cluster; without one any)")
 }
