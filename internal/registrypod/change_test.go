@@ -1,0 +1,247 @@
+package registrypod
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestASpecChangeKeepsServing: the earlier pod answers until the new one does.
+func TestASpecChangeKeepsServing(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	old := c.ensure().Serving
+	c.become(old.Name, ready(true), runsImage(digestOne))
+	c.source.Spec.Image = "registry.example.com/catalog:v2"
+	out := c.ensure()
+	if !out.Ready || out.Serving.Name != old.Name || len(c.livePods()) != 2 || out.Digest != digestOne {
+		t.Fatalf("served by %s, ready %t, %q", out.Serving.Name, out.Ready, out.Changes)
+	}
+	c.quiet()
+	var fresh string
+	for _, p := range c.livePods() {
+		if p.Name != old.Name {
+			fresh = p.Name
+		}
+	}
+	c.become(fresh, ready(true), runsImage(digestTwo))
+	if out = c.ensure(); out.Serving.Name != fresh || len(c.livePods()) != 1 || out.Digest != digestTwo {
+		t.Errorf("served by %s, %d pods, %q", out.Serving.Name, len(c.livePods()), out.Changes)
+	}
+	c.quiet()
+}
+
+// TestAnUpdateIsPromoted goes through a poll that finds a newer image.
+func TestAnUpdateIsPromoted(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	old := c.ensure().Serving
+	c.become(old.Name, ready(true), runsImage(digestOne))
+	r := c.request()
+	r.PollDue, r.RegistryDigest = true, digestTwo
+	out, err := c.Ensure(t.Context(), r)
+	if err != nil || !out.Polled || out.Again != UpdateWait || len(out.Actions) != 1 || len(c.livePods()) != 2 {
+		t.Fatalf("the poll: %v, polled %t, again in %s, %q", err, out.Polled, out.Again, out.Changes)
+	}
+	fresh := out.Actions[0].Pod
+	if fresh.Labels[v1alpha1.CatalogSourceLabel] != "" || fresh.Labels[v1alpha1.CatalogSourceUpdateLabel] != "operators" {
+		t.Errorf("the pod of the update is labelled %v", fresh.Labels)
+	}
+	c.quiet()
+	c.become(fresh.Name, ready(true), runsImage(digestTwo))
+	if out = c.ensure(); out.Serving.Name != fresh.Name || !out.Ready || out.Digest != digestTwo {
+		t.Errorf("served by %s, ready %t, %s", out.Serving.Name, out.Ready, out.Digest)
+	}
+	p := &corev1.Pod{}
+	c.get(p, fresh.Name)
+	if p.Labels[v1alpha1.CatalogSourceLabel] != "operators" || p.Labels[v1alpha1.CatalogSourceUpdateLabel] != "" || len(c.livePods()) != 1 {
+		t.Errorf("labels %v, %d pods", p.Labels, len(c.livePods()))
+	}
+	c.quiet()
+	if out, err = c.Ensure(t.Context(), r); err != nil || !out.Polled || len(out.Changes) > 0 {
+		t.Errorf("the next poll, without news: %v, %q", err, out.Changes)
+	}
+}
+
+// TestAnUpdateWithoutNews is of a runtime that reports another digest than the registry: the image is run once, and not again.
+func TestAnUpdateWithoutNews(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	serving := c.ensure().Serving
+	c.become(serving.Name, ready(true), runsImage(digestOne))
+	r := c.request()
+	r.PollDue, r.RegistryDigest = true, digestTwo
+	out, err := c.Ensure(t.Context(), r)
+	if err != nil || len(out.Actions) != 1 {
+		t.Fatalf("the poll: %v, polled %t, again in %s, %q", err, out.Polled, out.Again, out.Changes)
+	}
+	c.become(out.Actions[0].Pod.Name, ready(true), runsImage(digestOne))
+	if out = c.ensure(); out.Serving.Name != serving.Name || len(c.livePods()) != 1 {
+		t.Errorf("served by %s, %q", out.Serving.Name, out.Changes)
+	}
+	before := c.writes.Load()
+	if out, err = c.Ensure(t.Context(), r); err != nil || !out.Polled || c.writes.Load() != before {
+		t.Errorf("the next poll: %v, %q", err, out.Changes)
+	}
+}
+
+// TestAnEditedImageIsReplaced: the API server counts the change of a pod's spec.
+func TestAnEditedImageIsReplaced(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	p := c.ensure().Serving
+	edit := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"containers":[{"name":"registry-server","image":"evil.example.com/catalog:v1"}]}}`))
+	if err := c.Client.Patch(t.Context(), p.DeepCopy(), edit); err != nil {
+		t.Fatal(err)
+	}
+	out := c.ensure()
+	if pods := c.livePods(); len(pods) != 1 || pods[0].Name == p.Name || pods[0].Spec.Containers[0].Image != c.source.Spec.Image {
+		t.Errorf("%d pods, %q", len(pods), out.Changes)
+	}
+}
+
+// TestModesChange goes from an image to a ConfigMap, to no pod at all, and back.
+func TestModesChange(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.settled()
+	c.source.Spec = v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeConfigmap, ConfigMap: "content"}
+	out := c.ensure()
+	if !slices.ContainsFunc(out.Changes, func(s string) bool {
+		return strings.Contains(s, "delete ServiceAccount "+c.source.Namespace+"/operators:")
+	}) {
+		t.Errorf("changes %q", out.Changes)
+	}
+	c.settled()
+	c.quiet()
+
+	kept := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "operators"}}
+	changes, err := c.Remove(t.Context(), c.source, kept)
+	if err != nil || len(changes) != 6 {
+		t.Errorf("removed: %v, %q", err, changes)
+	}
+	c.get(kept, "operators")
+	if n := len(c.livePods()); n > 0 {
+		t.Errorf("%d pods are left", n)
+	}
+	before := c.writes.Load()
+	if changes, err = c.Remove(t.Context(), c.source, kept); err != nil || len(changes) > 0 || c.writes.Load() != before {
+		t.Errorf("removed again: %v, %q", err, changes)
+	}
+	if changes, err = c.Remove(t.Context(), c.source); err != nil || len(changes) != 1 {
+		t.Errorf("the Service is not kept any more: %v, %q", err, changes)
+	}
+	c.source.Spec = grpcSource().Spec
+	c.settled()
+	c.quiet()
+}
+
+// TestAPreparedServiceAccountIsUsed as it is, with its pull secrets, and left when the catalog goes.
+func TestAPreparedServiceAccountIsUsed(t *testing.T) {
+	c := newCluster(t, "operators")
+	account := &corev1.ServiceAccount{
+		ObjectMeta:       metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "operators"},
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "prepared"}},
+	}
+	if err := c.Create(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	c.source.Spec.Secrets = []string{"mine"}
+	out := c.settled()
+	want := []corev1.LocalObjectReference{{Name: "mine"}, {Name: "prepared"}}
+	if !slices.Equal(out.Serving.Spec.ImagePullSecrets, want) {
+		t.Errorf("pull secrets %v, want %v", out.Serving.Spec.ImagePullSecrets, want)
+	}
+	c.quiet()
+	if _, err := c.Remove(t.Context(), c.source); err != nil {
+		t.Fatal(err)
+	}
+	live := &corev1.ServiceAccount{}
+	c.get(live, "operators")
+	if live.ResourceVersion != account.ResourceVersion {
+		t.Errorf("the ServiceAccount was changed: %+v", live)
+	}
+}
+
+// TestPullSecretsChange: those of the catalog follow its spec, those of others stay.
+func TestPullSecretsChange(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	c.source.Spec.Secrets = []string{"one"}
+	c.ensure()
+	account := &corev1.ServiceAccount{}
+	c.get(account, "operators")
+	account.ImagePullSecrets = append(account.ImagePullSecrets, corev1.LocalObjectReference{Name: "of-others"})
+	if err := c.Client.Update(t.Context(), account, client.FieldOwner("registry-controller")); err != nil {
+		t.Fatal(err)
+	}
+	c.source.Spec.Secrets = []string{"two"}
+	out := c.ensure()
+	want := []corev1.LocalObjectReference{{Name: "two"}, {Name: "of-others"}}
+	c.get(account, "operators")
+	if !slices.Equal(account.ImagePullSecrets, want) || !slices.Equal(out.Serving.Spec.ImagePullSecrets, want) {
+		t.Errorf("pull secrets of the account %v, of the pod %v, want %v", account.ImagePullSecrets, out.Serving.Spec.ImagePullSecrets, want)
+	}
+	c.quiet()
+}
+
+func TestAServiceOfOthersIsNotTakenOver(t *testing.T) {
+	c := newCluster(t, "a.b")
+	foreign := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "a-b"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}},
+	}
+	if err := c.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Ensure(t.Context(), c.request())
+	var collision *apply.CollisionError
+	if !errors.As(err, &collision) || !strings.Contains(err.Error(), "a-b is wanted by CatalogSource a.b but exists already") {
+		t.Errorf("error %v", err)
+	}
+	if c.writes.Load() > 0 {
+		t.Errorf("%d writes were made all the same", c.writes.Load())
+	}
+}
+
+// TestWhatAnEarlierCatalogLeftIsWaitedFor: a catalog that is deleted and made again finds the objects of the former one.
+func TestWhatAnEarlierCatalogLeftIsWaitedFor(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.ensure()
+	again := c.source.DeepCopy()
+	again.UID = "another"
+	out, err := c.Ensure(t.Context(), Request{Source: again})
+	if err != nil || out.Again != collectionWait || !strings.Contains(out.Waiting, "belongs to an earlier CatalogSource operators") || len(out.Changes) > 0 {
+		t.Errorf("%v, waiting for %q, again in %s, %q", err, out.Waiting, out.Again, out.Changes)
+	}
+}
+
+// TestPodSecurity: the profile follows the namespace; one that it does not admit is refused in the cluster's words.
+func TestPodSecurity(t *testing.T) {
+	c := newCluster(t, "operators")
+	namespace := &corev1.Namespace{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: c.source.Namespace}, namespace); err != nil {
+		t.Fatal(err)
+	}
+	namespace.Labels[v1alpha1.PodSecurityEnforceLabel] = "restricted"
+	if err := c.Client.Update(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	c.source.Spec.GrpcPodConfig = &v1alpha1.GrpcPodConfig{SecurityContextConfig: v1alpha1.Legacy}
+	if _, err := c.Ensure(t.Context(), c.request()); err == nil || !strings.Contains(err.Error(), "violates PodSecurity") {
+		t.Errorf("legacy: %v", err)
+	}
+	c.Keeper.Settings.RunAsUser = 1001
+	c.source.Spec.GrpcPodConfig = nil
+	c.settled()
+	c.source.Spec.GrpcPodConfig = &v1alpha1.GrpcPodConfig{SecurityContextConfig: v1alpha1.Restricted, ExtractContent: &v1alpha1.ExtractContentConfig{CatalogDir: "/configs"}}
+	c.settled()
+}
