@@ -48,10 +48,10 @@ func TestACatalogInAConfigMap(t *testing.T) {
 	if m.Labels["olm.managed"] != "false" || len(m.OwnerReferences) != 1 || m.OwnerReferences[0].UID != s.UID {
 		t.Errorf("the ConfigMap is not marked as one to watch: %v, %v", m.Labels, m.OwnerReferences)
 	}
-	writes, others := w.writes, w.others
+	writes, others := w.writes, w.others.Load()
 	w.clock.Step(time.Hour)
-	if result, _ := w.reconcile(); w.writes != writes || w.others != others || result.RequeueAfter != 0 {
-		t.Errorf("looking again wrote %d statuses and %d other objects; and again in %s", w.writes-writes, w.others-others, result.RequeueAfter)
+	if result, _ := w.reconcile(); w.writes != writes || w.others.Load() != others || result.RequeueAfter != 0 {
+		t.Errorf("looking again wrote %d statuses and %d other objects; and again in %s", w.writes-writes, w.others.Load()-others, result.RequeueAfter)
 	}
 	m = w.edit("content", strings.ReplaceAll(good, `"a"`, `"b"`))
 	if _, s = w.reconcile(); s.Status.ConfigMapResource.ResourceVersion != m.ResourceVersion || !s.Status.ConfigMapResource.LastUpdateTime.Time.Equal(w.clock.Now()) {

@@ -43,13 +43,13 @@ func TestPolling(t *testing.T) {
 	}
 	first, writes := s.Status.LatestImageRegistryPoll, w.writes
 	w.clock.Step(time.Minute)
-	if w.reconcile(); w.registry.heads > 0 || w.writes != writes {
-		t.Errorf("an event between two polls led to %d requests and %d writes", w.registry.heads, w.writes-writes)
+	if w.reconcile(); w.registry.heads.Load() > 0 || w.writes != writes {
+		t.Errorf("an event between two polls led to %d requests and %d writes", w.registry.heads.Load(), w.writes-writes)
 	}
 	w.clock.Step(11 * time.Minute)
 	_, s = w.reconcile()
-	if w.registry.heads != 1 || w.registry.loads != 1 {
-		t.Errorf("a poll of unchanged content took %d HEADs and %d loads, want 1 and 1", w.registry.heads, w.registry.loads)
+	if w.registry.heads.Load() != 1 || w.registry.loads.Load() != 1 {
+		t.Errorf("a poll of unchanged content took %d HEADs and %d loads, want 1 and 1", w.registry.heads.Load(), w.registry.loads.Load())
 	}
 	want := s.DeepCopy()
 	want.Status.LatestImageRegistryPoll = first
@@ -124,8 +124,8 @@ func TestInvalidSpecs(t *testing.T) {
 			if s.Status.Reason != v1alpha1.CatalogSourceSpecInvalidError || !strings.HasPrefix(s.Status.Message, test.want) || readyReason(s) != "False SpecInvalidError" {
 				t.Errorf("status %+v, want %q", s.Status, test.want)
 			}
-			if result.RequeueAfter != 0 || w.registry.loads != 0 {
-				t.Errorf("an invalid spec led to %d loads, and to another look after %s", w.registry.loads, result.RequeueAfter)
+			if result.RequeueAfter != 0 || w.registry.loads.Load() != 0 {
+				t.Errorf("an invalid spec led to %d loads, and to another look after %s", w.registry.loads.Load(), result.RequeueAfter)
 			}
 			s.Spec, s.Generation = grpc(0), 2
 			if err := w.c.client.Update(t.Context(), s); err != nil {

@@ -55,9 +55,9 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 	if _, ok := served.Catalog("cat.olm"); !ok {
 		t.Error("nobody answers for cat.olm")
 	}
-	writes, others := w.writes, w.others
-	if w.reconcile(); w.writes != writes || w.others != others {
-		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others-others)
+	writes, others := w.writes, w.others.Load()
+	if w.reconcile(); w.writes != writes || w.others.Load() != others {
+		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others.Load()-others)
 	}
 	if err := w.c.client.Delete(t.Context(), s); err != nil {
 		t.Fatal(err)

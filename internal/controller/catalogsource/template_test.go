@@ -65,10 +65,10 @@ func TestATemplateFollowsTheCluster(t *testing.T) {
 	if check("registry.example.com/cat:v36"); result.RequeueAfter != templateLife {
 		t.Errorf("looked at again after %s", result.RequeueAfter)
 	}
-	writes, others := w.writes, w.others
+	writes, others := w.writes, w.others.Load()
 	w.clock.Step(templateLife)
-	if w.reconcile(); w.writes != writes || w.others != others {
-		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others-others)
+	if w.reconcile(); w.writes != writes || w.others.Load() != others {
+		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others.Load()-others)
 	}
 	w.versions.FakedServerVersion = &apiversion.Info{GitVersion: "v1.37.0"}
 	w.clock.Step(templateLife)

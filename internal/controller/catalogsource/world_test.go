@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/netip"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -43,19 +44,19 @@ func tree(content string) fs.FS { return fstest.MapFS{"catalog.json": {Data: []b
 type registry struct {
 	content string // what the image holds now
 	err     error
-	loads   int
-	heads   int
+	loads   atomic.Int32
+	heads   atomic.Int32
 	auth    image.Auth
 	slow    chan struct{} // when set, reading waits for it
 }
 
 func (r *registry) Digest(context.Context, string, image.Auth) (string, error) {
-	r.heads++
+	r.heads.Add(1)
 	return "sha256:" + r.content, r.err
 }
 
 func (r *registry) Read(ctx context.Context, _ string, auth image.Auth) (*catalog.Index, string, error) {
-	r.loads++
+	r.loads.Add(1)
 	r.auth = auth
 	if r.slow != nil {
 		select {
@@ -83,7 +84,7 @@ type world struct {
 	indexes  *catalogcache.Cache
 	versions *fakediscovery.FakeDiscovery
 	writes   int              // of statuses
-	others   int              // writes of anything else
+	others   atomic.Int32     // writes of anything else
 	statuses func(call) error // lets writes of statuses fail
 }
 
@@ -120,19 +121,19 @@ func (w *world) interceptor() interceptor.Funcs {
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			w.others++
+			w.others.Add(1)
 			return c.Patch(ctx, o, p, opts...)
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			w.others++
+			w.others.Add(1)
 			return c.Apply(ctx, o, opts...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			w.others++
+			w.others.Add(1)
 			return c.Create(ctx, o, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			w.others++
+			w.others.Add(1)
 			return c.Delete(ctx, o, opts...)
 		},
 	}
