@@ -14,9 +14,13 @@ import (
 
 // clusterCatalogs are the ClusterCatalogs among the objects, and the catalogs that are named besides.
 func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension.Catalog, error) {
+	objects := slices.SortedFunc(slices.Values(q.Objects.Clustered), func(a, b olmv1.ClusterCatalog) int { return cmp.Compare(a.Name, b.Name) })
+	if err := twice(objects, olmv1.ClusterCatalogKind, func(c olmv1.ClusterCatalog) string { return c.Name }); err != nil {
+		return nil, err
+	}
 	var all []extension.Catalog
-	for i := range q.Objects.Clustered {
-		object := &q.Objects.Clustered[i]
+	for i := range objects {
+		object := &objects[i]
 		c := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Disabled: object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable}
 		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
 			x, err := clusterContent(ctx, l, object)
