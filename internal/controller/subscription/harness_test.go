@@ -1,11 +1,13 @@
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -43,6 +45,7 @@ type world struct {
 	events     *record.FakeRecorder
 	writes     []string
 	kubernetes semver.Version
+	tamper     func(*group) // changes the decision, where a test asks for that
 	// failWrite, when set, makes the nth write from now fail before it happens.
 	failWrite int
 }
@@ -74,7 +77,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
-	w.events = record.NewFakeRecorder(1000)
+	w.events = record.NewFakeRecorder(100_000)
 	w.controller = &Controller{client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
 		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: w.blobs}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
@@ -195,6 +198,51 @@ func (w *world) fail(p *v1alpha1.InstallPlan) {
 	w.t.Helper()
 	p.Status.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonComponentFailed, "refused"), metav1.Time{Time: w.clock.Now()})
 	w.setPhase(p, v1alpha1.InstallPlanPhaseFailed)
+}
+
+// newestPlan is the plan with the highest generation.
+func (w *world) newestPlan() *v1alpha1.InstallPlan {
+	w.t.Helper()
+	plans := w.plans()
+	if len(plans) == 0 {
+		w.t.Fatal("there is no InstallPlan")
+	}
+	newest := slices.MaxFunc(plans, func(a, b v1alpha1.InstallPlan) int { return cmp.Compare(a.Spec.Generation, b.Spec.Generation) })
+	return &newest
+}
+
+func (w *world) removeCSV(name string) {
+	w.t.Helper()
+	w.remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}})
+}
+
+// change changes a Subscription as a user would.
+func (w *world) change(name string, change func(*v1alpha1.Subscription)) {
+	w.t.Helper()
+	sub := w.subscription(name)
+	change(sub)
+	sub.Generation++
+	if err := w.client.Update(w.t.Context(), sub); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) annotate(name, key, value string) {
+	w.t.Helper()
+	w.change(name, func(s *v1alpha1.Subscription) { s.Annotations = map[string]string{key: value} })
+}
+
+func (w *world) follow(name, channel string) {
+	w.t.Helper()
+	w.change(name, func(s *v1alpha1.Subscription) { s.Spec.Channel = channel })
+}
+
+func (w *world) approve(p *v1alpha1.InstallPlan) {
+	w.t.Helper()
+	p.Spec.Approved = true
+	if err := w.client.Update(w.t.Context(), p); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w *world) add(o client.Object) {

@@ -8,8 +8,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/plan"
 	"fairlead.dev/fairlead/internal/unpack"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // planConditions tell how far the plan is: at most one of them is there. While an operator is on its way without a plan, or its plan is
@@ -19,11 +17,10 @@ func (v view) planConditions() []v1alpha1.SubscriptionCondition {
 	one := func(c v1alpha1.SubscriptionCondition) []v1alpha1.SubscriptionCondition {
 		return []v1alpha1.SubscriptionCondition{c}
 	}
-	history := v.choice == nil && v.decided() && !v.half() // whatever its plan came to, nothing is wanted of it any more
 	switch {
 	case v.idle != "":
 		return nil
-	case v.plan != nil && !history && (v.planned() || v.choice == nil):
+	case v.planned() || v.pending() || v.half(): // of any other plan nothing is wanted any more
 		if c, some := v1alpha1.NewInstallPlanCondition(&v.plan.Status); some {
 			c.Message = tidy(cmp.Or(c.Message, v.plan.Status.Message))
 			return one(c)
@@ -100,31 +97,4 @@ func (v view) heldByRange() *plan.Held {
 		return nil
 	}
 	return &held[i]
-}
-
-// repeats tells whether a catalog that was spoken of before is only being loaded again, so that there is nothing new to say.
-func (v view) repeats() bool {
-	awaited := v.awaited()
-	return awaited != nil && v.sub.Status.ObservedGeneration == v.sub.Generation && len(v.sub.Status.Conditions) > 0 &&
-		slices.ContainsFunc(v.sub.Status.CatalogHealth, func(h v1alpha1.SubscriptionCatalogHealth) bool {
-			return h.CatalogSourceRef != nil && h.CatalogSourceRef.UID == awaited.Object.UID
-		})
-}
-
-// repeated are the conditions that follow from the catalog, as they were. The verdict is found again when the operator has changed
-// meanwhile.
-func (v view) repeated() []v1alpha1.SubscriptionCondition {
-	var kept []v1alpha1.SubscriptionCondition
-	same := (v.sub.Status.GetCondition(readyCondition).Status == corev1.ConditionTrue) == v.running()
-	for _, c := range v.sub.Status.Conditions {
-		verdict := c.Type == readyCondition || c.Type == stalledCondition
-		ofPlan := c.Type == v1alpha1.SubscriptionInstallPlanMissing || c.Type == v1alpha1.SubscriptionInstallPlanPending || c.Type == v1alpha1.SubscriptionInstallPlanFailed
-		if slices.Contains(owned, c.Type) && !ofPlan && (same || !verdict) {
-			kept = append(kept, c)
-		}
-	}
-	if !same {
-		kept = append(kept, v.ready()...)
-	}
-	return kept
 }

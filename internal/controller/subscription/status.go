@@ -21,7 +21,8 @@ func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
 	if v.installed != nil {
 		next.InstalledCSV = v.installed.Name
 	}
-	if next.ObservedGeneration = v.sub.Generation; !v.repeats() {
+	next.ObservedGeneration = v.sub.Generation
+	if !v.repeats() || next.InstalledCSV != old.InstalledCSV {
 		next.CurrentCSV = v.current()
 		next.State = v.upgradeState(next)
 		next.Reason = v.reason(next.State)

@@ -48,6 +48,8 @@ func (v view) obstacle() (verdict, bool) {
 		return verdict{stalled: true, reason: "OperatorDeleted", message: v.idle}, true
 	case v.broken != "": // an OperatorGroup that is missing may be about to be created
 		return verdict{stalled: len(v.state.Groups) > 0, reason: "ResolutionFailed", message: v.broken}, true
+	case waiting != nil && v.pending():
+		return v.planObstacle()
 	case waiting != nil && v.installed == nil:
 		return verdict{reason: "CatalogLoading", message: loading(waiting)}, true
 	case waiting == nil && v.group != nil && v.group.Err != nil:

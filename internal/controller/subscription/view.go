@@ -90,7 +90,7 @@ func (v view) decided() bool {
 
 // awaited is a catalog that is still being loaded and without which nothing can be said about the Subscription; nil when there is none.
 func (v view) awaited() *observed.Source {
-	if v.choice != nil || v.idle != "" || v.broken != "" {
+	if v.choice != nil {
 		return nil
 	}
 	if v.source != nil && v.source.Loading() {
