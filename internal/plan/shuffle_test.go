@@ -13,24 +13,23 @@ import (
 )
 
 // tied is a namespace in which nothing but the written rules orders anything: three catalogs of one priority have the same packages, of
-// which each three provide the same API, and every Subscription needs one of these. Operators without Subscription are in the way of some.
+// which each three provide the same API, and every Subscription, to a fourth catalog, needs one of these. Operators that nobody asked for are
+// there, too.
 func tied(t testing.TB, rnd *rand.Rand) Input {
 	t.Helper()
 	in := Input{Namespace: "ns"}
-	for _, name := range []string{"x", "y", "z"} {
+	for _, name := range []string{"x", "y", "z", "apps"} {
 		c := &catalog.Catalog{}
-		for i := range 9 { // providers; the APIs of three each are the same
-			generatedPackage(c, 100+i, 2)
-			for k := range 2 {
-				c.Bundles[2*i+k].Properties[1].Value = generatedAPI(i / 3)
+		if name == "apps" {
+			for i := range 6 { // their own APIs are nobody else's
+				generatedPackage(c, i, 2, catalog.Property{Type: catalog.PropertyGVKRequired, Value: generatedAPI(100 + i%3)})
 			}
-		}
-		for i := range 6 {
-			generatedPackage(c, i, 2, catalog.Property{Type: catalog.PropertyGVKRequired, Value: generatedAPI(i % 3)})
-		}
-		for i := range 6 { // APIs of their own
-			for k := range 2 {
-				c.Bundles[18+2*i+k].Properties[1].Value = generatedAPI(50 + i)
+		} else {
+			for i := range 9 { // the APIs of three each are the same
+				generatedPackage(c, 100+i, 2)
+				for k := range 2 {
+					c.Bundles[2*i+k].Properties[1].Value = generatedAPI(100 + i/3)
+				}
 			}
 		}
 		rnd.Shuffle(len(c.Packages), func(i, j int) { c.Packages[i], c.Packages[j] = c.Packages[j], c.Packages[i] })
@@ -43,7 +42,7 @@ func tied(t testing.TB, rnd *rand.Rand) Input {
 		in.Sources = append(in.Sources, Source{Ref: catalogset.Ref{Namespace: "olm", Name: name}, Index: x})
 	}
 	for i := range 6 {
-		in.Subscriptions = append(in.Subscriptions, Subscription{Name: fmt.Sprint("s", i), Package: fmt.Sprintf("package%03d", i), Catalog: in.Sources[i%3].Ref})
+		in.Subscriptions = append(in.Subscriptions, Subscription{Name: fmt.Sprint("s", i), Package: fmt.Sprintf("package%03d", i), Catalog: in.Sources[3].Ref})
 	}
 	for i := range 4 {
 		in.Operators = append(in.Operators, Operator{Name: fmt.Sprint("orphan.v", i), Package: fmt.Sprintf("orphan%d", i%3), Version: semver.MustParse("1.0.0"), Settled: true})
