@@ -114,15 +114,6 @@ func (k *checker) loops(c *channel, e *ending) {
 	}
 }
 
-// edge is what makes the next hop of a version.
-func (e *ending) edge(v *node) Edge {
-	next := e.hops.from(v)
-	if e.semantics == V0 {
-		return next.forward(v)[0]
-	}
-	return next.edges(v)[0]
-}
-
 // minorGap reports minor versions that none of their versions ever leaves, and
 // takes these from those that are left.
 func (k *checker) minorGap(c *channel, e *ending, left, saved map[*node]bool) {

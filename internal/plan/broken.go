@@ -22,7 +22,8 @@ func (r *request) broken() *trouble {
 		if problem == "" {
 			return nil
 		}
-		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has the package, but nothing of it can be used: %s",
+		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: "+
+			"catalog %s has the package, but nothing of it can be used: %s",
 			s.Package, s.Name, s.Catalog, problem), mend, false}
 	}
 	if _, ok := p.Channel(s.Channel); ok || s.Channel == "" {
@@ -34,7 +35,8 @@ func (r *request) broken() *trouble {
 	if problem == "" {
 		return nil
 	}
-	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: the catalog has the channel, but it cannot be used: %s",
+	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: "+
+		"the catalog has the channel, but it cannot be used: %s",
 		s.Channel, s.Package, s.Name, problem),
 		fmt.Sprintf("%s, or let Subscription %s follow %s", mend, s.Name, strings.Join(channelNames(p.Channels), " or ")), false}
 }
