@@ -2,7 +2,6 @@ package installplan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 			return nil
 		}
 		if err := x.checkCRD(s.step.Resolving, wanted, live); err != nil {
-			return err
+			return err // it was looked at before, but may have changed since
 		}
 		for key, value := range live.GetAnnotations() {
 			if strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) && annotations[key] == "" && x.isOperator(ctx, value) {
@@ -51,55 +50,6 @@ func (x *execution) convertsCRD(csv, crd string) bool {
 	return slices.ContainsFunc(incoming.Spec.WebhookDefinitions, func(w v1alpha1.WebhookDescription) bool {
 		return w.Type == v1alpha1.ConversionWebhook && slices.Contains(w.ConversionCRDs, crd)
 	})
-}
-
-// checkCRD objects to an upgrade that would lose data, or break operators that are not part of the plan.
-func (x *execution) checkCRD(csv string, wanted, live *unstructured.Unstructured) error {
-	incoming, known := x.incoming[csv]
-	for _, other := range x.operators {
-		if !other.ownsCRD(wanted.GetName()) || other.namespace == x.plan.Namespace && x.family[other.name] {
-			continue
-		}
-		name := fmt.Sprintf("%s %s/%s", v1alpha1.ClusterServiceVersionKind, other.namespace, other.name)
-		if other.namespace == x.plan.Namespace && known && incoming.OwnsCRD(wanted.GetName()) {
-			return fmt.Errorf("%s %s of %s is provided by %s already; a namespace can have only one of them", crdKind, wanted.GetName(), csv, name)
-		}
-		if lost := missing(versions(live, servedOnly), versions(wanted, servedOnly)); lost != "" {
-			return fmt.Errorf("%s %s is also owned by %s, so every version that it serves must stay, but the new one does not serve %s",
-				crdKind, wanted.GetName(), name, lost)
-		}
-	}
-	stored, _, _ := unstructured.NestedStringSlice(live.Object, "status", "storedVersions")
-	if lost := missing(stored, versions(wanted, everyVersion)); lost != "" {
-		return fmt.Errorf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", wanted.GetName(), lost)
-	}
-	return nil
-}
-
-func servedOnly(version map[string]any) bool { return version["served"] == true }
-func everyVersion(map[string]any) bool       { return true }
-
-// versions returns the names of versions of a CRD.
-func versions(crd *unstructured.Unstructured, which func(map[string]any) bool) []string {
-	all, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	var names []string
-	for _, v := range all {
-		version, _ := v.(map[string]any)
-		if name, ok := version["name"].(string); ok && which(version) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// missing returns the first of some names that is not among others; empty is none.
-func missing(names, others []string) string {
-	for _, name := range names {
-		if !slices.Contains(others, name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // isOperator tells whether a text namespace/name is that of a ClusterServiceVersion that exists and is no copy. If that cannot be

@@ -29,6 +29,8 @@ type execution struct {
 	operators operators
 	incoming  map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
 	family    map[string]bool                            // names of what the plan installs, and of all that this replaces
+
+	strictCRDs bool // every upgrade of a CRD is checked as if it had several owners
 }
 
 // stepRun is one step in a pass.
@@ -136,6 +138,9 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 		for name := range all.line(operatorOf(csv)) {
 			x.family[name] = true
 		}
+	}
+	if !x.readyCRDs(ctx, c) {
+		return
 	}
 	phases, steps := x.phases(ctx)
 	if seen.account != nil {

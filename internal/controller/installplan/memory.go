@@ -21,6 +21,7 @@ type remembered struct {
 	nudged       bool      // something has changed that may let a failed plan succeed
 	written      string    // the resource version that our last status was written over
 	failingSince time.Time // when the current series of failures began; zero is none
+	crds         crdChecks
 }
 
 // of returns what is remembered of a plan. The lock is held.

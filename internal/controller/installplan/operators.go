@@ -13,7 +13,7 @@ import (
 // operator is what is needed of a ClusterServiceVersion.
 type operator struct {
 	namespace, name, replaces string
-	ownsCRDs                  []string
+	crds                      []crdUse
 }
 
 // operators are the ClusterServiceVersions that exist, but for copies, in all namespaces that the manager can see.
@@ -35,14 +35,8 @@ func (c *Controller) operators(ctx context.Context) (operators, error) {
 }
 
 func operatorOf(csv *v1alpha1.ClusterServiceVersion) operator {
-	o := operator{namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces}
-	for _, crd := range csv.Spec.CustomResourceDefinitions.Owned {
-		o.ownsCRDs = append(o.ownsCRDs, crd.Name)
-	}
-	return o
+	return operator{namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces, crds: crdUses(csv)}
 }
-
-func (o operator) ownsCRD(name string) bool { return slices.Contains(o.ownsCRDs, name) }
 
 func (all operators) find(namespace, name string) (operator, bool) {
 	i := slices.IndexFunc(all, func(o operator) bool { return o.namespace == namespace && o.name == name })

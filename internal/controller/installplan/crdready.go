@@ -1,0 +1,145 @@
+package installplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// crdReason is that of Events about what an upgrade of a CRD breaks without being stopped for it.
+const crdReason = "CRDValidation"
+
+// crdStep is a step that replaces a CRD which the cluster has.
+type crdStep struct {
+	*stepRun
+	upgrade crdupgrade.Upgrade
+	verdict crdupgrade.Verdict
+}
+
+// readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them is refused or its objects
+// are not all looked at, and none is replaced before its objects are rewritten. It tells whether the pass may go on.
+func (x *execution) readyCRDs(ctx context.Context, c *Controller) bool {
+	var err error
+	if x.strictCRDs, err = strictCRDs(ctx, x.cached, x.plan.Namespace); err != nil {
+		x.err = err
+		return false
+	}
+	steps := x.crdSteps(ctx)
+	for _, prepare := range []func(context.Context, *Controller, *crdStep){x.checkObjects, x.migrate} {
+		if x.isHeld() {
+			return false
+		}
+		for _, s := range steps {
+			prepare(ctx, c, s)
+		}
+	}
+	return !x.isHeld()
+}
+
+// isHeld tells whether a CRD keeps the pass from going on.
+func (x *execution) isHeld() bool {
+	return slices.ContainsFunc(x.steps, func(s *stepRun) bool {
+		return s.due && s.step.Resource.Kind == crdKind && (s.result.err != nil && !s.step.Optional || s.result.waiting != "")
+	})
+}
+
+// crdSteps finds the CRDs that are replaced, and judges each.
+func (x *execution) crdSteps(ctx context.Context) []*crdStep {
+	found := make([]*crdStep, len(x.steps))
+	var group sync.WaitGroup
+	for i, s := range x.steps {
+		if s.due && s.step.Resource.Kind == crdKind {
+			group.Go(func() { found[i] = x.crdStep(ctx, s) })
+		}
+	}
+	group.Wait()
+	return slices.DeleteFunc(found, func(s *crdStep) bool { return s == nil })
+}
+
+// crdStep judges one CRD. It returns nil when there is nothing more to do about it. The cache is asked first whether there is such a CRD
+// at all: most plans bring new ones. Should it be wrong, the rules are applied once more when the CRD is written.
+func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	key := client.ObjectKey{Name: s.object.GetName()}
+	err := x.cached.Get(ctx, key, live)
+	if err == nil {
+		live = &apiextensionsv1.CustomResourceDefinition{}
+		err = x.live.Get(ctx, key, live)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		s.result.fail(fmt.Errorf("read %s %s: %w", crdKind, key.Name, err))
+	}
+	if err != nil || !live.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	upgrade, err := x.upgradeOf(s.step.Resolving, s.object, live)
+	if err != nil {
+		s.result.fail(err)
+		return nil
+	}
+	step := &crdStep{stepRun: s, upgrade: upgrade, verdict: crdupgrade.Judge(upgrade)}
+	if err := refusal(step.verdict.Refused); err != nil {
+		s.result.fail(err)
+		return nil
+	}
+	return step
+}
+
+// upgradeOf is the step from a live CRD to a wanted one, as it comes out: where the plan leaves conversion alone, it stays.
+func (x *execution) upgradeOf(csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (crdupgrade.Upgrade, error) {
+	wanted := &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
+		return crdupgrade.Upgrade{}, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
+	}
+	switch {
+	case x.convertsCRD(csv, wanted.Name):
+		wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
+	case wanted.Spec.Conversion == nil:
+		wanted.Spec.Conversion = live.Spec.Conversion
+	}
+	return crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(wanted.Name), Strict: x.strictCRDs}, nil
+}
+
+// checkCRD applies the rules once more to the CRD that is going to be replaced.
+func (x *execution) checkCRD(csv string, wanted, live *unstructured.Unstructured) error {
+	before := &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before); err != nil {
+		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)
+	}
+	upgrade, err := x.upgradeOf(csv, wanted, before)
+	if err != nil {
+		return err
+	}
+	verdict := crdupgrade.Judge(upgrade)
+	if err := refusal(verdict.Refused); err != nil {
+		return err
+	}
+	if len(verdict.Leaving) > 0 {
+		return fmt.Errorf("%s %s: %s is stored again, so its objects must be rewritten before it goes", crdKind, live.GetName(), verdict.Leaving[0])
+	}
+	return nil
+}
+
+func refusal(findings []crdupgrade.Finding) error {
+	var errs []error
+	for _, f := range findings {
+		errs = append(errs, errors.New(f.Sentence()))
+	}
+	return errors.Join(errs...)
+}
+
+// warnOfCRD makes an Event of what an upgrade breaks.
+func (c *Controller) warnOfCRD(plan *v1alpha1.InstallPlan, f crdupgrade.Finding) {
+	c.events.Event(plan, corev1.EventTypeWarning, crdReason, f.Sentence())
+}
