@@ -35,7 +35,8 @@ var running = sync.OnceValue(func() error {
 	}
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Config: devcluster.Config(), StoreDir: storeDir, Log: logr.Discard(), Ready: func() { close(ready) }})
+		ended <- Run(ctx, Options{Config: devcluster.Config(), StoreDir: storeDir, Log: logr.Discard(), Ready: func() { close(ready) },
+			CatalogAddress: listening, CatalogAdvertise: advertised})
 	}()
 	select {
 	case <-ready:
