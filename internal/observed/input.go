@@ -39,14 +39,22 @@ func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
 	return in, idle
 }
 
-// Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before.
+// Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before. What it
+// brought when it asked for another package is no longer its own.
 func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	for _, name := range []string{Target(sub), sub.Status.InstalledCSV} {
-		if n.Operator(name) != nil {
+		if csv := n.Operator(name); csv != nil && !ofOtherPackage(csv, sub.Spec.Package) {
 			return name
 		}
 	}
 	return ""
+}
+
+// ofOtherPackage tells whether it is recorded with an operator that it is of another package.
+func ofOtherPackage(csv *v1alpha1.ClusterServiceVersion, pkg string) bool {
+	var o plan.Operator
+	properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation])
+	return o.Package != "" && o.Package != pkg
 }
 
 // Target is the version that a Subscription moved to last. One that a plan made for a dependency starts with its starting version.
@@ -61,7 +69,7 @@ func Target(sub *v1alpha1.Subscription) string {
 // is not undone.
 func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
 	name := Target(sub)
-	if name == "" || n.Installed(sub) != "" {
+	if name == "" || n.Operator(name) != nil || n.Installed(sub) != "" {
 		return ""
 	}
 	for i := range n.Plans {
