@@ -10,8 +10,10 @@ import (
 	"fairlead.dev/fairlead/internal/apply"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -123,25 +125,60 @@ func TestModesChange(t *testing.T) {
 	c.settled()
 	c.quiet()
 
-	kept := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "operators"}}
-	changes, err := c.Remove(t.Context(), c.source, kept)
-	if err != nil || len(changes) != 6 {
+	changes, err := c.Remove(t.Context(), c.source)
+	if err != nil || len(changes) != 7 {
 		t.Errorf("removed: %v, %q", err, changes)
 	}
-	c.get(kept, "operators")
 	if n := len(c.livePods()); n > 0 {
 		t.Errorf("%d pods are left", n)
 	}
 	before := c.writes.Load()
-	if changes, err = c.Remove(t.Context(), c.source, kept); err != nil || len(changes) > 0 || c.writes.Load() != before {
+	if changes, err = c.Remove(t.Context(), c.source); err != nil || len(changes) > 0 || c.writes.Load() != before {
 		t.Errorf("removed again: %v, %q", err, changes)
-	}
-	if changes, err = c.Remove(t.Context(), c.source); err != nil || len(changes) != 1 {
-		t.Errorf("the Service is not kept any more: %v, %q", err, changes)
 	}
 	c.source.Spec = grpcSource().Spec
 	c.settled()
 	c.quiet()
+}
+
+// TestTheManagerServedItBefore: the Service led to the manager, which goes on answering until the pod does; and when the catalog
+// changes back, what the manager wrote stays.
+func TestTheManagerServedItBefore(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	inProcess := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "operators", Labels: managed(), OwnerReferences: []metav1.OwnerReference{owner(c.source, false)}},
+		Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeClusterIP, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
+			Ports: []corev1.ServicePort{{Name: "grpc", Protocol: corev1.ProtocolTCP, Port: 50051, TargetPort: intstr.FromInt32(7000)}},
+		},
+	}
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "operators-manager", Labels: managed(), OwnerReferences: inProcess.OwnerReferences},
+		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.1.2.3"}}},
+	}
+	slice.Labels[discoveryv1.LabelServiceName], slice.Labels[discoveryv1.LabelManagedBy] = "operators", "fairlead.dev"
+	if err := errors.Join(c.Create(t.Context(), inProcess, client.FieldOwner("fairlead-test")), c.Create(t.Context(), slice)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Remove(t.Context(), c.source); err != nil || c.writes.Load() > 0 {
+		t.Errorf("there was no pod, and something was removed (%v)", err)
+	}
+	out := c.ensure()
+	c.get(slice, slice.Name)
+	live := &corev1.Service{}
+	c.get(live, "operators")
+	if live.UID != inProcess.UID || live.Spec.Ports[0].TargetPort.IntValue() != Port || live.Spec.Selector[v1alpha1.CatalogSourceLabel] != "operators" {
+		t.Errorf("the Service is %+v", live.Spec)
+	}
+	c.become(out.Serving.Name, ready(true), runsImage(digestOne))
+	if out = c.ensure(); len(out.Changes) != 1 || !strings.Contains(out.Changes[0], "delete EndpointSlice") {
+		t.Errorf("once the pod answers: %q", out.Changes)
+	}
+	c.quiet()
+	if changes, err := c.Remove(t.Context(), c.source); err != nil || len(changes) != 5 {
+		t.Errorf("removed: %v, %q", err, changes)
+	}
 }
 
 // TestAPreparedServiceAccountIsUsed as it is, with its pull secrets, and left when the catalog goes.

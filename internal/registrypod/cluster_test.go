@@ -18,6 +18,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,8 +38,9 @@ type cluster struct {
 	source *v1alpha1.CatalogSource
 }
 
-// newCluster makes a catalog. What the cluster holds of its spec is a source type that no controller acts on: the tests pass the
-// spec that they are about to the Keeper themselves.
+// newCluster makes a catalog. Managers of other tests may work on the same cluster, so that what it holds is a CatalogSource that is
+// being deleted, which they let be, and which the garbage collector respects as an owner until it is gone. The tests pass the spec
+// that they are about to the Keeper themselves.
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
 	c := &cluster{t: t}
@@ -52,8 +54,17 @@ func newCluster(t *testing.T, name string) *cluster {
 	c.source = grpcSource()
 	c.source.Namespace, c.source.Name, c.source.UID = devcluster.Namespace(t), name, ""
 	stored := c.source.DeepCopy()
-	stored.Spec = v1alpha1.CatalogSourceSpec{SourceType: "of-a-test"}
+	stored.Finalizers = []string{"test.fairlead.dev/keep"}
 	c.eventually("create the CatalogSource", func() error { return c.Create(t.Context(), stored) })
+	t.Cleanup(func() {
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		if err := c.Client.Patch(context.Background(), stored, patch); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := c.Client.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
 	c.source.UID, c.source.CreationTimestamp = stored.UID, stored.CreationTimestamp
 	config := devcluster.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, writes: &c.writes} })
@@ -124,8 +135,10 @@ func (c *cluster) eventually(what string, do func() error) {
 	c.t.Fatalf("%s: %v", what, err)
 }
 
-// request is for the catalog as it is wanted, without a poll.
-func (c *cluster) request() Request { return Request{Source: c.source, ConfigMapVersion: "1"} }
+// request is for the catalog as it is wanted, without a poll, at a time when no pod is young any more.
+func (c *cluster) request() Request {
+	return Request{Source: c.source, ConfigMapVersion: "1", Now: time.Now().Add(time.Hour)}
+}
 
 func (c *cluster) ensure() Outcome {
 	c.t.Helper()

@@ -21,6 +21,8 @@ type Situation struct {
 	PollDue bool
 	// RegistryDigest is what the registry says that the image is now; empty is unknown, and then a poll runs the image to find out.
 	RegistryDigest string
+	// Now keeps pods that die at once from being replaced at once.
+	Now time.Time
 }
 
 // Verb is what is done with a pod.
@@ -71,6 +73,9 @@ const (
 	graceReplaced = 1
 )
 
+// youngDeath is the age at which the death of a pod does not delay its successor any more.
+const youngDeath = 10 * time.Second
+
 // Decide says what is to be done about the pods of a catalog.
 //
 // A pod that is replaced goes on serving until its successor answers, so that a catalog whose new image cannot be started keeps its
@@ -78,12 +83,11 @@ const (
 func Decide(s Situation) Decision {
 	in := survey(s.Wanted, s.Pods)
 	d := &Decision{}
-	for _, p := range in.dead {
-		d.add(Delete, p, graceDead, words(p))
-	}
 	in.current = d.settleUpdate(s, in)
 	d.choose(in)
+	held := d.bury(s, in)
 	switch {
+	case held:
 	case len(in.current) == 0:
 		d.create(s, in)
 	case s.PollDue:
@@ -124,6 +128,20 @@ func (d *Decision) choose(in inventory) {
 	if last != nil {
 		d.Serving, d.Ready = last, true
 	}
+}
+
+// bury deletes what is dead. A pod that died young is kept for a while, and holds its successor up: what killed it, such as a node that
+// takes no pods, may still be there.
+func (d *Decision) bury(s Situation, in inventory) (held bool) {
+	for i, p := range in.dead {
+		if wait := p.CreationTimestamp.Add(youngDeath).Sub(s.Now); i == 0 && len(in.current) == 0 && wait > 0 {
+			d.Waiting = fmt.Sprintf("pod %s died as soon as it was started: %s; another one is started in %s", p.Name, words(p), wait.Round(time.Second))
+			d.Again, held = wait, true
+			continue
+		}
+		d.add(Delete, p, graceDead, words(p))
+	}
+	return held
 }
 
 // first is the newest pod that answers, or else the newest.

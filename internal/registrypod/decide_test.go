@@ -145,12 +145,18 @@ func TestDecide(t *testing.T) {
 		waiting string // part of what is said
 		problem string
 	}{
-		"no pod":         {want: "create serving; a new one serves", waiting: "is being started"},
-		"as wanted":      {pods: []corev1.Pod{pod("a", 0)}, want: "a serves, ready"},
-		"not ready":      {pods: []corev1.Pod{pod("a", 0, waits("ErrImagePull", "manifest unknown"))}, want: "a serves", waiting: "container registry-server waits (ErrImagePull: manifest unknown)"},
-		"being deleted":  {pods: []corev1.Pod{pod("a", 0, leaving)}, want: "create serving; a new one serves", waiting: "is being started"},
-		"failed":         {pods: []corev1.Pod{pod("a", 0, failedPod)}, want: "delete a within 0s; create serving; a new one serves", waiting: "is being started"},
-		"evicted":        {pods: []corev1.Pod{pod("a", 0, evicted)}, want: "delete a within 0s; create serving; a new one serves", waiting: "is being started"},
+		"no pod":        {want: "create serving; a new one serves", waiting: "is being started"},
+		"as wanted":     {pods: []corev1.Pod{pod("a", 0)}, want: "a serves, ready"},
+		"not ready":     {pods: []corev1.Pod{pod("a", 0, waits("ErrImagePull", "manifest unknown"))}, want: "a serves", waiting: "container registry-server waits (ErrImagePull: manifest unknown)"},
+		"being deleted": {pods: []corev1.Pod{pod("a", 0, leaving)}, want: "create serving; a new one serves", waiting: "is being started"},
+		"failed":        {pods: []corev1.Pod{pod("a", 0, failedPod)}, want: "delete a within 0s; create serving; a new one serves", waiting: "is being started"},
+		"evicted":       {pods: []corev1.Pod{pod("a", 0, evicted)}, want: "delete a within 0s; create serving; a new one serves", waiting: "is being started"},
+		"failed as soon as it was started": {
+			pods: []corev1.Pod{pod("a", 9, failedPod), pod("b", 60, failedPod)}, want: "delete a within 0s; none serves, again in 10s", waiting: "pod b died as soon as it was started: it is Failed",
+		},
+		"of an earlier spec, while the successor dies as soon as it is started": {
+			pods: []corev1.Pod{pod("a", 0, oldSpec), pod("b", 60, failedPod)}, want: "a serves, ready, again in 10s", waiting: "pod b died as soon as it was started",
+		},
 		"one is evicted": {pods: []corev1.Pod{pod("a", 0, evicted), pod("b", 1)}, want: "delete a within 0s; b serves, ready"},
 		"two that serve, the newest one that answers stays": {
 			pods: []corev1.Pod{pod("a", 0), pod("b", 1), pod("c", 2, ready(false))},
@@ -215,7 +221,7 @@ func TestDecide(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Situation{Wanted: wantedPod(t), Pods: test.pods, PollDue: test.due, RegistryDigest: test.digest}
+			s := Situation{Wanted: wantedPod(t), Pods: test.pods, PollDue: test.due, RegistryDigest: test.digest, Now: epoch.Add(time.Hour)}
 			d := Decide(s)
 			if diff := cmp.Diff(test.want, story(d)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -263,7 +269,7 @@ func TestAChangedConfigMapChangesThePod(t *testing.T) {
 // TestPodNames: the same situation gives the same name, so that a repeated create makes one pod; another one gives another.
 func TestPodNames(t *testing.T) {
 	name := func(pods ...corev1.Pod) string {
-		return Decide(Situation{Wanted: wantedPod(t), Pods: pods}).Actions[len(pods)].Pod.Name
+		return Decide(Situation{Wanted: wantedPod(t), Pods: pods, Now: epoch.Add(time.Hour)}).Actions[len(pods)].Pod.Name
 	}
 	first := name()
 	if first != name() || !strings.HasPrefix(first, "operators-") || len(first) != len("operators-")+5 {

@@ -198,6 +198,29 @@ func TestTwoManagersAtOnce(t *testing.T) {
 	}
 }
 
+// lagging is a reader that has not heard of any pod yet.
+type lagging struct{ client.Reader }
+
+func (l lagging) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// TestAReaderThatLagsBehind: the pod that was just made is not made again.
+func TestAReaderThatLagsBehind(t *testing.T) {
+	f := newFaulty(t)
+	k := &Keeper{Client: f, Reader: lagging{f}, FieldOwner: "fairlead-test", Settings: defaults().Settings}
+	var names []string
+	for range 2 {
+		out, err := k.Ensure(t.Context(), Request{Source: grpcSource()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, out.Serving.Name)
+	}
+	var pods corev1.PodList
+	if err := f.List(t.Context(), &pods); err != nil || len(pods.Items) != 1 || names[0] != names[1] {
+		t.Errorf("%v: %d pods, served by %v", err, len(pods.Items), names)
+	}
+}
+
 // TestANameOfSomebodyElse: another pod has the name that this one would get.
 func TestANameOfSomebodyElse(t *testing.T) {
 	name := Decide(Situation{Wanted: wantedPod(t)}).Actions[0].Pod.Name

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
@@ -32,9 +33,10 @@ type Request struct {
 	Source *v1alpha1.CatalogSource
 	// ConfigMapVersion is the resource version of the ConfigMap of a configmap catalog.
 	ConfigMapVersion string
-	// PollDue and RegistryDigest are as in Situation.
+	// PollDue, RegistryDigest and Now are as in Situation.
 	PollDue        bool
 	RegistryDigest string
+	Now            time.Time
 }
 
 // Outcome is how far the catalog is, for its status and its events.
@@ -72,8 +74,8 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Decision = Decide(Situation{Wanted: wanted.Pod, Pods: pods, PollDue: r.PollDue, RegistryDigest: r.RegistryDigest})
-	err = errors.Join(k.carryOut(ctx, wanted.Pod, &out), k.removeLeftovers(ctx, r.Source, false, wanted.companions(), &out.Changes))
+	out.Decision = Decide(Situation{Wanted: wanted.Pod, Pods: pods, PollDue: r.PollDue, RegistryDigest: r.RegistryDigest, Now: r.Now})
+	err = errors.Join(k.carryOut(ctx, wanted.Pod, &out), k.removeLeftovers(ctx, r.Source, wanted, &out))
 	if p := out.Serving; p != nil {
 		out.Digest = RunningDigest(p)
 		if !p.CreationTimestamp.IsZero() {
@@ -81,13 +83,6 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 		}
 	}
 	return out, err
-}
-
-// Remove takes away what Ensure made for a catalog that is no longer served by a pod, but for the objects to keep: a Service, say,
-// that leads elsewhere now. What a CatalogSource leaves behind when it is deleted itself is collected as garbage.
-func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource, keep ...client.Object) (changes []string, err error) {
-	err = k.removeLeftovers(ctx, source, true, keep, &changes)
-	return changes, err
 }
 
 // Forget drops what is known of a catalog that is gone.

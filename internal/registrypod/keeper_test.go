@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
@@ -225,6 +226,11 @@ func TestAnEvictedPodIsReplaced(t *testing.T) {
 	c.unscheduled()
 	before := c.ensure().Serving
 	c.become(before.Name, failedPod, evicted)
+	r := c.request()
+	r.Now = time.Now()
+	if out, err := c.Ensure(t.Context(), r); err != nil || len(out.Changes) > 0 || out.Again <= 0 || out.Again > youngDeath {
+		t.Errorf("at once: %v, again in %s, %q", err, out.Again, out.Changes)
+	}
 	out := c.ensure()
 	if len(out.Actions) != 2 || out.Serving.Name == before.Name {
 		t.Errorf("changes %q", out.Changes)

@@ -3,11 +3,11 @@ package registrypod
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,21 +24,51 @@ type namedObject struct {
 	name string
 }
 
-// removeLeftovers deletes what an earlier kind of the catalog needed and this one does not. What it looked at once it need not look at
-// again, as long as the same is kept.
-func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSource, pods bool, keep []client.Object, changes *[]string) error {
-	kept, state, err := k.kept(keep, pods)
-	if err != nil {
-		return failed(source, err)
+// Remove takes away what Ensure made for a catalog that is no longer served by a pod. The Service of a pod goes as well, and whoever
+// serves the catalog from then on makes another one afterwards: without selector it would keep the addresses of the pod for ever. A
+// Service that Ensure did not write stays. What a CatalogSource leaves behind when it is deleted itself is collected as garbage.
+func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource) (changes []string, err error) {
+	const state = "no pod"
+	if k.isTidy(source, state) {
+		return nil, nil
 	}
-	if before, ok := k.tidied.Load(source.UID); ok && before == state {
+	if err := k.removePods(ctx, source, &changes); err != nil {
+		return changes, err
+	}
+	return changes, k.removeObjects(ctx, source, nil, state, &changes)
+}
+
+// removeLeftovers deletes what an earlier kind of the catalog needed and a catalog in a pod, or in this kind of pod, does not. The
+// manager goes on answering for the catalog until the pod does.
+func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSource, wanted *Objects, out *Outcome) error {
+	kept := map[namedObject]bool{}
+	state := fmt.Sprintf("pod that is ready: %t", out.Ready)
+	for _, o := range wanted.companions() {
+		gvk, err := apiutil.GVKForObject(o, k.Client.Scheme())
+		if err != nil {
+			return failed(source, err)
+		}
+		kept[namedObject{gvk, o.GetName()}] = true
+		state += " " + o.GetName()
+	}
+	if k.isTidy(source, state) {
 		return nil
 	}
-	if pods {
-		if err := k.removePods(ctx, source, changes); err != nil {
+	if out.Ready {
+		if err := k.removeSlices(ctx, source, &out.Changes); err != nil {
 			return err
 		}
 	}
+	return k.removeObjects(ctx, source, kept, state, &out.Changes)
+}
+
+// isTidy tells whether all leftovers were looked for already: they need not be looked for again.
+func (k *Keeper) isTidy(source *v1alpha1.CatalogSource, state string) bool {
+	before, ok := k.tidied.Load(source.UID)
+	return ok && before == state
+}
+
+func (k *Keeper) removeObjects(ctx context.Context, source *v1alpha1.CatalogSource, kept map[namedObject]bool, state string, changes *[]string) error {
 	for _, o := range everything(source) {
 		if !kept[o] {
 			if err := k.removeObject(ctx, source, o, changes); err != nil {
@@ -50,18 +80,19 @@ func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSo
 	return nil
 }
 
-// kept is what is to be kept, as a set and as a text.
-func (k *Keeper) kept(keep []client.Object, pods bool) (map[namedObject]bool, string, error) {
-	set, text := map[namedObject]bool{}, fmt.Sprintf("pods %t", !pods)
-	for _, o := range keep {
-		gvk, err := apiutil.GVKForObject(o, k.Client.Scheme())
-		if err != nil {
-			return nil, "", err
-		}
-		set[namedObject{gvk, o.GetName()}] = true
-		text += strings.Join([]string{"", gvk.Kind, o.GetName()}, " ")
+// removeSlices ends what leads clients elsewhere than to the pod. What leads to the pod belongs to the Service, not to the catalog.
+func (k *Keeper) removeSlices(ctx context.Context, source *v1alpha1.CatalogSource, changes *[]string) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSliceList"))
+	if err := k.Reader.List(ctx, list, client.InNamespace(source.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: ServiceName(source.Name)}); err != nil {
+		return fmt.Errorf("list the EndpointSlices of Service %s/%s: %w", source.Namespace, ServiceName(source.Name), err)
 	}
-	return set, text, nil
+	for i := range list.Items {
+		if err := k.removeLive(ctx, source, &list.Items[i], changes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // everything that a catalog in a pod may consist of besides pods, whatever its kind.
@@ -99,7 +130,7 @@ func (k *Keeper) removePods(ctx context.Context, source *v1alpha1.CatalogSource,
 	return nil
 }
 
-// removeObject deletes an object if it was made for the catalog.
+// removeObject deletes an object that a catalog may have left behind.
 func (k *Keeper) removeObject(ctx context.Context, source *v1alpha1.CatalogSource, o namedObject, changes *[]string) error {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(o.kind)
@@ -110,12 +141,21 @@ func (k *Keeper) removeObject(ctx context.Context, source *v1alpha1.CatalogSourc
 	if err != nil {
 		return fmt.Errorf("read %s %s/%s, to see whether the catalog left it behind: %w", o.kind.Kind, source.Namespace, o.name, err)
 	}
+	if _, hashed := live.Labels[v1alpha1.ServiceSpecHashLabel]; !hashed && o.kind.Kind == "Service" {
+		return nil // somebody else wrote it since
+	}
+	live.SetGroupVersionKind(o.kind)
+	return k.removeLive(ctx, source, live, changes)
+}
+
+// removeLive deletes an object that is there, if it was made for the catalog.
+func (k *Keeper) removeLive(ctx context.Context, source *v1alpha1.CatalogSource, live *metav1.PartialObjectMetadata, changes *[]string) error {
 	if !owns(source, live) || live.DeletionTimestamp != nil {
 		return nil
 	}
 	if err := k.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s %s/%s, which is not needed any more: %w", o.kind.Kind, source.Namespace, o.name, err)
+		return fmt.Errorf("delete %s %s/%s, which is not needed any more: %w", live.Kind, source.Namespace, live.Name, err)
 	}
-	*changes = append(*changes, fmt.Sprintf("%s %s %s/%s: not needed any more", Delete, o.kind.Kind, source.Namespace, o.name))
+	*changes = append(*changes, fmt.Sprintf("%s %s %s/%s: not needed any more", Delete, live.Kind, source.Namespace, live.Name))
 	return nil
 }
