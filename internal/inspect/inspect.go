@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -77,6 +78,11 @@ func (o *objects) tree(namespace string) []Node {
 	shown := map[string]bool{}
 	for i := range o.subscriptions.Items {
 		nodes = append(nodes, o.subscription(&o.subscriptions.Items[i], shown))
+	}
+	for i := range o.plans.Items {
+		if p := &o.plans.Items[i]; isHandWritten(p) {
+			nodes = append(nodes, plan(p))
+		}
 	}
 	for i := range o.operators.Items {
 		if csv := &o.operators.Items[i]; !shown[csv.Name] && !csv.IsCopied() {
@@ -151,6 +157,11 @@ func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool
 		n.Reason = strings.TrimPrefix(n.Reason+"\ndeprecated: "+d.Message, "\n")
 	}
 	return n
+}
+
+// isHandWritten tells whether people made a plan, rather than a Subscription.
+func isHandWritten(p *v1alpha1.InstallPlan) bool {
+	return !slices.ContainsFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == v1alpha1.SubscriptionKind })
 }
 
 func plan(p *v1alpha1.InstallPlan) Node {

@@ -47,8 +47,16 @@ func aSubscription(state v1alpha1.SubscriptionState, installed, plan string, rea
 }
 
 func aPlan(phase v1alpha1.InstallPlanPhase, message string) *v1alpha1.InstallPlan {
-	return &v1alpha1.InstallPlan{ObjectMeta: meta("install-abcde"), Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"op.v1"}},
+	owned := meta("install-abcde")
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.SubscriptionKind, Name: "op"}}
+	return &v1alpha1.InstallPlan{ObjectMeta: owned, Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"op.v1"}},
 		Status: v1alpha1.InstallPlanStatus{Phase: phase, Message: message, Plan: []*v1alpha1.Step{{Status: v1alpha1.StepStatusCreated}, nil, {Status: v1alpha1.StepStatusUnknown}}}}
+}
+
+// byHand makes a plan one that no Subscription made.
+func byHand(p *v1alpha1.InstallPlan) *v1alpha1.InstallPlan {
+	p.OwnerReferences = nil
+	return p
 }
 
 func aCSV(phase v1alpha1.ClusterServiceVersionPhase, reason v1alpha1.ConditionReason, message string, unmet ...string) *v1alpha1.ClusterServiceVersion {
@@ -136,6 +144,14 @@ Namespace operators
 └── ✗ Subscription op (package op, channel stable of catalog olm/cat) UpgradePending
     └── ✗ InstallPlan install-abcde (op.v1; 1 of 3 steps) RequiresApproval
             waits for approval: kubectl -n operators patch installplans.operators.coreos.com install-abcde --type merge -p '{"spec":{"approved":true}}'
+`},
+		"a plan that people wrote says what is wrong with it": {
+			objects: []client.Object{anOperatorGroup(), byHand(aPlan(v1alpha1.InstallPlanPhasePlanning, "no catalog has ClusterServiceVersion op.v1"))},
+			want: `
+Namespace operators
+├── ✓ OperatorGroup all (all namespaces)
+└── ✗ InstallPlan install-abcde (op.v1; 1 of 3 steps) Planning
+        no catalog has ClusterServiceVersion op.v1
 `},
 		"no OperatorGroup, a catalog that fails, and a manager that does not run": {
 			objects: []client.Object{aSource("olm", "TRANSIENT_FAILURE", "connection refused"), aSource(ns, "", ""), aSubscription("", "", "", "", ""), aCSV(v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup, "no group")},
