@@ -11,7 +11,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -80,7 +79,7 @@ func (o *objects) tree(namespace string) []Node {
 		nodes = append(nodes, o.subscription(&o.subscriptions.Items[i], shown))
 	}
 	for i := range o.plans.Items {
-		if p := &o.plans.Items[i]; isHandWritten(p) {
+		if p := &o.plans.Items[i]; p.IsHandWritten() {
 			nodes = append(nodes, plan(p))
 		}
 	}
@@ -157,11 +156,6 @@ func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool
 		n.Reason = strings.TrimPrefix(n.Reason+"\ndeprecated: "+d.Message, "\n")
 	}
 	return n
-}
-
-// isHandWritten tells whether people made a plan, rather than a Subscription.
-func isHandWritten(p *v1alpha1.InstallPlan) bool {
-	return !slices.ContainsFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == v1alpha1.SubscriptionKind })
 }
 
 func plan(p *v1alpha1.InstallPlan) Node {

@@ -8,5 +8,6 @@
 // lists the labels, annotations and finalizers that the kinds use.
 //
 // +groupName=operators.coreos.com
+// +k8s:openapi-model-package=com.coreos.operators.v1alpha1
 // +kubebuilder:object:generate=true
 package v1alpha1

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestInstallPlanSetCondition(t *testing.T) {
@@ -53,5 +54,28 @@ func TestBundleLookupConditions(t *testing.T) {
 	l.RemoveCondition(BundleLookupPending)
 	if got := l.GetCondition(BundleLookupPending); got.Status != corev1.ConditionUnknown || len(l.Conditions) != 0 {
 		t.Errorf("after removal: %+v", l.Conditions)
+	}
+}
+
+func TestInstallPlanIsHandWritten(t *testing.T) {
+	owned := func(kinds ...string) *InstallPlan {
+		p := &InstallPlan{}
+		for _, kind := range kinds {
+			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: kind})
+		}
+		return p
+	}
+	for name, test := range map[string]struct {
+		plan *InstallPlan
+		want bool
+	}{
+		"nobody owns it":          {owned(), true},
+		"an application owns it":  {owned("Application"), true},
+		"a Subscription made it":  {owned("Subscription"), false},
+		"several, one of them is": {owned("Application", "Subscription"), false},
+	} {
+		if got := test.plan.IsHandWritten(); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

@@ -16,15 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// isHandWritten tells whether people made a plan, rather than a Subscription.
-func isHandWritten(p *v1alpha1.InstallPlan) bool {
-	return !slices.ContainsFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == v1alpha1.SubscriptionKind })
-}
-
 // isUnresolved tells whether the steps of a plan are still to be found: it is written by hand, has not begun, and has no steps, or those
 // that were found are not those of what its spec names now.
 func isUnresolved(p *v1alpha1.InstallPlan) bool {
-	if !isHandWritten(p) || p.Status.StartTime != nil || !unfinished(p) {
+	if !p.IsHandWritten() || p.Status.StartTime != nil || !unfinished(p) {
 		return false
 	}
 	resolved := p.Status.GetCondition(v1alpha1.InstallPlanResolved)

@@ -169,6 +169,9 @@ func (c *Controller) collect(ctx context.Context, s *state) error {
 	newest := map[types.UID]bool{} // Subscriptions whose newest plan has been seen: the plans are sorted, the newest first
 	for i := range s.Plans {
 		p := &s.Plans[i]
+		if p.IsHandWritten() {
+			continue // whoever wrote it, perhaps in Git, would only write it again
+		}
 		finished := p.Status.Phase == v1alpha1.InstallPlanPhaseComplete || p.Status.Phase == v1alpha1.InstallPlanPhaseFailed
 		needed := false
 		for _, owner := range p.OwnerReferences {

@@ -299,7 +299,8 @@ func TestLargeManifestsAreReferences(t *testing.T) {
 }
 
 func TestOldPlansAreCollected(t *testing.T) {
-	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	mine := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mine"}, Status: v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseComplete}}
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), mine)
 	versions := []string{"1.0.0"}
 	for i := range 9 {
 		w.serve("cat", pkg("a", "A", "", versions...))
@@ -313,8 +314,11 @@ func TestOldPlansAreCollected(t *testing.T) {
 		versions = append(versions, fmt.Sprintf("1.%d.0", i+1))
 	}
 	plans := w.plans()
-	if len(plans) > keptPlans+1 {
+	if len(plans) > keptPlans+2 {
 		t.Errorf("%d plans are kept", len(plans))
+	}
+	if !slices.ContainsFunc(plans, func(p v1alpha1.InstallPlan) bool { return p.Name == mine.Name }) {
+		t.Error("a plan that somebody wrote by hand was collected")
 	}
 	if ref := w.subscription("a").Status.InstallPlanRef.Name; !slices.ContainsFunc(plans, func(p v1alpha1.InstallPlan) bool { return p.Name == ref }) {
 		t.Error("the plan that the Subscription refers to was collected")
