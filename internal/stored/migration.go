@@ -79,7 +79,7 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 func versionsChanged(crd *definition) time.Time {
 	var last time.Time
 	for _, entry := range crd.ManagedFields {
-		if entry.Time != nil && entry.FieldsV1 != nil && entry.Time.After(last) && strings.Contains(string(entry.FieldsV1.Raw), `"f:versions"`) {
+		if entry.Time != nil && entry.FieldsV1 != nil && entry.Time.After(last) && strings.Contains(entry.FieldsV1.GetRawString(), `"f:versions"`) {
 			last = entry.Time.Time
 		}
 	}
