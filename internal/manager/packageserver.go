@@ -193,6 +193,9 @@ func (p *packages) podName() string {
 // advertised is where the API server reaches a server that listens at an address.
 func (p *packages) advertised(ctx context.Context, listening netip.AddrPort) (netip.AddrPort, func(), error) {
 	if p.Route != nil && p.Advertise == "" {
+		if listening.Addr().IsUnspecified() {
+			listening = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), listening.Port())
+		}
 		return p.Route(ctx, listening)
 	}
 	at, err := advertise(p.Advertise, os.Getenv(PodIPVariable), listening)

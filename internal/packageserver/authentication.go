@@ -63,12 +63,8 @@ func authorities(client kubernetes.Interface, purpose, key string) (*dynamiccert
 	return c, nil
 }
 
-// run follows changes until the context ends.
-func (d *delegation) run(ctx context.Context) {
-	go d.clients.Run(ctx, 1)
-	go d.frontProxy.Run(ctx, 1)
-	go d.headers.Run(ctx, 1)
-}
+// run follows changes until the context ends. The server itself follows those of the authorities that its listener believes.
+func (d *delegation) run(ctx context.Context) { go d.headers.Run(ctx, 1) }
 
 func (d *delegation) authenticate(client kubernetes.Interface, config *genericapiserver.Config) error {
 	front := &authenticatorfactory.RequestHeaderConfig{

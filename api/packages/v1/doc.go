@@ -5,5 +5,6 @@
 //
 // +groupName=packages.operators.coreos.com
 // +k8s:openapi-gen=true
+// +k8s:openapi-model-package=com.coreos.operators.packages.v1
 // +kubebuilder:object:generate=true
 package v1

@@ -7,7 +7,8 @@ package openapi
 
 import (
 	v1alpha1 "fairlead.dev/fairlead/api/operators/v1alpha1"
-	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	v1 "fairlead.dev/fairlead/api/packages/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	version "k8s.io/apimachinery/pkg/version"
 	common "k8s.io/kube-openapi/pkg/common"
@@ -16,79 +17,79 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
-		"fairlead.dev/fairlead/api/operators/v1alpha1.APIResourceReference":      schema_fairlead_api_operators_v1alpha1_APIResourceReference(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDefinitions":     schema_fairlead_api_operators_v1alpha1_APIServiceDefinitions(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDescription":     schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.AppLink":                   schema_fairlead_api_operators_v1alpha1_AppLink(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.CRDDescription":            schema_fairlead_api_operators_v1alpha1_CRDDescription(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.CustomResourceDefinitions": schema_fairlead_api_operators_v1alpha1_CustomResourceDefinitions(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor":                schema_fairlead_api_operators_v1alpha1_Descriptor(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.Icon":                      schema_fairlead_api_operators_v1alpha1_Icon(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.InstallMode":               schema_fairlead_api_operators_v1alpha1_InstallMode(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.Maintainer":                schema_fairlead_api_operators_v1alpha1_Maintainer(ref),
-		"fairlead.dev/fairlead/api/operators/v1alpha1.OperatorVersion":           schema_fairlead_api_operators_v1alpha1_OperatorVersion(ref),
-		"fairlead.dev/fairlead/api/packages/v1.CSVDescription":                   schema_fairlead_api_packages_v1_CSVDescription(ref),
-		"fairlead.dev/fairlead/api/packages/v1.ChannelEntry":                     schema_fairlead_api_packages_v1_ChannelEntry(ref),
-		"fairlead.dev/fairlead/api/packages/v1.Deprecation":                      schema_fairlead_api_packages_v1_Deprecation(ref),
-		"fairlead.dev/fairlead/api/packages/v1.PackageChannel":                   schema_fairlead_api_packages_v1_PackageChannel(ref),
-		"fairlead.dev/fairlead/api/packages/v1.PackageManifest":                  schema_fairlead_api_packages_v1_PackageManifest(ref),
-		"fairlead.dev/fairlead/api/packages/v1.PackageManifestList":              schema_fairlead_api_packages_v1_PackageManifestList(ref),
-		"fairlead.dev/fairlead/api/packages/v1.PackageManifestSpec":              schema_fairlead_api_packages_v1_PackageManifestSpec(ref),
-		"fairlead.dev/fairlead/api/packages/v1.PackageManifestStatus":            schema_fairlead_api_packages_v1_PackageManifestStatus(ref),
-		v1.APIGroup{}.OpenAPIModelName():                                         schema_pkg_apis_meta_v1_APIGroup(ref),
-		v1.APIGroupList{}.OpenAPIModelName():                                     schema_pkg_apis_meta_v1_APIGroupList(ref),
-		v1.APIResource{}.OpenAPIModelName():                                      schema_pkg_apis_meta_v1_APIResource(ref),
-		v1.APIResourceList{}.OpenAPIModelName():                                  schema_pkg_apis_meta_v1_APIResourceList(ref),
-		v1.APIVersions{}.OpenAPIModelName():                                      schema_pkg_apis_meta_v1_APIVersions(ref),
-		v1.ApplyOptions{}.OpenAPIModelName():                                     schema_pkg_apis_meta_v1_ApplyOptions(ref),
-		v1.Condition{}.OpenAPIModelName():                                        schema_pkg_apis_meta_v1_Condition(ref),
-		v1.CreateOptions{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_CreateOptions(ref),
-		v1.DeleteOptions{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_DeleteOptions(ref),
-		v1.Duration{}.OpenAPIModelName():                                         schema_pkg_apis_meta_v1_Duration(ref),
-		v1.FieldSelectorRequirement{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_FieldSelectorRequirement(ref),
-		v1.FieldsV1{}.OpenAPIModelName():                                         schema_pkg_apis_meta_v1_FieldsV1(ref),
-		v1.GetOptions{}.OpenAPIModelName():                                       schema_pkg_apis_meta_v1_GetOptions(ref),
-		v1.GroupKind{}.OpenAPIModelName():                                        schema_pkg_apis_meta_v1_GroupKind(ref),
-		v1.GroupResource{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_GroupResource(ref),
-		v1.GroupVersion{}.OpenAPIModelName():                                     schema_pkg_apis_meta_v1_GroupVersion(ref),
-		v1.GroupVersionForDiscovery{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_GroupVersionForDiscovery(ref),
-		v1.GroupVersionKind{}.OpenAPIModelName():                                 schema_pkg_apis_meta_v1_GroupVersionKind(ref),
-		v1.GroupVersionResource{}.OpenAPIModelName():                             schema_pkg_apis_meta_v1_GroupVersionResource(ref),
-		v1.InternalEvent{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_InternalEvent(ref),
-		v1.LabelSelector{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_LabelSelector(ref),
-		v1.LabelSelectorRequirement{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_LabelSelectorRequirement(ref),
-		v1.List{}.OpenAPIModelName():                                             schema_pkg_apis_meta_v1_List(ref),
-		v1.ListMeta{}.OpenAPIModelName():                                         schema_pkg_apis_meta_v1_ListMeta(ref),
-		v1.ListOptions{}.OpenAPIModelName():                                      schema_pkg_apis_meta_v1_ListOptions(ref),
-		v1.ManagedFieldsEntry{}.OpenAPIModelName():                               schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref),
-		v1.MicroTime{}.OpenAPIModelName():                                        schema_pkg_apis_meta_v1_MicroTime(ref),
-		v1.ObjectMeta{}.OpenAPIModelName():                                       schema_pkg_apis_meta_v1_ObjectMeta(ref),
-		v1.OwnerReference{}.OpenAPIModelName():                                   schema_pkg_apis_meta_v1_OwnerReference(ref),
-		v1.PartialObjectMetadata{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_PartialObjectMetadata(ref),
-		v1.PartialObjectMetadataList{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref),
-		v1.Patch{}.OpenAPIModelName():                                            schema_pkg_apis_meta_v1_Patch(ref),
-		v1.PatchOptions{}.OpenAPIModelName():                                     schema_pkg_apis_meta_v1_PatchOptions(ref),
-		v1.Preconditions{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_Preconditions(ref),
-		v1.RootPaths{}.OpenAPIModelName():                                        schema_pkg_apis_meta_v1_RootPaths(ref),
-		v1.ServerAddressByClientCIDR{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_ServerAddressByClientCIDR(ref),
-		v1.ShardInfo{}.OpenAPIModelName():                                        schema_pkg_apis_meta_v1_ShardInfo(ref),
-		v1.Status{}.OpenAPIModelName():                                           schema_pkg_apis_meta_v1_Status(ref),
-		v1.StatusCause{}.OpenAPIModelName():                                      schema_pkg_apis_meta_v1_StatusCause(ref),
-		v1.StatusDetails{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_StatusDetails(ref),
-		v1.Table{}.OpenAPIModelName():                                            schema_pkg_apis_meta_v1_Table(ref),
-		v1.TableColumnDefinition{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_TableColumnDefinition(ref),
-		v1.TableOptions{}.OpenAPIModelName():                                     schema_pkg_apis_meta_v1_TableOptions(ref),
-		v1.TableRow{}.OpenAPIModelName():                                         schema_pkg_apis_meta_v1_TableRow(ref),
-		v1.TableRowCondition{}.OpenAPIModelName():                                schema_pkg_apis_meta_v1_TableRowCondition(ref),
-		v1.Time{}.OpenAPIModelName():                                             schema_pkg_apis_meta_v1_Time(ref),
-		v1.Timestamp{}.OpenAPIModelName():                                        schema_pkg_apis_meta_v1_Timestamp(ref),
-		v1.TypeMeta{}.OpenAPIModelName():                                         schema_pkg_apis_meta_v1_TypeMeta(ref),
-		v1.UpdateOptions{}.OpenAPIModelName():                                    schema_pkg_apis_meta_v1_UpdateOptions(ref),
-		v1.WatchEvent{}.OpenAPIModelName():                                       schema_pkg_apis_meta_v1_WatchEvent(ref),
-		runtime.RawExtension{}.OpenAPIModelName():                                schema_k8sio_apimachinery_pkg_runtime_RawExtension(ref),
-		runtime.TypeMeta{}.OpenAPIModelName():                                    schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
-		runtime.Unknown{}.OpenAPIModelName():                                     schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
-		version.Info{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_version_Info(ref),
+		v1alpha1.APIResourceReference{}.OpenAPIModelName():      schema_fairlead_api_operators_v1alpha1_APIResourceReference(ref),
+		v1alpha1.APIServiceDefinitions{}.OpenAPIModelName():     schema_fairlead_api_operators_v1alpha1_APIServiceDefinitions(ref),
+		v1alpha1.APIServiceDescription{}.OpenAPIModelName():     schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref),
+		v1alpha1.AppLink{}.OpenAPIModelName():                   schema_fairlead_api_operators_v1alpha1_AppLink(ref),
+		v1alpha1.CRDDescription{}.OpenAPIModelName():            schema_fairlead_api_operators_v1alpha1_CRDDescription(ref),
+		v1alpha1.CustomResourceDefinitions{}.OpenAPIModelName(): schema_fairlead_api_operators_v1alpha1_CustomResourceDefinitions(ref),
+		v1alpha1.Descriptor{}.OpenAPIModelName():                schema_fairlead_api_operators_v1alpha1_Descriptor(ref),
+		v1alpha1.Icon{}.OpenAPIModelName():                      schema_fairlead_api_operators_v1alpha1_Icon(ref),
+		v1alpha1.InstallMode{}.OpenAPIModelName():               schema_fairlead_api_operators_v1alpha1_InstallMode(ref),
+		v1alpha1.Maintainer{}.OpenAPIModelName():                schema_fairlead_api_operators_v1alpha1_Maintainer(ref),
+		v1alpha1.OperatorVersion{}.OpenAPIModelName():           schema_fairlead_api_operators_v1alpha1_OperatorVersion(ref),
+		v1.CSVDescription{}.OpenAPIModelName():                  schema_fairlead_api_packages_v1_CSVDescription(ref),
+		v1.ChannelEntry{}.OpenAPIModelName():                    schema_fairlead_api_packages_v1_ChannelEntry(ref),
+		v1.Deprecation{}.OpenAPIModelName():                     schema_fairlead_api_packages_v1_Deprecation(ref),
+		v1.PackageChannel{}.OpenAPIModelName():                  schema_fairlead_api_packages_v1_PackageChannel(ref),
+		v1.PackageManifest{}.OpenAPIModelName():                 schema_fairlead_api_packages_v1_PackageManifest(ref),
+		v1.PackageManifestList{}.OpenAPIModelName():             schema_fairlead_api_packages_v1_PackageManifestList(ref),
+		v1.PackageManifestSpec{}.OpenAPIModelName():             schema_fairlead_api_packages_v1_PackageManifestSpec(ref),
+		v1.PackageManifestStatus{}.OpenAPIModelName():           schema_fairlead_api_packages_v1_PackageManifestStatus(ref),
+		metav1.APIGroup{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_APIGroup(ref),
+		metav1.APIGroupList{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_APIGroupList(ref),
+		metav1.APIResource{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_APIResource(ref),
+		metav1.APIResourceList{}.OpenAPIModelName():             schema_pkg_apis_meta_v1_APIResourceList(ref),
+		metav1.APIVersions{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_APIVersions(ref),
+		metav1.ApplyOptions{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_ApplyOptions(ref),
+		metav1.Condition{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_Condition(ref),
+		metav1.CreateOptions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_CreateOptions(ref),
+		metav1.DeleteOptions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_DeleteOptions(ref),
+		metav1.Duration{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_Duration(ref),
+		metav1.FieldSelectorRequirement{}.OpenAPIModelName():    schema_pkg_apis_meta_v1_FieldSelectorRequirement(ref),
+		metav1.FieldsV1{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_FieldsV1(ref),
+		metav1.GetOptions{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_GetOptions(ref),
+		metav1.GroupKind{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_GroupKind(ref),
+		metav1.GroupResource{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_GroupResource(ref),
+		metav1.GroupVersion{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_GroupVersion(ref),
+		metav1.GroupVersionForDiscovery{}.OpenAPIModelName():    schema_pkg_apis_meta_v1_GroupVersionForDiscovery(ref),
+		metav1.GroupVersionKind{}.OpenAPIModelName():            schema_pkg_apis_meta_v1_GroupVersionKind(ref),
+		metav1.GroupVersionResource{}.OpenAPIModelName():        schema_pkg_apis_meta_v1_GroupVersionResource(ref),
+		metav1.InternalEvent{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_InternalEvent(ref),
+		metav1.LabelSelector{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_LabelSelector(ref),
+		metav1.LabelSelectorRequirement{}.OpenAPIModelName():    schema_pkg_apis_meta_v1_LabelSelectorRequirement(ref),
+		metav1.List{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_List(ref),
+		metav1.ListMeta{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_ListMeta(ref),
+		metav1.ListOptions{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_ListOptions(ref),
+		metav1.ManagedFieldsEntry{}.OpenAPIModelName():          schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref),
+		metav1.MicroTime{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_MicroTime(ref),
+		metav1.ObjectMeta{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_ObjectMeta(ref),
+		metav1.OwnerReference{}.OpenAPIModelName():              schema_pkg_apis_meta_v1_OwnerReference(ref),
+		metav1.PartialObjectMetadata{}.OpenAPIModelName():       schema_pkg_apis_meta_v1_PartialObjectMetadata(ref),
+		metav1.PartialObjectMetadataList{}.OpenAPIModelName():   schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref),
+		metav1.Patch{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_Patch(ref),
+		metav1.PatchOptions{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_PatchOptions(ref),
+		metav1.Preconditions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_Preconditions(ref),
+		metav1.RootPaths{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_RootPaths(ref),
+		metav1.ServerAddressByClientCIDR{}.OpenAPIModelName():   schema_pkg_apis_meta_v1_ServerAddressByClientCIDR(ref),
+		metav1.ShardInfo{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_ShardInfo(ref),
+		metav1.Status{}.OpenAPIModelName():                      schema_pkg_apis_meta_v1_Status(ref),
+		metav1.StatusCause{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_StatusCause(ref),
+		metav1.StatusDetails{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_StatusDetails(ref),
+		metav1.Table{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_Table(ref),
+		metav1.TableColumnDefinition{}.OpenAPIModelName():       schema_pkg_apis_meta_v1_TableColumnDefinition(ref),
+		metav1.TableOptions{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_TableOptions(ref),
+		metav1.TableRow{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_TableRow(ref),
+		metav1.TableRowCondition{}.OpenAPIModelName():           schema_pkg_apis_meta_v1_TableRowCondition(ref),
+		metav1.Time{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_Time(ref),
+		metav1.Timestamp{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_Timestamp(ref),
+		metav1.TypeMeta{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_TypeMeta(ref),
+		metav1.UpdateOptions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_UpdateOptions(ref),
+		metav1.WatchEvent{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_WatchEvent(ref),
+		runtime.RawExtension{}.OpenAPIModelName():               schema_k8sio_apimachinery_pkg_runtime_RawExtension(ref),
+		runtime.TypeMeta{}.OpenAPIModelName():                   schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
+		runtime.Unknown{}.OpenAPIModelName():                    schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
+		version.Info{}.OpenAPIModelName():                       schema_k8sio_apimachinery_pkg_version_Info(ref),
 	}
 }
 
@@ -137,7 +138,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDefinitions(ref common.Ref
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDescription"),
+										Ref:     ref(v1alpha1.APIServiceDescription{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -150,7 +151,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDefinitions(ref common.Ref
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDescription"),
+										Ref:     ref(v1alpha1.APIServiceDescription{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -160,7 +161,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDefinitions(ref common.Ref
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDescription"},
+			v1alpha1.APIServiceDescription{}.OpenAPIModelName()},
 	}
 }
 
@@ -233,7 +234,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref common.Ref
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.APIResourceReference"),
+										Ref:     ref(v1alpha1.APIResourceReference{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -246,7 +247,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref common.Ref
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"),
+										Ref:     ref(v1alpha1.Descriptor{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -259,7 +260,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref common.Ref
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"),
+										Ref:     ref(v1alpha1.Descriptor{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -272,7 +273,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref common.Ref
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"),
+										Ref:     ref(v1alpha1.Descriptor{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -283,7 +284,7 @@ func schema_fairlead_api_operators_v1alpha1_APIServiceDescription(ref common.Ref
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/operators/v1alpha1.APIResourceReference", "fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"},
+			v1alpha1.APIResourceReference{}.OpenAPIModelName(), v1alpha1.Descriptor{}.OpenAPIModelName()},
 	}
 }
 
@@ -360,7 +361,7 @@ func schema_fairlead_api_operators_v1alpha1_CRDDescription(ref common.ReferenceC
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.APIResourceReference"),
+										Ref:     ref(v1alpha1.APIResourceReference{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -373,7 +374,7 @@ func schema_fairlead_api_operators_v1alpha1_CRDDescription(ref common.ReferenceC
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"),
+										Ref:     ref(v1alpha1.Descriptor{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -386,7 +387,7 @@ func schema_fairlead_api_operators_v1alpha1_CRDDescription(ref common.ReferenceC
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"),
+										Ref:     ref(v1alpha1.Descriptor{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -399,7 +400,7 @@ func schema_fairlead_api_operators_v1alpha1_CRDDescription(ref common.ReferenceC
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"),
+										Ref:     ref(v1alpha1.Descriptor{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -410,7 +411,7 @@ func schema_fairlead_api_operators_v1alpha1_CRDDescription(ref common.ReferenceC
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/operators/v1alpha1.APIResourceReference", "fairlead.dev/fairlead/api/operators/v1alpha1.Descriptor"},
+			v1alpha1.APIResourceReference{}.OpenAPIModelName(), v1alpha1.Descriptor{}.OpenAPIModelName()},
 	}
 }
 
@@ -428,7 +429,7 @@ func schema_fairlead_api_operators_v1alpha1_CustomResourceDefinitions(ref common
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.CRDDescription"),
+										Ref:     ref(v1alpha1.CRDDescription{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -441,7 +442,7 @@ func schema_fairlead_api_operators_v1alpha1_CustomResourceDefinitions(ref common
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.CRDDescription"),
+										Ref:     ref(v1alpha1.CRDDescription{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -451,7 +452,7 @@ func schema_fairlead_api_operators_v1alpha1_CustomResourceDefinitions(ref common
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/operators/v1alpha1.CRDDescription"},
+			v1alpha1.CRDDescription{}.OpenAPIModelName()},
 	}
 }
 
@@ -623,7 +624,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Icon"),
+										Ref:     ref(v1alpha1.Icon{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -631,13 +632,13 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 					},
 					"version": {
 						SchemaProps: spec.SchemaProps{
-							Ref: ref("fairlead.dev/fairlead/api/operators/v1alpha1.OperatorVersion"),
+							Ref: ref(v1alpha1.OperatorVersion{}.OpenAPIModelName()),
 						},
 					},
 					"provider": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.AppLink"),
+							Ref:     ref(v1alpha1.AppLink{}.OpenAPIModelName()),
 						},
 					},
 					"annotations": {
@@ -676,7 +677,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.AppLink"),
+										Ref:     ref(v1alpha1.AppLink{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -689,7 +690,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.Maintainer"),
+										Ref:     ref(v1alpha1.Maintainer{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -714,7 +715,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.InstallMode"),
+										Ref:     ref(v1alpha1.InstallMode{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -723,13 +724,13 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 					"customresourcedefinitions": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.CustomResourceDefinitions"),
+							Ref:     ref(v1alpha1.CustomResourceDefinitions{}.OpenAPIModelName()),
 						},
 					},
 					"apiservicedefinitions": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref("fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDefinitions"),
+							Ref:     ref(v1alpha1.APIServiceDefinitions{}.OpenAPIModelName()),
 						},
 					},
 					"nativeApis": {
@@ -739,7 +740,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.GroupVersionKind{}.OpenAPIModelName()),
+										Ref:     ref(metav1.GroupVersionKind{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -769,7 +770,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/operators/v1alpha1.APIServiceDefinitions", "fairlead.dev/fairlead/api/operators/v1alpha1.AppLink", "fairlead.dev/fairlead/api/operators/v1alpha1.CustomResourceDefinitions", "fairlead.dev/fairlead/api/operators/v1alpha1.Icon", "fairlead.dev/fairlead/api/operators/v1alpha1.InstallMode", "fairlead.dev/fairlead/api/operators/v1alpha1.Maintainer", "fairlead.dev/fairlead/api/operators/v1alpha1.OperatorVersion", v1.GroupVersionKind{}.OpenAPIModelName()},
+			v1alpha1.APIServiceDefinitions{}.OpenAPIModelName(), v1alpha1.AppLink{}.OpenAPIModelName(), v1alpha1.CustomResourceDefinitions{}.OpenAPIModelName(), v1alpha1.Icon{}.OpenAPIModelName(), v1alpha1.InstallMode{}.OpenAPIModelName(), v1alpha1.Maintainer{}.OpenAPIModelName(), v1alpha1.OperatorVersion{}.OpenAPIModelName(), metav1.GroupVersionKind{}.OpenAPIModelName()},
 	}
 }
 
@@ -798,7 +799,7 @@ func schema_fairlead_api_packages_v1_ChannelEntry(ref common.ReferenceCallback) 
 					"deprecation": {
 						SchemaProps: spec.SchemaProps{
 							Description: "deprecation says that the bundle is deprecated.",
-							Ref:         ref("fairlead.dev/fairlead/api/packages/v1.Deprecation"),
+							Ref:         ref(v1.Deprecation{}.OpenAPIModelName()),
 						},
 					},
 				},
@@ -806,7 +807,7 @@ func schema_fairlead_api_packages_v1_ChannelEntry(ref common.ReferenceCallback) 
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/packages/v1.Deprecation"},
+			v1.Deprecation{}.OpenAPIModelName()},
 	}
 }
 
@@ -858,13 +859,13 @@ func schema_fairlead_api_packages_v1_PackageChannel(ref common.ReferenceCallback
 						SchemaProps: spec.SchemaProps{
 							Description: "currentCSVDesc describes the channel head.",
 							Default:     map[string]interface{}{},
-							Ref:         ref("fairlead.dev/fairlead/api/packages/v1.CSVDescription"),
+							Ref:         ref(v1.CSVDescription{}.OpenAPIModelName()),
 						},
 					},
 					"deprecation": {
 						SchemaProps: spec.SchemaProps{
 							Description: "deprecation says that the channel is deprecated.",
-							Ref:         ref("fairlead.dev/fairlead/api/packages/v1.Deprecation"),
+							Ref:         ref(v1.Deprecation{}.OpenAPIModelName()),
 						},
 					},
 					"entries": {
@@ -875,7 +876,7 @@ func schema_fairlead_api_packages_v1_PackageChannel(ref common.ReferenceCallback
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/packages/v1.ChannelEntry"),
+										Ref:     ref(v1.ChannelEntry{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -886,7 +887,7 @@ func schema_fairlead_api_packages_v1_PackageChannel(ref common.ReferenceCallback
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/packages/v1.CSVDescription", "fairlead.dev/fairlead/api/packages/v1.ChannelEntry", "fairlead.dev/fairlead/api/packages/v1.Deprecation"},
+			v1.CSVDescription{}.OpenAPIModelName(), v1.ChannelEntry{}.OpenAPIModelName(), v1.Deprecation{}.OpenAPIModelName()},
 	}
 }
 
@@ -914,26 +915,26 @@ func schema_fairlead_api_packages_v1_PackageManifest(ref common.ReferenceCallbac
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+							Ref:     ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref("fairlead.dev/fairlead/api/packages/v1.PackageManifestSpec"),
+							Ref:     ref(v1.PackageManifestSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref("fairlead.dev/fairlead/api/packages/v1.PackageManifestStatus"),
+							Ref:     ref(v1.PackageManifestStatus{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/packages/v1.PackageManifestSpec", "fairlead.dev/fairlead/api/packages/v1.PackageManifestStatus", v1.ObjectMeta{}.OpenAPIModelName()},
+			v1.PackageManifestSpec{}.OpenAPIModelName(), v1.PackageManifestStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -961,7 +962,7 @@ func schema_fairlead_api_packages_v1_PackageManifestList(ref common.ReferenceCal
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+							Ref:     ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
 					},
 					"items": {
@@ -971,7 +972,7 @@ func schema_fairlead_api_packages_v1_PackageManifestList(ref common.ReferenceCal
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/packages/v1.PackageManifest"),
+										Ref:     ref(v1.PackageManifest{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -982,7 +983,7 @@ func schema_fairlead_api_packages_v1_PackageManifestList(ref common.ReferenceCal
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/packages/v1.PackageManifest", v1.ListMeta{}.OpenAPIModelName()},
+			v1.PackageManifest{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -1040,7 +1041,7 @@ func schema_fairlead_api_packages_v1_PackageManifestStatus(ref common.ReferenceC
 						SchemaProps: spec.SchemaProps{
 							Description: "provider publishes the operator.",
 							Default:     map[string]interface{}{},
-							Ref:         ref("fairlead.dev/fairlead/api/operators/v1alpha1.AppLink"),
+							Ref:         ref(v1alpha1.AppLink{}.OpenAPIModelName()),
 						},
 					},
 					"packageName": {
@@ -1054,7 +1055,7 @@ func schema_fairlead_api_packages_v1_PackageManifestStatus(ref common.ReferenceC
 					"deprecation": {
 						SchemaProps: spec.SchemaProps{
 							Description: "deprecation says that the package is deprecated.",
-							Ref:         ref("fairlead.dev/fairlead/api/packages/v1.Deprecation"),
+							Ref:         ref(v1.Deprecation{}.OpenAPIModelName()),
 						},
 					},
 					"channels": {
@@ -1065,7 +1066,7 @@ func schema_fairlead_api_packages_v1_PackageManifestStatus(ref common.ReferenceC
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref("fairlead.dev/fairlead/api/packages/v1.PackageChannel"),
+										Ref:     ref(v1.PackageChannel{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1084,7 +1085,7 @@ func schema_fairlead_api_packages_v1_PackageManifestStatus(ref common.ReferenceC
 			},
 		},
 		Dependencies: []string{
-			"fairlead.dev/fairlead/api/operators/v1alpha1.AppLink", "fairlead.dev/fairlead/api/packages/v1.Deprecation", "fairlead.dev/fairlead/api/packages/v1.PackageChannel"},
+			v1alpha1.AppLink{}.OpenAPIModelName(), v1.Deprecation{}.OpenAPIModelName(), v1.PackageChannel{}.OpenAPIModelName()},
 	}
 }
 
@@ -1130,7 +1131,7 @@ func schema_pkg_apis_meta_v1_APIGroup(ref common.ReferenceCallback) common.OpenA
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.GroupVersionForDiscovery{}.OpenAPIModelName()),
+										Ref:     ref(metav1.GroupVersionForDiscovery{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1140,7 +1141,7 @@ func schema_pkg_apis_meta_v1_APIGroup(ref common.ReferenceCallback) common.OpenA
 						SchemaProps: spec.SchemaProps{
 							Description: "preferredVersion is the version preferred by the API server, which probably is the storage version.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.GroupVersionForDiscovery{}.OpenAPIModelName()),
+							Ref:         ref(metav1.GroupVersionForDiscovery{}.OpenAPIModelName()),
 						},
 					},
 					"serverAddressByClientCIDRs": {
@@ -1156,7 +1157,7 @@ func schema_pkg_apis_meta_v1_APIGroup(ref common.ReferenceCallback) common.OpenA
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.ServerAddressByClientCIDR{}.OpenAPIModelName()),
+										Ref:     ref(metav1.ServerAddressByClientCIDR{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1167,7 +1168,7 @@ func schema_pkg_apis_meta_v1_APIGroup(ref common.ReferenceCallback) common.OpenA
 			},
 		},
 		Dependencies: []string{
-			v1.GroupVersionForDiscovery{}.OpenAPIModelName(), v1.ServerAddressByClientCIDR{}.OpenAPIModelName()},
+			metav1.GroupVersionForDiscovery{}.OpenAPIModelName(), metav1.ServerAddressByClientCIDR{}.OpenAPIModelName()},
 	}
 }
 
@@ -1205,7 +1206,7 @@ func schema_pkg_apis_meta_v1_APIGroupList(ref common.ReferenceCallback) common.O
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.APIGroup{}.OpenAPIModelName()),
+										Ref:     ref(metav1.APIGroup{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1216,7 +1217,7 @@ func schema_pkg_apis_meta_v1_APIGroupList(ref common.ReferenceCallback) common.O
 			},
 		},
 		Dependencies: []string{
-			v1.APIGroup{}.OpenAPIModelName()},
+			metav1.APIGroup{}.OpenAPIModelName()},
 	}
 }
 
@@ -1384,7 +1385,7 @@ func schema_pkg_apis_meta_v1_APIResourceList(ref common.ReferenceCallback) commo
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.APIResource{}.OpenAPIModelName()),
+										Ref:     ref(metav1.APIResource{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1395,7 +1396,7 @@ func schema_pkg_apis_meta_v1_APIResourceList(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.APIResource{}.OpenAPIModelName()},
+			metav1.APIResource{}.OpenAPIModelName()},
 	}
 }
 
@@ -1453,7 +1454,7 @@ func schema_pkg_apis_meta_v1_APIVersions(ref common.ReferenceCallback) common.Op
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.ServerAddressByClientCIDR{}.OpenAPIModelName()),
+										Ref:     ref(metav1.ServerAddressByClientCIDR{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1464,7 +1465,7 @@ func schema_pkg_apis_meta_v1_APIVersions(ref common.ReferenceCallback) common.Op
 			},
 		},
 		Dependencies: []string{
-			v1.ServerAddressByClientCIDR{}.OpenAPIModelName()},
+			metav1.ServerAddressByClientCIDR{}.OpenAPIModelName()},
 	}
 }
 
@@ -1565,7 +1566,7 @@ func schema_pkg_apis_meta_v1_Condition(ref common.ReferenceCallback) common.Open
 					"lastTransitionTime": {
 						SchemaProps: spec.SchemaProps{
 							Description: "lastTransitionTime is the last time the condition transitioned from one status to another. This should be when the underlying condition changed.  If that is not known, then using the time when the API field changed is acceptable.",
-							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"reason": {
@@ -1589,7 +1590,7 @@ func schema_pkg_apis_meta_v1_Condition(ref common.ReferenceCallback) common.Open
 			},
 		},
 		Dependencies: []string{
-			v1.Time{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -1685,7 +1686,7 @@ func schema_pkg_apis_meta_v1_DeleteOptions(ref common.ReferenceCallback) common.
 					"preconditions": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Must be fulfilled before a deletion is carried out. If not possible, a 409 Conflict status will be returned.",
-							Ref:         ref(v1.Preconditions{}.OpenAPIModelName()),
+							Ref:         ref(metav1.Preconditions{}.OpenAPIModelName()),
 						},
 					},
 					"orphanDependents": {
@@ -1733,7 +1734,7 @@ func schema_pkg_apis_meta_v1_DeleteOptions(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.Preconditions{}.OpenAPIModelName()},
+			metav1.Preconditions{}.OpenAPIModelName()},
 	}
 }
 
@@ -1742,8 +1743,8 @@ func schema_pkg_apis_meta_v1_Duration(ref common.ReferenceCallback) common.OpenA
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
 				Description: "Duration is a wrapper around time.Duration which supports correct marshaling to YAML and JSON. In particular, it marshals into strings, which can be used as map keys in json.",
-				Type:        v1.Duration{}.OpenAPISchemaType(),
-				Format:      v1.Duration{}.OpenAPISchemaFormat(),
+				Type:        metav1.Duration{}.OpenAPISchemaType(),
+				Format:      metav1.Duration{}.OpenAPISchemaFormat(),
 			},
 		},
 	}
@@ -2090,7 +2091,7 @@ func schema_pkg_apis_meta_v1_LabelSelector(ref common.ReferenceCallback) common.
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.LabelSelectorRequirement{}.OpenAPIModelName()),
+										Ref:     ref(metav1.LabelSelectorRequirement{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -2105,7 +2106,7 @@ func schema_pkg_apis_meta_v1_LabelSelector(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.LabelSelectorRequirement{}.OpenAPIModelName()},
+			metav1.LabelSelectorRequirement{}.OpenAPIModelName()},
 	}
 }
 
@@ -2184,7 +2185,7 @@ func schema_pkg_apis_meta_v1_List(ref common.ReferenceCallback) common.OpenAPIDe
 						SchemaProps: spec.SchemaProps{
 							Description: "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.ListMeta{}.OpenAPIModelName()),
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
 					},
 					"items": {
@@ -2205,7 +2206,7 @@ func schema_pkg_apis_meta_v1_List(ref common.ReferenceCallback) common.OpenAPIDe
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), runtime.RawExtension{}.OpenAPIModelName()},
+			metav1.ListMeta{}.OpenAPIModelName(), runtime.RawExtension{}.OpenAPIModelName()},
 	}
 }
 
@@ -2247,14 +2248,14 @@ func schema_pkg_apis_meta_v1_ListMeta(ref common.ReferenceCallback) common.OpenA
 					"shardInfo": {
 						SchemaProps: spec.SchemaProps{
 							Description: "shardInfo is set when the list is a filtered subset of the full collection, as selected by a shard selector on the request. It echoes back the selector so clients can verify which shard they received and merge sharded responses. Clients should not cache sharded list responses as a full representation of the collection.\n\nThis is an alpha field and requires enabling the ShardedListAndWatch feature gate.",
-							Ref:         ref(v1.ShardInfo{}.OpenAPIModelName()),
+							Ref:         ref(metav1.ShardInfo{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ShardInfo{}.OpenAPIModelName()},
+			metav1.ShardInfo{}.OpenAPIModelName()},
 	}
 }
 
@@ -2393,7 +2394,7 @@ func schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref common.ReferenceCallback) co
 					"time": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Time is the timestamp of when the ManagedFields entry was added. The timestamp will also be updated if a field is added, the manager changes any of the owned fields value or removes a field. The timestamp does not update when a field is removed from the entry because another manager took it over.",
-							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"fieldsType": {
@@ -2406,7 +2407,7 @@ func schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref common.ReferenceCallback) co
 					"fieldsV1": {
 						SchemaProps: spec.SchemaProps{
 							Description: "FieldsV1 holds the first JSON version format as described in the \"FieldsV1\" type.",
-							Ref:         ref(v1.FieldsV1{}.OpenAPIModelName()),
+							Ref:         ref(metav1.FieldsV1{}.OpenAPIModelName()),
 						},
 					},
 					"subresource": {
@@ -2420,7 +2421,7 @@ func schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref common.ReferenceCallback) co
 			},
 		},
 		Dependencies: []string{
-			v1.FieldsV1{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			metav1.FieldsV1{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -2429,8 +2430,8 @@ func schema_pkg_apis_meta_v1_MicroTime(ref common.ReferenceCallback) common.Open
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
 				Description: "MicroTime is version of Time with microsecond level precision.",
-				Type:        v1.MicroTime{}.OpenAPISchemaType(),
-				Format:      v1.MicroTime{}.OpenAPISchemaFormat(),
+				Type:        metav1.MicroTime{}.OpenAPISchemaType(),
+				Format:      metav1.MicroTime{}.OpenAPISchemaFormat(),
 			},
 		},
 	}
@@ -2495,13 +2496,13 @@ func schema_pkg_apis_meta_v1_ObjectMeta(ref common.ReferenceCallback) common.Ope
 					"creationTimestamp": {
 						SchemaProps: spec.SchemaProps{
 							Description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
-							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"deletionTimestamp": {
 						SchemaProps: spec.SchemaProps{
 							Description: "DeletionTimestamp is RFC 3339 date and time at which this resource will be deleted. This field is set by the server when a graceful deletion is requested by the user, and is not directly settable by a client. The resource is expected to be deleted (no longer visible from resource lists, and not reachable by name) after the time in this field, once the finalizers list is empty. As long as the finalizers list contains items, deletion is blocked. Once the deletionTimestamp is set, this value may not be unset or be set further into the future, although it may be shortened or the resource may be deleted prior to this time. For example, a user may request that a pod is deleted in 30 seconds. The Kubelet will react by sending a graceful termination signal to the containers in the pod. After that 30 seconds, the Kubelet will send a hard termination signal (SIGKILL) to the container and after cleanup, remove the pod from the API. In the presence of network partitions, this object may still exist after this timestamp, until an administrator or automated process can determine the resource is fully terminated. If not set, graceful deletion of the object has not been requested.\n\nPopulated by the system when a graceful deletion is requested. Read-only. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
-							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"deletionGracePeriodSeconds": {
@@ -2561,7 +2562,7 @@ func schema_pkg_apis_meta_v1_ObjectMeta(ref common.ReferenceCallback) common.Ope
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.OwnerReference{}.OpenAPIModelName()),
+										Ref:     ref(metav1.OwnerReference{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -2601,7 +2602,7 @@ func schema_pkg_apis_meta_v1_ObjectMeta(ref common.ReferenceCallback) common.Ope
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.ManagedFieldsEntry{}.OpenAPIModelName()),
+										Ref:     ref(metav1.ManagedFieldsEntry{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -2611,7 +2612,7 @@ func schema_pkg_apis_meta_v1_ObjectMeta(ref common.ReferenceCallback) common.Ope
 			},
 		},
 		Dependencies: []string{
-			v1.ManagedFieldsEntry{}.OpenAPIModelName(), v1.OwnerReference{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			metav1.ManagedFieldsEntry{}.OpenAPIModelName(), metav1.OwnerReference{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -2705,14 +2706,14 @@ func schema_pkg_apis_meta_v1_PartialObjectMetadata(ref common.ReferenceCallback)
 						SchemaProps: spec.SchemaProps{
 							Description: "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.ObjectMeta{}.OpenAPIModelName()),
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ObjectMeta{}.OpenAPIModelName()},
+			metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -2741,7 +2742,7 @@ func schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref common.ReferenceCallb
 						SchemaProps: spec.SchemaProps{
 							Description: "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.ListMeta{}.OpenAPIModelName()),
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
 					},
 					"items": {
@@ -2752,7 +2753,7 @@ func schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref common.ReferenceCallb
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.PartialObjectMetadata{}.OpenAPIModelName()),
+										Ref:     ref(metav1.PartialObjectMetadata{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -2763,7 +2764,7 @@ func schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref common.ReferenceCallb
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), v1.PartialObjectMetadata{}.OpenAPIModelName()},
+			metav1.ListMeta{}.OpenAPIModelName(), metav1.PartialObjectMetadata{}.OpenAPIModelName()},
 	}
 }
 
@@ -2984,7 +2985,7 @@ func schema_pkg_apis_meta_v1_Status(ref common.ReferenceCallback) common.OpenAPI
 						SchemaProps: spec.SchemaProps{
 							Description: "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.ListMeta{}.OpenAPIModelName()),
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
@@ -3011,7 +3012,7 @@ func schema_pkg_apis_meta_v1_Status(ref common.ReferenceCallback) common.OpenAPI
 					"details": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Extended data associated with the reason.  Each reason may define its own extended details. This field is optional and the data returned is not guaranteed to conform to any schema except that defined by the reason type.",
-							Ref:         ref(v1.StatusDetails{}.OpenAPIModelName()),
+							Ref:         ref(metav1.StatusDetails{}.OpenAPIModelName()),
 						},
 					},
 					"code": {
@@ -3025,7 +3026,7 @@ func schema_pkg_apis_meta_v1_Status(ref common.ReferenceCallback) common.OpenAPI
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), v1.StatusDetails{}.OpenAPIModelName()},
+			metav1.ListMeta{}.OpenAPIModelName(), metav1.StatusDetails{}.OpenAPIModelName()},
 	}
 }
 
@@ -3111,7 +3112,7 @@ func schema_pkg_apis_meta_v1_StatusDetails(ref common.ReferenceCallback) common.
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.StatusCause{}.OpenAPIModelName()),
+										Ref:     ref(metav1.StatusCause{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -3128,7 +3129,7 @@ func schema_pkg_apis_meta_v1_StatusDetails(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.StatusCause{}.OpenAPIModelName()},
+			metav1.StatusCause{}.OpenAPIModelName()},
 	}
 }
 
@@ -3157,7 +3158,7 @@ func schema_pkg_apis_meta_v1_Table(ref common.ReferenceCallback) common.OpenAPID
 						SchemaProps: spec.SchemaProps{
 							Description: "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.ListMeta{}.OpenAPIModelName()),
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
 					},
 					"columnDefinitions": {
@@ -3173,7 +3174,7 @@ func schema_pkg_apis_meta_v1_Table(ref common.ReferenceCallback) common.OpenAPID
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.TableColumnDefinition{}.OpenAPIModelName()),
+										Ref:     ref(metav1.TableColumnDefinition{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -3192,7 +3193,7 @@ func schema_pkg_apis_meta_v1_Table(ref common.ReferenceCallback) common.OpenAPID
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.TableRow{}.OpenAPIModelName()),
+										Ref:     ref(metav1.TableRow{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -3203,7 +3204,7 @@ func schema_pkg_apis_meta_v1_Table(ref common.ReferenceCallback) common.OpenAPID
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), v1.TableColumnDefinition{}.OpenAPIModelName(), v1.TableRow{}.OpenAPIModelName()},
+			metav1.ListMeta{}.OpenAPIModelName(), metav1.TableColumnDefinition{}.OpenAPIModelName(), metav1.TableRow{}.OpenAPIModelName()},
 	}
 }
 
@@ -3334,7 +3335,7 @@ func schema_pkg_apis_meta_v1_TableRow(ref common.ReferenceCallback) common.OpenA
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
-										Ref:     ref(v1.TableRowCondition{}.OpenAPIModelName()),
+										Ref:     ref(metav1.TableRowCondition{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -3351,7 +3352,7 @@ func schema_pkg_apis_meta_v1_TableRow(ref common.ReferenceCallback) common.OpenA
 			},
 		},
 		Dependencies: []string{
-			v1.TableRowCondition{}.OpenAPIModelName(), runtime.RawExtension{}.OpenAPIModelName()},
+			metav1.TableRowCondition{}.OpenAPIModelName(), runtime.RawExtension{}.OpenAPIModelName()},
 	}
 }
 
@@ -3404,8 +3405,8 @@ func schema_pkg_apis_meta_v1_Time(ref common.ReferenceCallback) common.OpenAPIDe
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
 				Description: "Time is a wrapper around time.Time which supports correct marshaling to YAML and JSON.  Wrappers are provided for many of the factory methods that the time package offers.",
-				Type:        v1.Time{}.OpenAPISchemaType(),
-				Format:      v1.Time{}.OpenAPISchemaFormat(),
+				Type:        metav1.Time{}.OpenAPISchemaType(),
+				Format:      metav1.Time{}.OpenAPISchemaFormat(),
 			},
 		},
 	}
