@@ -2,9 +2,11 @@ package registrypod
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
@@ -55,6 +57,9 @@ func TestAnUpdateIsPromoted(t *testing.T) {
 		t.Fatalf("the poll: %v, polled %t, again in %s, %q", err, out.Polled, out.Again, out.Changes)
 	}
 	fresh := out.Actions[0].Pod
+	if c.get(old, old.Name); old.Annotations[RegistryDigestAnnotation] != "" || fresh.Annotations[RegistryDigestAnnotation] != digestTwo {
+		t.Errorf("what was found newer is said of the old pod (%v), or not of the new one (%v)", old.Annotations, fresh.Annotations)
+	}
 	if fresh.Labels[v1alpha1.CatalogSourceLabel] != "" || fresh.Labels[v1alpha1.CatalogSourceUpdateLabel] != "operators" {
 		t.Errorf("the pod of the update is labelled %v", fresh.Labels)
 	}
@@ -179,6 +184,51 @@ func TestTheManagerServedItBefore(t *testing.T) {
 	if changes, err := c.Remove(t.Context(), c.source); err != nil || len(changes) != 5 {
 		t.Errorf("removed: %v, %q", err, changes)
 	}
+}
+
+// TestTheManagerServesItAgain: the Service that led to the pod leads to the manager now, and no longer to the pod.
+func TestTheManagerServesItAgain(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.settled()
+	ofService := func() (names []string) {
+		var list discoveryv1.EndpointSliceList
+		if err := c.List(t.Context(), &list, client.InNamespace(c.source.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "operators"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list.Items {
+			names = append(names, fmt.Sprintf("%s with %d addresses", s.Labels[discoveryv1.LabelManagedBy], len(s.Endpoints)))
+		}
+		return names
+	}
+	c.eventually("wait for the Service to lead to the pod", func() error {
+		if got := ofService(); !slices.Equal(got, []string{fromPods[0] + " with 1 addresses"}) {
+			return fmt.Errorf("EndpointSlices %q", got)
+		}
+		return nil
+	})
+	c.eventually("let the Service select nothing", func() error {
+		service := &corev1.Service{}
+		c.get(service, "operators")
+		service.Spec.Selector, service.Labels = nil, managed()
+		return c.Client.Update(t.Context(), service)
+	})
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "operators-manager", Labels: managed(), OwnerReferences: []metav1.OwnerReference{owner(c.source, false)}},
+		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.1.2.3"}}},
+	}
+	slice.Labels[discoveryv1.LabelServiceName], slice.Labels[discoveryv1.LabelManagedBy] = "operators", "fairlead.dev"
+	if err := c.Create(t.Context(), slice); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Remove(t.Context(), c.source, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "operators"}}); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if got := ofService(); !slices.Equal(got, []string{"fairlead.dev with 1 addresses"}) {
+			t.Fatalf("EndpointSlices %q", got)
+		}
+	}
+	c.get(&corev1.Service{}, "operators")
 }
 
 // TestAPreparedServiceAccountIsUsed as it is, with its pull secrets, and left when the catalog goes.

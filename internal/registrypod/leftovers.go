@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,33 +23,37 @@ type namedObject struct {
 	name string
 }
 
-// Remove takes away what Ensure made for a catalog that is no longer served by a pod. The Service of a pod goes as well, and whoever
-// serves the catalog from then on makes another one afterwards: without selector it would keep the addresses of the pod for ever. A
-// Service that Ensure did not write stays. What a CatalogSource leaves behind when it is deleted itself is collected as garbage.
-func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource) (changes []string, err error) {
-	const state = "no pod"
+// Remove takes away what Ensure made for a catalog that is no longer served by a pod, but for the objects to keep. A Service that leads
+// elsewhere since, to keep or not written by Ensure, loses the addresses of the pod, which nobody else would take from it. What a
+// CatalogSource leaves behind when it is deleted itself is collected as garbage.
+func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource, keep ...client.Object) (changes []string, err error) {
+	kept, names, err := k.identify(source, keep)
+	if err != nil {
+		return nil, err
+	}
+	state := "no pod" + names
 	if k.isTidy(source, state) {
 		return nil, nil
 	}
 	if err := k.removePods(ctx, source, &changes); err != nil {
 		return changes, err
 	}
-	return changes, k.removeObjects(ctx, source, nil, state, &changes)
+	if kept[namedObject{serviceKind, ServiceName(source.Name)}] {
+		if err := k.removeAddresses(ctx, source, &changes); err != nil {
+			return changes, err
+		}
+	}
+	return changes, k.removeObjects(ctx, source, kept, state, &changes)
 }
 
 // removeLeftovers deletes what an earlier kind of the catalog needed and a catalog in a pod, or in this kind of pod, does not. The
 // manager goes on answering for the catalog until the pod does.
 func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSource, wanted *Objects, out *Outcome) error {
-	kept := map[namedObject]bool{}
-	state := fmt.Sprintf("pod that is ready: %t", out.Ready)
-	for _, o := range wanted.companions() {
-		gvk, err := apiutil.GVKForObject(o, k.Client.Scheme())
-		if err != nil {
-			return failed(source, err)
-		}
-		kept[namedObject{gvk, o.GetName()}] = true
-		state += " " + o.GetName()
+	kept, names, err := k.identify(source, wanted.companions())
+	if err != nil {
+		return err
 	}
+	state := fmt.Sprintf("pod that is ready: %t", out.Ready) + names
 	if k.isTidy(source, state) {
 		return nil
 	}
@@ -60,6 +63,20 @@ func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSo
 		}
 	}
 	return k.removeObjects(ctx, source, kept, state, &out.Changes)
+}
+
+// identify lists objects, as a set and as a text.
+func (k *Keeper) identify(source *v1alpha1.CatalogSource, objects []client.Object) (map[namedObject]bool, string, error) {
+	set, names := map[namedObject]bool{}, ""
+	for _, o := range objects {
+		gvk, err := apiutil.GVKForObject(o, k.Client.Scheme())
+		if err != nil {
+			return nil, "", failed(source, err)
+		}
+		set[namedObject{gvk, o.GetName()}] = true
+		names += " " + o.GetName()
+	}
+	return set, names, nil
 }
 
 // isTidy tells whether all leftovers were looked for already: they need not be looked for again.
@@ -80,21 +97,6 @@ func (k *Keeper) removeObjects(ctx context.Context, source *v1alpha1.CatalogSour
 	return nil
 }
 
-// removeSlices ends what leads clients elsewhere than to the pod. What leads to the pod belongs to the Service, not to the catalog.
-func (k *Keeper) removeSlices(ctx context.Context, source *v1alpha1.CatalogSource, changes *[]string) error {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSliceList"))
-	if err := k.Reader.List(ctx, list, client.InNamespace(source.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: ServiceName(source.Name)}); err != nil {
-		return fmt.Errorf("list the EndpointSlices of Service %s/%s: %w", source.Namespace, ServiceName(source.Name), err)
-	}
-	for i := range list.Items {
-		if err := k.removeLive(ctx, source, &list.Items[i], changes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // everything that a catalog in a pod may consist of besides pods, whatever its kind.
 func everything(source *v1alpha1.CatalogSource) []namedObject {
 	core, rbac := corev1.SchemeGroupVersion, rbacv1.SchemeGroupVersion
@@ -102,7 +104,7 @@ func everything(source *v1alpha1.CatalogSource) []namedObject {
 	ofConfigMap := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Name: source.Name}}
 	ofConfigMap.Spec.SourceType = v1alpha1.SourceTypeConfigmap
 	return []namedObject{
-		{core.WithKind("Service"), ServiceName(source.Name)},
+		{serviceKind, ServiceName(source.Name)},
 		{policy, ServerPolicyName(source.Name)},
 		{policy, UnpackPolicyName(source.Name)},
 		{rbac.WithKind("RoleBinding"), roleBindingName(source.Name)},
@@ -141,16 +143,19 @@ func (k *Keeper) removeObject(ctx context.Context, source *v1alpha1.CatalogSourc
 	if err != nil {
 		return fmt.Errorf("read %s %s/%s, to see whether the catalog left it behind: %w", o.kind.Kind, source.Namespace, o.name, err)
 	}
-	if _, hashed := live.Labels[v1alpha1.ServiceSpecHashLabel]; !hashed && o.kind.Kind == "Service" {
-		return nil // somebody else wrote it since
+	if !owns(source, live) {
+		return nil
+	}
+	if _, hashed := live.Labels[v1alpha1.ServiceSpecHashLabel]; !hashed && o.kind == serviceKind {
+		return k.removeAddresses(ctx, source, changes) // somebody else wrote it since
 	}
 	live.SetGroupVersionKind(o.kind)
 	return k.removeLive(ctx, source, live, changes)
 }
 
-// removeLive deletes an object that is there, if it was made for the catalog.
+// removeLive deletes an object that is there.
 func (k *Keeper) removeLive(ctx context.Context, source *v1alpha1.CatalogSource, live *metav1.PartialObjectMetadata, changes *[]string) error {
-	if !owns(source, live) || live.DeletionTimestamp != nil {
+	if live.DeletionTimestamp != nil {
 		return nil
 	}
 	if err := k.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}); client.IgnoreNotFound(err) != nil {

@@ -34,6 +34,7 @@ func TestNextLookAndDue(t *testing.T) {
 		"15 minutes":                                {polling(15*time.Minute, 0, nil), 15 * time.Minute, false},
 		"10 minutes, polled 9 minutes ago":          {polling(10*time.Minute, time.Hour, ago(9*time.Minute)), 10 * time.Minute, false},
 		"10 minutes, polled 11 minutes ago":         {polling(10*time.Minute, time.Hour, ago(11*time.Minute)), 10 * time.Minute, true},
+		"15 minutes, polled 5 minutes ago":          {polling(15*time.Minute, time.Hour, ago(5*time.Minute)), 15 * time.Minute, false},
 		"40 minutes, never polled, new":             {polling(40*time.Minute, 0, nil), 15 * time.Minute, false},
 		"40 minutes, never polled, 30 minutes old":  {polling(40*time.Minute, 30*time.Minute, nil), 10 * time.Minute, false},
 		"40 minutes, polled 30 minutes ago":         {polling(40*time.Minute, time.Hour, ago(30*time.Minute)), 10 * time.Minute, false},
