@@ -31,7 +31,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 	}{
 		{"CatalogSource", func() error {
 			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c,
-				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController()})
+				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController(), Pods: o.CatalogPods})
 		}},
 		{"Subscription", func() error {
 			return subscription.Setup(mgr, subscription.Options{Catalogs: s.catalogs, Clock: c, Manifests: manifests,

@@ -55,6 +55,8 @@ type Options struct {
 	// its address, and not at all elsewhere. CatalogAdvertise is IP:port by which pods reach it, where that is another.
 	CatalogAddress   string
 	CatalogAdvertise string
+	// CatalogPods says which images of catalogs are run as pods.
+	CatalogPods catalogsource.PodOptions
 	PackageServer    PackageServer
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool

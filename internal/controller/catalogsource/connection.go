@@ -25,6 +25,8 @@ func registryService(source *v1alpha1.CatalogSource, known content, offered offe
 			created = source.CreationTimestamp.Time
 		}
 		return &v1alpha1.RegistryServiceStatus{Protocol: protocolGRPC, CreatedAt: *stamp(created)}
+	case offered.undecided:
+		return old
 	case offered.service == "":
 		return nil
 	}
@@ -55,7 +57,7 @@ func connection(source *v1alpha1.CatalogSource, known content, offered offer, co
 		next.Address = source.Spec.Address
 	}
 	switch {
-	case known.index != nil && !isAddress(source):
+	case known.index != nil && !isAddress(source) && !offered.podded:
 		next.LastObservedState, next.LastConnectTime = connectivity.Ready.String(), *stamp(known.loaded)
 	case known.problem != nil:
 		next.LastObservedState = connectivity.TransientFailure.String()

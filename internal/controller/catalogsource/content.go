@@ -8,10 +8,13 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // content is what is known of a catalog from looking at where it comes from.
 type content struct {
+	uid      types.UID
 	spec     string // what was asked for: a change makes everything else void but the index
 	index    *catalog.Index
 	loaded   time.Time // when the index was made
@@ -27,6 +30,12 @@ type content struct {
 	answer    string                               // what that server answered when it was asked for an outline
 	session   int                                  // how many times it had been reached when it was looked at
 	complete  time.Time                            // when everything was read from it
+
+	noCatalog bool   // the image can only be run: it holds no file-based catalog
+	seenPod   string // the pod that serves now
+	pod       string // the pod whose content is known
+	polled    string // what the registry says that the image is now, not yet compared with what runs
+	update    string // why the last update of the pod failed
 }
 
 // entry is what the rest of the program gets to see.
@@ -45,6 +54,10 @@ func (k content) entry() catalogset.Entry {
 func (k content) after(r reading, err error, now time.Time) content {
 	k.looked = now
 	k.merge(r)
+	if hasNoCatalog(err) {
+		k.noCatalog, k.problem, k.attempts = true, nil, 0
+		return k
+	}
 	if err != nil {
 		k.problem = err
 		k.attempts++
@@ -65,6 +78,12 @@ func (k *content) merge(r reading) {
 	}
 	if r.answer != "" {
 		k.answer, k.session = r.answer, r.session
+	}
+	if r.polled != "" {
+		k.polled = r.polled
+	}
+	if r.pod != "" {
+		k.pod = r.pod
 	}
 	if !r.complete.IsZero() {
 		k.complete = r.complete

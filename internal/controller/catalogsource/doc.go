@@ -4,6 +4,13 @@
 // be had the last good content stays published, and the status says so.
 //
 // It never decides what is installed, and it waits for no registry: reading is done in the background, and brings the object back into
-// the queue. Start reading at Controller.Reconcile (controller.go). When content is looked for is in schedule.go, where it comes from
-// in origin.go and a file for each origin, what is kept beside a CatalogSource in service.go, what is reported in status.go.
+// the queue. Start reading at Controller.Reconcile (controller.go), whose steps are in steps.go. Then:
+//
+//	schedule.go               when a catalog is looked at
+//	origin.go                 where its content comes from; image.go, configmap.go, address.go, pods.go
+//	loads.go, links.go        what goes on in the background: reading, connections to registry servers
+//	content.go, memory.go, records.go  what is known; what is left of that after a restart
+//	service.go, serviceobjects.go      the Service by which clients reach a catalog
+//	template.go, kubernetes.go         images that depend on the version of the cluster
+//	status.go, connection.go           what is reported
 package catalogsource

@@ -23,11 +23,16 @@ type reading struct {
 	answer    string
 	session   int
 	complete  time.Time
+
+	pod    string
+	polled string
 }
 
 // originOf is the origin that a valid spec asks for.
-func (c *Controller) originOf(source *v1alpha1.CatalogSource) origin {
+func (c *Controller) originOf(source *v1alpha1.CatalogSource, seen signs) origin {
 	switch {
+	case seen.podded:
+		return c.pods
 	case isConfigMap(source):
 		return c.configMaps
 	case isAddress(source):

@@ -31,6 +31,7 @@ type record struct {
 	Loaded          time.Time
 	Complete        time.Time
 	Answer          string
+	NoCatalog       bool
 	ConfigMap       *v1alpha1.ConfigMapResourceReference
 }
 
@@ -51,7 +52,7 @@ func (r records) save(ctx context.Context, ref catalogset.Ref, known content) {
 
 func (r records) write(ref catalogset.Ref, known content) error {
 	data, err := json.Marshal(record{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, Digest: known.digest,
-		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, ConfigMap: known.configMap})
+		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, NoCatalog: known.noCatalog, ConfigMap: known.configMap})
 	if err != nil {
 		return err
 	}
@@ -86,6 +87,7 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	if json.Unmarshal(data, &was) != nil || was.Spec != known.spec || was.Namespace != ref.Namespace || was.Name != ref.Name {
 		return known
 	}
+	known.noCatalog = was.NoCatalog
 	index, ok := r.indexes.Get(ctx, was.Digest)
 	if !ok {
 		return known

@@ -23,12 +23,15 @@ type signs struct {
 	configMap string
 	// session is the connection to the registry server; 0 when there is none.
 	session int
+	// podded says that the catalog is served by a pod, and pod which one answers; empty is none.
+	podded bool
+	pod    string
 }
 
 // due is when the catalog is to be looked at next; false means not before something else changes.
 func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, bool) {
 	switch {
-	case known.invalid != nil:
+	case known.invalid != nil || seen.podded && seen.pod == "":
 		return time.Time{}, false
 	case known.looked.IsZero() || seen.news(source, known):
 		return time.Time{}, true
@@ -42,6 +45,8 @@ func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, 
 // news tells whether the catalog is worth a look before its time.
 func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 	switch {
+	case s.podded:
+		return s.pod != known.pod && known.problem == nil || s.session > known.session
 	case isConfigMap(source):
 		read := ""
 		if known.configMap != nil {

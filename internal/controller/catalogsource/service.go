@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/registrypod"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,7 +46,11 @@ type services struct {
 type offer struct {
 	service   string // empty when there is none
 	createdAt metav1.Time
-	err       error // why there is none, or it is not as it should be
+	err       error         // why there is none, or it is not as it should be
+	podded    bool          // a pod serves the catalog
+	undecided bool          // nothing is known yet of where it is to be served
+	waiting   string        // what is still missing of a pod
+	again     time.Duration // when to look again without an event; 0 is not
 }
 
 // keep brings the Service of a catalog about, and serves the catalog under its name.
@@ -152,10 +156,5 @@ func strays(live *unstructured.Unstructured) bool {
 	return len(selector) > 0 || len(ports) != 1 || kind == string(corev1.ServiceTypeExternalName)
 }
 
-// serviceName is the documented name: dots are replaced, but not those of catalogs in ConfigMaps.
-func serviceName(source *v1alpha1.CatalogSource) string {
-	if isConfigMap(source) {
-		return source.Name
-	}
-	return strings.ReplaceAll(source.Name, ".", "-")
-}
+// serviceName is the documented name, changed where a Service may not be called so.
+func serviceName(source *v1alpha1.CatalogSource) string { return registrypod.ServiceName(source.Name) }

@@ -145,23 +145,6 @@ func TestTheNameOfAServiceIsTaken(t *testing.T) {
 	}
 }
 
-func TestNamesOfServices(t *testing.T) {
-	for name, test := range map[string]struct {
-		spec v1alpha1.CatalogSourceSpec
-		want string
-	}{
-		"of an image: dots are replaced":          {v1alpha1.CatalogSourceSpec{SourceType: "grpc", Image: "x"}, "a-b"},
-		"of a ConfigMap: the name is as it is":    {v1alpha1.CatalogSourceSpec{SourceType: "configmap", ConfigMap: "x"}, "a.b"},
-		"of internal, the same under an old name": {v1alpha1.CatalogSourceSpec{SourceType: "internal", ConfigMap: "x"}, "a.b"},
-	} {
-		s := source(test.spec)
-		s.Name = "a.b"
-		if got := serviceName(s); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
-	}
-}
-
 func TestTheServiceGoesWithWhatItIsFor(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	served := w.serve()

@@ -14,9 +14,11 @@ import (
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/registrypod"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +51,8 @@ type Options struct {
 	Records string
 	// Metrics counts what the controller does; nil for metrics of its own, in the registry of the manager.
 	Metrics *metrics.CatalogSources
+	// Pods says which images are run.
+	Pods PodOptions
 	// Serving says where catalogs are served over gRPC; nil when they are not.
 	Serving *Serving
 }
@@ -67,12 +71,16 @@ func Setup(mgr manager.Manager, o Options) error {
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
 		return registryclient.DialWith(address, registryclient.Options{Authorities: authorities})
 	}}
+	read := catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}
+	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock}
 	c := &Controller{
 		client:     mgr.GetClient(),
-		images:     images{reader: catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}, secrets: mgr.GetAPIReader()},
+		images:     images{reader: read, secrets: mgr.GetAPIReader()},
 		configMaps: configMaps{live: mgr.GetAPIReader(), client: mgr.GetClient(), indexes: o.Indexes, clock: o.Clock},
-		addresses:  addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock},
-		links:      l,
+		addresses:  remotes,
+		pods: &pods{always: o.Pods.Always, reader: read, secrets: mgr.GetAPIReader(), server: remotes,
+			keeper: &registrypod.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
+		links: l,
 		services: &services{Serving: o.Serving, client: mgr.GetClient(),
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
 		cluster:  &cluster{server: server, clock: o.Clock},
@@ -91,6 +99,9 @@ func Setup(mgr manager.Manager, o Options) error {
 		For(&v1alpha1.CatalogSource{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Owns(&corev1.Service{}).
 		Owns(&discoveryv1.EndpointSlice{}, builder.OnlyMetadata).
+		Owns(&corev1.Pod{}, builder.OnlyMetadata).
+		Owns(&corev1.ServiceAccount{}, builder.OnlyMetadata).
+		Owns(&networkingv1.NetworkPolicy{}, builder.OnlyMetadata).
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(c.usingConfigMap)).
 		WatchesRawSource(ctrlsource.Func(q.start)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
@@ -105,8 +116,10 @@ func CacheOptions() map[client.Object]cache.ByObject {
 		panic(err) // only a malformed label, which is a constant
 	}
 	return map[client.Object]cache.ByObject{
-		&discoveryv1.EndpointSlice{}: {Label: managed},
-		&corev1.ConfigMap{}:          {Label: labels.NewSelector().Add(*marked)},
+		&discoveryv1.EndpointSlice{}:  {Label: managed},
+		&corev1.Pod{}:                 {Label: managed},
+		&networkingv1.NetworkPolicy{}: {Label: managed},
+		&corev1.ConfigMap{}:           {Label: labels.NewSelector().Add(*marked)},
 	}
 }
 

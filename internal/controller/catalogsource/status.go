@@ -58,6 +58,9 @@ func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered off
 	case offered.err != nil:
 		return v1alpha1.CatalogSourceRegistryServerError, offered.err.Error()
 	}
+	if known.index == nil && offered.waiting != "" {
+		return "", offered.waiting
+	}
 	if s := source.Spec.UpdateStrategy; s != nil && s.RegistryPoll != nil && s.RegistryPoll.ParsingError != "" {
 		return v1alpha1.CatalogSourceIntervalInvalidError, s.RegistryPoll.ParsingError
 	}
@@ -93,7 +96,16 @@ func readiness(known content, offered offer) metav1.Condition {
 	case known.problem != nil:
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: known.problem.Error()}
 	case known.index == nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonLoading, Message: "the catalog is being loaded"}
+		c := metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonLoading, Message: "the catalog is being loaded"}
+		if offered.err != nil {
+			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), offered.err.Error()
+		} else if offered.waiting != "" {
+			c.Message += ": " + offered.waiting
+		}
+		return c
+	case offered.waiting != "":
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonLastGood,
+			Message: fmt.Sprintf("serving the content loaded at %s: %s", known.loaded.UTC().Format(time.RFC3339), offered.waiting)}
 	case offered.err != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems,
 			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", offered.err)}

@@ -18,9 +18,12 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/registrypod"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,7 +97,7 @@ type call struct{ object client.Object }
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	indexes, err := catalogcache.Open(t.TempDir())
@@ -143,13 +146,16 @@ func (w *world) interceptor() interceptor.Funcs {
 func (w *world) controller(c client.Client) *Controller {
 	l := &links{dial: noDial, clock: w.clock}
 	w.versions = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}, FakedServerVersion: &apiversion.Info{GitVersion: "v1.36.3+fl1"}}
+	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock}
 	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, links: l,
 		images:     images{reader: w.registry, secrets: c},
 		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
-		addresses:  addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock},
-		cluster:    &cluster{server: w.versions, clock: w.clock},
-		metrics:    metrics.NewCatalogSources(),
-		services:   &services{client: c, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
+		addresses:  remotes,
+		pods: &pods{reader: w.registry, secrets: c, server: remotes,
+			keeper: &registrypod.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: registrypod.Settings{OpmImage: "opm", UtilImage: "util"}}},
+		cluster:  &cluster{server: w.versions, clock: w.clock},
+		metrics:  metrics.NewCatalogSources(),
+		services: &services{client: c, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
 	}
 }
 

@@ -1,0 +1,110 @@
+package catalogsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// PodAnnotation, on a CatalogSource with an image, asks for its content to be served by a pod ("true") or by the manager ("false"). Images
+// without a file-based catalog are served by a pod in any case.
+const PodAnnotation = "operators.fairlead.dev/catalog-pod"
+
+// PodOptions say which images are run as pods, and how.
+type PodOptions struct {
+	// Always runs the images of all catalogs.
+	Always   bool
+	Settings registrypod.Settings
+}
+
+// pods are the catalogs whose images are run.
+type pods struct {
+	keeper  *registrypod.Keeper
+	always  bool
+	reader  imageReader
+	secrets client.Reader
+	server  addresses
+}
+
+// wanted tells whether a catalog is to be served by a pod.
+func (p *pods) wanted(source *v1alpha1.CatalogSource, known content) bool {
+	if known.invalid != nil || isConfigMap(source) || isAddress(source) {
+		return false
+	}
+	switch source.Annotations[PodAnnotation] {
+	case "true":
+		return true
+	case "false":
+		return known.noCatalog
+	}
+	return p.always || known.noCatalog
+}
+
+// keep brings the pod of a catalog and all that belongs to it about, and says what of it answers.
+func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *content) offer {
+	out, err := p.keeper.Ensure(ctx, registrypod.Request{Source: source, PollDue: known.polled != "", RegistryDigest: known.polled, Now: p.server.clock.Now()})
+	offered := offer{podded: true, waiting: out.Waiting, again: out.Again}
+	if err != nil {
+		offered.err = fmt.Errorf("run the image: %w", err)
+	} else if known.polled != "" {
+		known.polled, known.update = "", ""
+	}
+	if out.Problem != "" {
+		known.update = out.Problem
+	}
+	if offered.err == nil && known.update != "" {
+		offered.err = errors.New(known.update)
+	}
+	if out.Service != nil {
+		offered.service, offered.createdAt = out.Service.ServiceName, out.Service.CreatedAt
+	}
+	known.seenPod = ""
+	if out.Serving != nil && out.Ready {
+		known.seenPod = string(out.Serving.UID)
+	}
+	return offered
+}
+
+// read asks the registry for the digest of the image, when that is to be polled, and the pod for its catalog.
+func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
+	var polled string
+	if known.index != nil && pollsImage(source) {
+		auth, err := unpack.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
+		if err == nil {
+			polled, err = p.reader.Digest(ctx, source.Spec.Image, auth)
+		}
+		if err != nil {
+			return reading{}, fmt.Errorf("look for a newer image: %w", err)
+		}
+	}
+	if known.pod != known.seenPod {
+		known.answer = "" // another pod may serve other content under the same outline
+	}
+	address := registrypod.ServiceStatus(source, metav1.Time{}).Address()
+	found, err := p.server.readFrom(ctx, source, known, address, nil)
+	found.polled, found.pod = polled, known.seenPod
+	return found, err
+}
+
+// leave removes what is left of a pod that is not wanted any more.
+func (p *pods) leave(ctx context.Context, source *v1alpha1.CatalogSource) error {
+	_, err := p.keeper.Remove(ctx, source)
+	return err
+}
+
+// forget drops what is known of a catalog that is gone.
+func (p *pods) forget(uid types.UID) {
+	p.keeper.Forget(&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{UID: uid}})
+}
+
+// hasNoCatalog tells whether an image could be read, and holds no file-based catalog.
+func hasNoCatalog(err error) bool { return errors.Is(err, image.ErrNoCatalog) }

@@ -1,0 +1,109 @@
+package catalogsource
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// template brings the image of the spec in line with its template, if it has one.
+func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSource) (template, error) {
+	if source.Annotations[v1alpha1.CatalogImageTemplateAnnotation] == "" {
+		return template{}, nil
+	}
+	t := resolveTemplate(source, c.cluster.version(ctx))
+	if !t.changes(source) {
+		return t, nil
+	}
+	before := source.DeepCopy()
+	source.Spec.Image = t.image
+	if err := c.client.Patch(ctx, source, client.MergeFrom(before), fieldOwner); err != nil {
+		return t, fmt.Errorf("set spec.image of CatalogSource %s/%s to what its template comes to: %w", source.Namespace, source.Name, err)
+	}
+	return t, nil
+}
+
+// recall returns what is known. Right after a start that is what an earlier run has left, so that a registry that is down, or slow, does
+// not keep from being served what was served before.
+func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource) content {
+	known, seen := c.memory.recall(ref, source)
+	if !seen {
+		known = c.records.restore(ctx, ref, known)
+	}
+	known.uid, known.invalid = source.UID, validate(source)
+	if known.invalid != nil {
+		// Whoever changes the spec wants something else than was served; that must not go on being installed.
+		known.index, known.digest, known.looked = nil, "", c.clock.Now()
+	}
+	return known
+}
+
+// look looks for signs that there is something new.
+func (c *Controller) look(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) (signs, error) {
+	podded := c.pods.wanted(source, known)
+	if !isAddress(source) && !podded {
+		c.links.close(ref)
+	}
+	if !isConfigMap(source) {
+		return signs{session: c.links.state(ref).session, podded: podded}, nil
+	}
+	var object metav1.PartialObjectMetadata
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	err := c.client.Get(ctx, client.ObjectKey{Namespace: source.Namespace, Name: source.Spec.ConfigMap}, &object)
+	if client.IgnoreNotFound(err) != nil {
+		return signs{}, fmt.Errorf("look for ConfigMap %s/%s, which spec.configMap names: %w", source.Namespace, source.Spec.ConfigMap, err)
+	}
+	return signs{configMap: object.ResourceVersion}, nil
+}
+
+// runPod keeps the pod of a catalog, and sees what answers.
+func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen *signs) offer {
+	offered := c.pods.keep(ctx, source, known)
+	if seen.pod = known.seenPod; seen.pod != "" {
+		c.services.withdraw(ref) // until then this process goes on answering, if it did before
+	}
+	return offered
+}
+
+// serve keeps the Service of a catalog that this process serves, and removes what was needed for a pod. Until something is known of an
+// image it may be one that can only be run: what there is of it is left alone.
+func (c *Controller) serve(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) offer {
+	if known.invalid == nil && known.index == nil && !isConfigMap(source) && !isAddress(source) {
+		return offer{undecided: true}
+	}
+	if err := c.pods.leave(ctx, source); err != nil {
+		return offer{err: err}
+	}
+	return c.services.keep(ctx, ref, source, known)
+}
+
+// refresh takes over what was read since the last time, or begins to read what is due.
+func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content, seen signs) content {
+	running, before := c.loads.of(ref, known.spec), known
+	if running == nil {
+		if next, ever := due(source, known, seen); !ever || next.After(c.clock.Now()) {
+			return known
+		}
+		from, asked := c.originOf(source, seen), source.DeepCopy()
+		running = c.loads.begin(ctx, ref, known.spec, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
+	}
+	if !running.wait(ctx, c.grace) {
+		return known
+	}
+	c.loads.end(ref)
+	known = known.after(running.reading, running.err, c.clock.Now())
+	if known.noCatalog != before.noCatalog {
+		c.records.save(ctx, ref, known)
+	}
+	if running.reading.index != nil {
+		c.records.save(ctx, ref, known)
+		c.metrics.Loaded(ref.Namespace, ref.Name)
+	}
+	return known
+}
