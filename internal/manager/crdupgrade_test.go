@@ -1,0 +1,194 @@
+package manager
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// owns makes the bundle of an operator own the CRD gears.<group>, with versions such as "v1 served stored" or, with a schema of spec.teeth,
+// "v1 served stored {\"type\":\"integer\"}". The operator names the last version.
+func (w *world) owns(o operator, group string, versions ...string) operator {
+	w.t.Helper()
+	o.mode = "AllNamespaces"
+	var list []any
+	last := ""
+	for _, v := range versions {
+		words, schema, _ := strings.Cut(v, "{")
+		name, flags, _ := strings.Cut(strings.TrimSpace(words), " ")
+		teeth := map[string]any{"type": "integer"}
+		if schema != "" {
+			if err := json.Unmarshal([]byte("{"+schema), &teeth); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		last = name
+		list = append(list, map[string]any{"name": name, "served": strings.Contains(flags, "served"), "storage": strings.Contains(flags, "stored"),
+			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "properties": map[string]any{
+				"spec": map[string]any{"type": "object", "properties": map[string]any{"teeth": teeth}}}}}})
+	}
+	crd := map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "gears." + group},
+		"spec": map[string]any{"group": group, "scope": "Namespaced", "versions": list,
+			"names": map[string]any{"plural": "gears", "singular": "gear", "kind": "Gear", "listKind": "GearList"}}}
+	csv := map[string]any{}
+	if err := json.Unmarshal(w.manifest(o), &csv); err != nil {
+		w.t.Fatal(err)
+	}
+	owned := []any{map[string]any{"name": "gears." + group, "version": last, "kind": "Gear", "displayName": "Gear"}}
+	if err := unstructured.SetNestedSlice(csv, owned, "spec", "customresourcedefinitions", "owned"); err != nil {
+		w.t.Fatal(err)
+	}
+	o.files = map[string]string{"manifests/gears.json": text(w, crd), "manifests/csv.json": text(w, csv)}
+	return o
+}
+
+func text(w *world, v any) string {
+	w.t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// gear makes an object.
+func (w *world) gear(group, version, name string, teeth int64) {
+	w.t.Helper()
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"teeth": teeth}}}
+	o.SetAPIVersion(group + "/" + version)
+	o.SetKind("Gear")
+	o.SetNamespace(w.namespace)
+	o.SetName(name)
+	w.eventually("make Gear "+name, func() error { return client.IgnoreAlreadyExists(w.client.Create(w.t.Context(), o)) })
+}
+
+// gears waits until the CRD has some versions and lists some as stored.
+func (w *world) gears(group, want string) {
+	w.t.Helper()
+	w.eventually("the CRD to have "+want, func() error {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := w.client.Get(w.t.Context(), client.ObjectKey{Name: "gears." + group}, &crd); err != nil {
+			return err
+		}
+		var names []string
+		for _, v := range crd.Spec.Versions {
+			names = append(names, v.Name)
+		}
+		if got := strings.Join(names, " ") + ", stored " + strings.Join(crd.Status.StoredVersions, " "); got != want {
+			return fmt.Errorf("it has %s", got)
+		}
+		return nil
+	})
+}
+
+// fails waits until a plan for an operator has failed for a reason.
+func (w *world) fails(csv, reason string) {
+	w.t.Helper()
+	w.eventually("the plan of "+csv+" to fail", func() error {
+		var plans v1alpha1.InstallPlanList
+		if err := w.client.List(w.t.Context(), &plans, client.InNamespace(w.namespace)); err != nil {
+			return err
+		}
+		for i := range plans.Items {
+			p := &plans.Items[i]
+			if slices.Contains(p.Spec.ClusterServiceVersionNames, csv) && strings.Contains(p.Status.Message, reason) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no plan says %q", reason)
+	})
+}
+
+// TestCRDSchemas upgrades an operator whose CRD exists, with an object in the cluster.
+func TestCRDSchemas(t *testing.T) {
+	const wide, narrow = `v1 served stored {"type":"integer"}`, `v1 served stored {"type":"integer","maximum":5}`
+	tests := map[string]struct {
+		before, after []string
+		shared        bool   // with an operator in another namespace
+		refused       string // in the message of the plan
+		ends          string
+	}{
+		"compatible change, shared":                 {[]string{wide}, []string{`v1 served stored {"type":"integer","maximum":50}`}, true, "", "v1, stored v1"},
+		"incompatible with an existing CR, shared":  {[]string{wide}, []string{narrow}, true, `updated validation is too restrictive: 1 of 1 objects become invalid`, "v1, stored v1"},
+		"incompatible with an existing CR, alone":   {[]string{wide}, []string{narrow}, false, "", "v1, stored v1"},
+		"missing an existing version, shared":       {[]string{wide, "v2 served"}, []string{wide}, true, "every version that it serves must stay, but the new one does not serve v2", "v1 v2, stored v1"},
+		"missing the stored version":                {[]string{wide}, []string{"v2 served stored"}, false, "risk of data loss updating", "v1, stored v1"},
+		"keeping the stored version":                {[]string{wide}, []string{"v1 served", "v2 served stored"}, false, "", "v1 v2, stored v1 v2"},
+		"deprecated field":                          {[]string{wide}, []string{`v1 served stored {"type":"integer","description":"Deprecated: not used."}`}, true, "", "v1, stored v1"},
+		"a served version goes that none stored in": {[]string{"v1 served", "v2 served stored"}, []string{"v2 served stored"}, false, "", "v2, stored v2"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			group := w.apiGroup()
+			old := w.owns(operator{pkg: "op", version: "1.0.0"}, group, tc.before...)
+			w.create(w.allNamespaces(), w.catalogSource(w.catalog(old)), w.subscribe("op"))
+			w.succeeds("op.v1.0.0")
+			w.gear(group, strings.Fields(tc.before[0])[0], "g", 9)
+			if tc.shared {
+				w.secondOwner(group)
+			}
+			w.catalog(old, w.owns(operator{pkg: "op", version: "2.0.0"}, group, tc.after...))
+			if tc.refused != "" {
+				w.fails("op.v2.0.0", tc.refused)
+			} else {
+				w.succeeds("op.v2.0.0")
+			}
+			w.gears(group, tc.ends)
+		})
+	}
+}
+
+// secondOwner makes an operator in another namespace that owns v1 of the CRD, as one that is installed there would.
+func (w *world) secondOwner(group string) {
+	w.t.Helper()
+	other := newWorld(w.t)
+	csv := &v1alpha1.ClusterServiceVersion{}
+	if err := json.Unmarshal([]byte(w.owns(operator{pkg: "other", version: "1.0.0"}, group, "v1 served stored").files["manifests/csv.json"]), csv); err != nil {
+		w.t.Fatal(err)
+	}
+	csv.Namespace = other.namespace
+	w.create(csv)
+}
+
+// TestDeprecatedVersionChain follows the documents' way: a version is added, the old one is turned off, and then removed.
+func TestDeprecatedVersionChain(t *testing.T) {
+	w := newWorld(t)
+	group := w.apiGroup()
+	chain := []operator{
+		w.owns(operator{pkg: "op", version: "1.0.0"}, group, "v1alpha1 served stored"),
+		w.owns(operator{pkg: "op", version: "2.0.0"}, group, "v1alpha1 served", "v1beta1 served stored"),
+		w.owns(operator{pkg: "op", version: "3.0.0"}, group, "v1alpha1", "v1beta1 served stored"),
+		w.owns(operator{pkg: "op", version: "4.0.0"}, group, "v1beta1 served stored"),
+	}
+	stages := []string{"v1alpha1, stored v1alpha1", "v1alpha1 v1beta1, stored v1alpha1 v1beta1", "v1alpha1 v1beta1, stored v1alpha1 v1beta1", "v1beta1, stored v1beta1"}
+	for i, o := range chain {
+		image := w.catalog(chain[:i+1]...)
+		if i == 0 {
+			w.create(w.allNamespaces(), w.catalogSource(image), w.subscribe("op"))
+		}
+		w.succeeds(o.name())
+		w.gears(group, stages[i])
+		if i == 0 {
+			w.gear(group, "v1alpha1", "old", 3)
+		}
+	}
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion(group + "/v1beta1")
+	o.SetKind("Gear")
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "old"}, o); err != nil {
+		t.Errorf("what was stored as v1alpha1 cannot be read: %v", err)
+	}
+	if teeth, _, _ := unstructured.NestedInt64(o.Object, "spec", "teeth"); teeth != 3 {
+		t.Errorf("it says %v", o.Object["spec"])
+	}
+}
