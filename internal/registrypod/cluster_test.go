@@ -35,6 +35,7 @@ type cluster struct {
 	*Keeper
 	t      *testing.T
 	writes atomic.Int64
+	reads  atomic.Int64
 	source *v1alpha1.CatalogSource
 }
 
@@ -67,7 +68,9 @@ func newCluster(t *testing.T, name string) *cluster {
 	}
 	c.source.UID, c.source.CreationTimestamp = stored.UID, stored.CreationTimestamp
 	config := devcluster.Config()
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, writes: &c.writes} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return &counter{next: next, writes: &c.writes, reads: &c.reads}
+	})
 	counted, err := client.New(config, client.Options{Scheme: testScheme(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -76,14 +79,16 @@ func newCluster(t *testing.T, name string) *cluster {
 	return c
 }
 
-// counter counts the requests that write.
+// counter counts the requests that write and those that read.
 type counter struct {
-	next   http.RoundTripper
-	writes *atomic.Int64
+	next          http.RoundTripper
+	writes, reads *atomic.Int64
 }
 
 func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
+	if r.Method == http.MethodGet {
+		c.reads.Add(1)
+	} else {
 		c.writes.Add(1)
 	}
 	return c.next.RoundTrip(r)

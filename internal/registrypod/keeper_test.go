@@ -38,7 +38,11 @@ func TestACatalogComesUp(t *testing.T) {
 	if diff := cmp.Diff(want, out.Service); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	before := c.reads.Load()
 	c.quiet()
+	if n := c.reads.Load() - before; n > 7 { // each companion, the account once more, the pods, the namespace
+		t.Errorf("to find everything as wanted took %d reads", n)
+	}
 	c.source.Annotations["team"] = "b"
 	if out := c.ensure(); len(out.Changes) != 1 || out.Serving.Name != p.Name {
 		t.Errorf("an annotation was changed: %q", out.Changes)
