@@ -37,7 +37,7 @@ const ns = "ns"
 
 // world is a namespace on a fake API server, with catalogs whose bundles are inline, so that nothing is pulled.
 type world struct {
-	t          *testing.T
+	t          testing.TB
 	client     client.Client
 	controller *Controller
 	clock      *clocktesting.FakeClock
@@ -62,7 +62,7 @@ func (b blobs) Get(_ context.Context, digest string) ([]byte, error) { return b[
 
 var errKilled = errors.New("killed")
 
-func newWorld(t *testing.T, objects ...client.Object) *world {
+func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, operatorsv1.AddToScheme, corev1.AddToScheme} {
