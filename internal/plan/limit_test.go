@@ -87,3 +87,18 @@ func TestVersionRange(t *testing.T) {
 		})
 	}
 }
+
+// TestWhyNotNamesTheRange asks about a version that only the range of the Subscription keeps away.
+func TestWhyNotNamesTheRange(t *testing.T) {
+	in := input(t, txtar.Parse([]byte(limitScenario[1:])))
+	in.Subscriptions[0].VersionRange = "<2.0.0"
+	result := namespace(t, in)
+	verdicts, err := result.WhyNot(t.Context(), "web", "2.1.0")
+	if err != nil || len(verdicts) != 1 {
+		t.Fatalf("%d verdicts, %v", len(verdicts), err)
+	}
+	want := []string{"subscription web: annotation operators.fairlead.dev/version-range allows only versions in <2.0.0"}
+	if diff := cmp.Diff(want, verdicts[0].Reasons); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

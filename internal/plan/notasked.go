@@ -37,6 +37,8 @@ func notFor(q *request, s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo)
 			q.installed.Name, e.SkipRange)
 	case q.waits != "":
 		return q.waits
+	case q.limit.refuses(e.Bundle.Version.Version):
+		return fmt.Sprintf("annotation %s allows only versions in %s", VersionRangeAnnotation, oneLine(q.sub.VersionRange))
 	case !e.InChain:
 		return "a newer entry of its channel skips it"
 	case q.installed != nil:
