@@ -177,7 +177,7 @@ func TestTheManagerServedItBefore(t *testing.T) {
 		t.Errorf("the Service is %+v", live.Spec)
 	}
 	c.become(out.Serving.Name, ready(true), runsImage(digestOne))
-	if out = c.ensure(); len(out.Changes) != 1 || !strings.Contains(out.Changes[0], "delete EndpointSlice") {
+	if out = c.ensure(); len(out.Changes) != 1 || !strings.Contains(out.Changes[0], "delete EndpointSlice "+c.source.Namespace+"/operators-manager") {
 		t.Errorf("once the pod answers: %q", out.Changes)
 	}
 	c.quiet()
