@@ -243,3 +243,17 @@ func TestAnEvictedPodIsReplaced(t *testing.T) {
 		t.Errorf("%d pods", len(pods))
 	}
 }
+
+// TestOnlyThePodThatWasSeenIsDeleted, and not another one that has its name by now.
+func TestOnlyThePodThatWasSeenIsDeleted(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	p := c.ensure().Serving.DeepCopy()
+	p.UID = "of-an-earlier-one"
+	if err := c.deletePod(t.Context(), p, graceDead); err != nil {
+		t.Errorf("that it is gone already is no failure: %v", err)
+	}
+	if pods := c.livePods(); len(pods) != 1 {
+		t.Errorf("%d pods are left", len(pods))
+	}
+}
