@@ -20,11 +20,11 @@ type list struct {
 	offers []offer
 }
 
-var _ runtime.CacheableObject = list{}
+var _ runtime.CacheableObject = &list{}
 
-func newList(p page) list {
+func newList(p page) *list {
 	revision := revisionText(p.revision)
-	l := list{offers: p.offers, PackageManifestList: &packagesv1.PackageManifestList{
+	l := &list{offers: p.offers, PackageManifestList: &packagesv1.PackageManifestList{
 		TypeMeta: typeMeta(packagesv1.PackageManifestKind + "List"),
 		ListMeta: metav1.ListMeta{ResourceVersion: revision, Continue: p.next},
 		Items:    make([]packagesv1.PackageManifest, len(p.offers)),
@@ -43,7 +43,7 @@ func typeMeta(kind string) metav1.TypeMeta {
 }
 
 // whole is the list with everything in it.
-func (l list) whole() (*packagesv1.PackageManifestList, error) {
+func (l *list) whole() (*packagesv1.PackageManifestList, error) {
 	all := l.PackageManifestList.DeepCopy()
 	for i := range l.offers {
 		status, err := l.offers[i].doc.status(l.offers[i].index)
@@ -56,15 +56,15 @@ func (l list) whole() (*packagesv1.PackageManifestList, error) {
 }
 
 // GetObject returns the list with its metadata only.
-func (l list) GetObject() runtime.Object { return l.PackageManifestList }
+func (l *list) GetObject() runtime.Object { return l.PackageManifestList }
 
 // DeepCopyObject copies what may be changed.
-func (l list) DeepCopyObject() runtime.Object {
-	return list{PackageManifestList: l.PackageManifestList.DeepCopy(), offers: l.offers}
+func (l *list) DeepCopyObject() runtime.Object {
+	return &list{PackageManifestList: l.PackageManifestList.DeepCopy(), offers: l.offers}
 }
 
 // CacheEncode writes the list. Any format but JSON, and JSON for people, is left to the API machinery.
-func (l list) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.Writer) error, w io.Writer) error {
+func (l *list) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.Writer) error, w io.Writer) error {
 	if id == jsonIdentifier {
 		return l.writeJSON(w)
 	}
@@ -75,7 +75,7 @@ func (l list) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.
 	return encode(all, w)
 }
 
-func (l list) writeJSON(w io.Writer) error {
+func (l *list) writeJSON(w io.Writer) error {
 	head, err := json.Marshal(&packagesv1.PackageManifestList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta, Items: []packagesv1.PackageManifest{}})
 	if err != nil {
 		return err

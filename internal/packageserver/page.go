@@ -66,10 +66,9 @@ func paginate(offers []offer, o *internalversion.ListOptions, now uint64) (page,
 	p.offers = p.offers[:o.Limit]
 	last := &p.offers[o.Limit-1]
 	m := mark{Revision: p.revision, Namespace: last.namespace, Name: last.doc.name}
-	for i := range p.offers {
-		if p.offers[i].sameName(last) {
-			m.Place++
-		}
+	sent := offers[:len(offers)-int(p.remaining)]
+	for i := len(sent) - 1; i >= 0 && sent[i].sameName(last); i-- {
+		m.Place++
 	}
 	var err error
 	p.next, err = m.token()

@@ -31,7 +31,7 @@ func (s *storage) ConvertToTable(_ context.Context, object runtime.Object, optio
 	}
 	whole := o != nil && o.IncludeObject == metav1.IncludeObject
 	switch object := object.(type) {
-	case list:
+	case *list:
 		t.ListMeta = object.ListMeta
 		items := object.PackageManifestList
 		if whole {

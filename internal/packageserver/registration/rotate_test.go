@@ -1,0 +1,293 @@
+package registration
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/certs"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// world is a registration in a cluster that is only stored.
+type world struct {
+	*Registration
+	t     *testing.T
+	clock *clocktesting.FakeClock
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiregistrationv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock := clocktesting.NewFakeClock(began)
+	c := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().Build()
+	w := &world{t: t, clock: clock}
+	w.Registration = w.another(c)
+	return w
+}
+
+// another is a process that serves, too.
+func (w *world) another(c client.Client) *Registration {
+	return &Registration{
+		options: Options{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()},
+		client:  c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: logr.Discard(),
+	}
+}
+
+// request checks what the API server would: whether it believes the certificate that is shown.
+func (w *world) request(when string) {
+	w.t.Helper()
+	trusted := &unstructured.Unstructured{}
+	trusted.SetGroupVersionKind(w.options.apiService(nil).GroupVersionKind())
+	if err := w.reader.Get(w.t.Context(), client.ObjectKey{Name: APIServiceName}, trusted); err != nil {
+		w.t.Fatalf("%s: %v", when, err)
+	}
+	bundle, _, _ := unstructured.NestedString(trusted.Object, "spec", "caBundle")
+	authorities, err := base64.StdEncoding.DecodeString(bundle)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authorities)
+	pair, err := tls.X509KeyPair(w.certificate.CurrentCertKeyContent())
+	if err != nil {
+		w.t.Fatalf("%s: %v", when, err)
+	}
+	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: w.clock.Now(), DNSName: "fairlead-packageserver.olm.svc"})
+	if err != nil {
+		w.t.Errorf("%s, at %s: %v", when, w.clock.Now(), err)
+	}
+}
+
+func (w *world) reconciles() time.Time {
+	w.t.Helper()
+	next, err := w.reconcile(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return next
+}
+
+// TestNoRequestFails lets three years go by, in steps as large as a manager may sleep, and asks before and after everything that is done.
+func TestNoRequestFails(t *testing.T) {
+	w := newWorld(t)
+	if err := w.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.reconciles()
+	shown := map[string]bool{}
+	for w.clock.Now().Before(began.AddDate(3, 0, 0)) {
+		for _, step := range []time.Duration{30 * 24 * time.Hour, time.Second, overlap, time.Second} {
+			w.clock.Step(step)
+			w.request("before the look")
+			next := w.reconciles()
+			w.request("after the look")
+			if !next.After(w.clock.Now()) {
+				t.Fatalf("the next look is at %s, which is not after %s", next, w.clock.Now())
+			}
+		}
+		shown[string(w.certificate.get().Certificate)] = true
+	}
+	if len(shown) < 2 || len(shown) > 4 {
+		t.Errorf("%d certificates were shown in three years, want 3 of 730 days each", len(shown))
+	}
+}
+
+func TestSecretIsMended(t *testing.T) {
+	other, err := certs.Issue(certs.Request{Hosts: []string{"other.example.com"}, Now: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]func(w *world, s *corev1.Secret) error{
+		"deleted": func(w *world, s *corev1.Secret) error { return w.client.Delete(w.t.Context(), s) },
+		"emptied": func(w *world, s *corev1.Secret) error { s.Data = nil; return w.client.Update(w.t.Context(), s) },
+		"no certificate": func(w *world, s *corev1.Secret) error {
+			s.Data[corev1.TLSCertKey] = []byte("nonsense")
+			return w.client.Update(w.t.Context(), s)
+		},
+		"no authorities": func(w *world, s *corev1.Secret) error {
+			s.Data[authoritiesKey] = []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+			return w.client.Update(w.t.Context(), s)
+		},
+		"the key of another": func(w *world, s *corev1.Secret) error {
+			s.Data[corev1.TLSPrivateKeyKey] = other.Key
+			return w.client.Update(w.t.Context(), s)
+		},
+		"for another host": func(w *world, s *corev1.Secret) error {
+			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, authoritiesKey: other.Authorities}
+			return w.client.Update(w.t.Context(), s)
+		},
+		"of another type": func(w *world, s *corev1.Secret) error {
+			if err := w.client.Delete(w.t.Context(), s); err != nil {
+				return err
+			}
+			wrong := &corev1.Secret{Type: corev1.SecretTypeOpaque}
+			wrong.Namespace, wrong.Name = s.Namespace, s.Name
+			return w.client.Create(w.t.Context(), wrong)
+		},
+	}
+	for name, breaks := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if err := w.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.reconciles()
+			before := w.certificate.get()
+			secret, _, err := w.load(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := breaks(w, secret); err != nil {
+				t.Fatal(err)
+			}
+			w.request("while the Secret is broken")
+			next := w.reconciles()
+			w.request("when it was mended")
+			if !same(w.certificate.get(), before) || !next.Equal(w.clock.Now().Add(overlap)) {
+				t.Errorf("a new certificate is shown before the API server knows of it; the next look is at %s", next)
+			}
+			w.clock.Step(overlap)
+			w.reconciles()
+			w.request("in the end")
+			_, stored, err := w.load(t.Context())
+			if err != nil || !same(stored, w.certificate.get()) || same(stored, before) {
+				t.Errorf("what is shown is not what is stored, or nothing new: %v", err)
+			}
+		})
+	}
+}
+
+// TestQuietWhenNothingChanges counts what is written.
+func TestQuietWhenNothingChanges(t *testing.T) {
+	w := newWorld(t)
+	if err := w.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.reconciles()
+	before := w.versions()
+	for range 24 {
+		w.clock.Step(time.Hour)
+		w.reconciles()
+	}
+	if after := w.versions(); after != before {
+		t.Errorf("objects were written: %s, then %s", before, after)
+	}
+}
+
+// versions are the resource versions of everything.
+func (w *world) versions() string {
+	w.t.Helper()
+	var all []string
+	for _, phase := range w.options.phases(nil) {
+		for _, o := range phase.Objects {
+			live := o.Wanted.DeepCopy()
+			if err := w.reader.Get(w.t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+				w.t.Fatal(err)
+			}
+			all = append(all, live.GetKind()+" "+live.GetResourceVersion())
+		}
+	}
+	secret, _, err := w.load(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.Join(append(all, "Secret "+secret.ResourceVersion), ", ")
+}
+
+// TestTwoProcesses start at the same time: they show the same certificate, each has its endpoint, and the last one to go takes the API along.
+func TestTwoProcesses(t *testing.T) {
+	w := newWorld(t)
+	other := w.another(w.client)
+	other.options.Address = netip.MustParseAddrPort("10.0.0.8:5443")
+	for _, r := range []*Registration{w.Registration, other} {
+		if err := r.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !same(w.certificate.get(), other.certificate.get()) {
+		t.Error("they show different certificates")
+	}
+	w.reconciles() // the second one has swept the endpoint of the first, which puts it back
+	if others, err := w.otherSlices(t.Context()); err != nil || len(others) != 1 {
+		t.Fatalf("the first sees %d endpoints of others, %v", len(others), err)
+	}
+	if err := w.withdraw(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.request("after the first has gone")
+	if err := other.withdraw(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone := w.options.apiService(nil)
+	if err := w.reader.Get(t.Context(), client.ObjectKeyFromObject(gone), gone); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the APIService is still there after the last has gone: %v", err)
+	}
+}
+
+// TestAnotherServerIsLeftAlone finds an APIService of somebody else: it is taken over only when that one does not answer.
+func TestAnotherServerIsLeftAlone(t *testing.T) {
+	for status, taken := range map[apiregistrationv1.ConditionStatus]bool{apiregistrationv1.ConditionTrue: false, apiregistrationv1.ConditionFalse: true} {
+		t.Run(string(status), func(t *testing.T) {
+			w := newWorld(t)
+			theirs := &apiregistrationv1.APIService{
+				Spec:   apiregistrationv1.APIServiceSpec{Service: &apiregistrationv1.ServiceReference{Namespace: "olm", Name: "packageserver-service"}},
+				Status: apiregistrationv1.APIServiceStatus{Conditions: []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: status}}},
+			}
+			theirs.Name = APIServiceName
+			if err := w.client.Create(t.Context(), theirs); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, err := w.reconcile(t.Context())
+			if taken != (err == nil) || !taken && !strings.Contains(err.Error(), "leads to Service olm/packageserver-service, which serves packages") {
+				t.Errorf("taken over should be %t: %v", taken, err)
+			}
+			if err := w.withdraw(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			left := w.reader.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs) == nil
+			if left == taken {
+				t.Errorf("after this process has gone, the APIService is there: %t", left)
+			}
+		})
+	}
+}
+
+func TestUnion(t *testing.T) {
+	one, err := certs.Issue(certs.Request{Hosts: []string{"one"}, Now: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	junk := append([]byte("junk"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("junk")})...)
+	if got := union(junk, one.Authorities, one.Authorities); string(got) != string(one.Authorities) {
+		t.Errorf("got %s, want only\n%s", got, one.Authorities)
+	}
+}

@@ -1,0 +1,120 @@
+package packageserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/client-go/rest"
+)
+
+// world is a server without a cluster: whoever asks may do everything.
+type world struct {
+	*Server
+	sources  []v1alpha1.CatalogSource
+	excludes map[string]bool
+	contents *catalogset.Set
+}
+
+var created = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // the server wants to know its port
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	w := &world{contents: catalogset.New(), excludes: map[string]bool{}}
+	w.Server = newServer(Config{REST: &rest.Config{Host: "https://127.0.0.1:1"}, Cluster: w, Contents: w.contents, GlobalNamespace: "olm", Listener: listener, Start: time.UnixMicro(1000)})
+	w.config.Authentication.Authenticator = authenticator.RequestFunc(func(*http.Request) (*authenticator.Response, bool, error) {
+		return &authenticator.Response{User: &user.DefaultInfo{Name: "test"}}, true, nil
+	})
+	w.config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	if err := w.install(); err != nil {
+		t.Fatal(err)
+	}
+	w.generic.PrepareRun()
+	w.contents.OnChange(func(catalogset.Ref) { w.Changed() })
+	t.Cleanup(w.end)
+	return w
+}
+
+func (w *world) CatalogSources(_ context.Context, namespace string) ([]v1alpha1.CatalogSource, error) {
+	var found []v1alpha1.CatalogSource
+	for _, s := range w.sources {
+		if namespace == "" || s.Namespace == namespace {
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+func (w *world) ExcludesGlobal(_ context.Context, namespace string) (bool, error) {
+	return w.excludes[namespace], nil
+}
+
+// offer declares a catalog with packages, each given as its name and version, name@version.
+func (w *world) offer(t testing.TB, ref string, packages ...string) {
+	t.Helper()
+	namespace, name, _ := strings.Cut(ref, "/")
+	source := v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(ref), CreationTimestamp: created, Labels: map[string]string{"of": name}}}
+	source.Spec.DisplayName, source.Spec.Publisher = "Catalog "+name, "Publisher of "+name
+	w.sources = append(w.sources, source)
+	w.publish(t, ref, packages...)
+}
+
+func (w *world) publish(t testing.TB, ref string, packages ...string) {
+	t.Helper()
+	namespace, name, _ := strings.Cut(ref, "/")
+	w.contents.Publish(catalogset.Ref{Namespace: namespace, Name: name}, catalogset.Entry{Index: testIndex(t, packages...)})
+}
+
+func testIndex(t testing.TB, packages ...string) *catalog.Index {
+	t.Helper()
+	var b strings.Builder
+	for _, p := range packages {
+		name, version, _ := strings.Cut(p, "@")
+		fmt.Fprintf(&b, `{"schema":"olm.package","name":%q,"defaultChannel":"stable","icon":{"base64data":"PHN2Zz4=","mediatype":"image/svg+xml"}}`, name)
+		fmt.Fprintf(&b, `{"schema":"olm.channel","package":%q,"name":"stable","entries":[{"name":"%s.v%s"}]}`, name, name, version)
+		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":%q,"name":"%s.v%s","image":"quay.io/p@sha256:%064d","properties":[{"type":"olm.package","value":{"packageName":%q,"version":%q}},
+			{"type":"olm.csv.metadata","value":{"displayName":"<%s> & more","provider":{"name":"Who"},"labels":{"kind":"test"}}}]}`, name, name, version, 1, name, version, name)
+	}
+	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}, catalog.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := catalog.NewIndex(c, "sha256:"+strings.Join(packages, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// ask sends a request for a path below the API's own; headers are given as "Name: value".
+func (w *world) ask(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis/packages.operators.coreos.com/v1/"+path, nil)
+	for _, h := range headers {
+		key, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(key, value)
+	}
+	answer := httptest.NewRecorder()
+	w.Handler().ServeHTTP(answer, r)
+	return answer
+}
