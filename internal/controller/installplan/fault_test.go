@@ -49,12 +49,45 @@ var contradictions = map[string]func(p *v1alpha1.InstallPlan) bool{
 		return p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval &&
 			(p.Status.StartTime != nil || hasStep(p, func(s *v1alpha1.Step) bool { return s.Status != v1alpha1.StepStatusUnknown }))
 	},
+	"a bundle is on its way, and could not be had": func(p *v1alpha1.InstallPlan) bool {
+		return hasLookup(p, func(l *v1alpha1.BundleLookup) bool {
+			return l.GetCondition(v1alpha1.BundleLookupPending).Status == corev1.ConditionTrue && l.GetCondition(v1alpha1.BundleLookupFailed).Status == corev1.ConditionTrue
+		})
+	},
+	"finished, but a bundle is waited for": func(p *v1alpha1.InstallPlan) bool {
+		return !unfinished(p) && hasLookup(p, func(l *v1alpha1.BundleLookup) bool { return len(l.Conditions) > 0 })
+	},
+	"a bundle is waited for without a reason": func(p *v1alpha1.InstallPlan) bool {
+		return hasLookup(p, func(l *v1alpha1.BundleLookup) bool { return len(l.Conditions) > 0 && l.Conditions[0].Message == "" })
+	},
+	"resolved, but without steps": func(p *v1alpha1.InstallPlan) bool {
+		return p.Status.GetCondition(v1alpha1.InstallPlanResolved).Status == corev1.ConditionTrue && len(p.Status.Plan) == 0
+	},
+	"not resolved, but past planning": func(p *v1alpha1.InstallPlan) bool {
+		resolved := p.Status.GetCondition(v1alpha1.InstallPlanResolved).Status
+		return resolved == corev1.ConditionFalse && p.Status.Phase != v1alpha1.InstallPlanPhasePlanning
+	},
+	"planning, but with steps": func(p *v1alpha1.InstallPlan) bool {
+		return p.Status.Phase == v1alpha1.InstallPlanPhasePlanning && len(p.Status.Plan) > 0
+	},
+	"planning without a reason": func(p *v1alpha1.InstallPlan) bool {
+		return p.Status.Phase == v1alpha1.InstallPlanPhasePlanning && p.Status.Message == ""
+	},
 	"started and unfinished without a reason": func(p *v1alpha1.InstallPlan) bool {
 		return unfinished(p) && p.Status.StartTime != nil && p.Status.Message == ""
 	},
 	"Failed without a reason": func(p *v1alpha1.InstallPlan) bool {
 		return p.Status.Phase == v1alpha1.InstallPlanPhaseFailed && p.Status.Message == ""
 	},
+}
+
+func hasLookup(p *v1alpha1.InstallPlan, f func(*v1alpha1.BundleLookup) bool) bool {
+	for i := range p.Status.BundleLookups {
+		if f(&p.Status.BundleLookups[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 func installedIs(p *v1alpha1.InstallPlan) corev1.ConditionStatus {
@@ -269,6 +302,13 @@ func TestContradictionsAreFound(t *testing.T) {
 		"Complete, but a step is not finished":              {Phase: v1alpha1.InstallPlanPhaseComplete, Plan: []*v1alpha1.Step{{}}},
 		"a step waits for an API that is none":              {Plan: []*v1alpha1.Step{{Status: v1alpha1.StepStatusWaitingForAPI}}},
 		"not approved, but something was done":              {Phase: v1alpha1.InstallPlanPhaseRequiresApproval, StartTime: at(0)},
+		"a bundle is on its way, and could not be had":      {BundleLookups: []v1alpha1.BundleLookup{{Conditions: lookupConditions(v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed)}}},
+		"finished, but a bundle is waited for":              {Phase: v1alpha1.InstallPlanPhaseComplete, BundleLookups: []v1alpha1.BundleLookup{{Conditions: lookupConditions(v1alpha1.BundleLookupPending)}}},
+		"a bundle is waited for without a reason":           {BundleLookups: []v1alpha1.BundleLookup{{Conditions: lookupConditions(v1alpha1.BundleLookupFailed)}}},
+		"resolved, but without steps":                       {Conditions: resolvedIs(corev1.ConditionTrue)},
+		"not resolved, but past planning":                   {Phase: v1alpha1.InstallPlanPhaseInstalling, Conditions: resolvedIs(corev1.ConditionFalse)},
+		"planning, but with steps":                          {Phase: v1alpha1.InstallPlanPhasePlanning, Plan: []*v1alpha1.Step{{}}},
+		"planning without a reason":                         {Phase: v1alpha1.InstallPlanPhasePlanning},
 		"started and unfinished without a reason":           {Phase: v1alpha1.InstallPlanPhaseInstalling, StartTime: at(0)},
 		"Failed without a reason":                           {Phase: v1alpha1.InstallPlanPhaseFailed},
 	}
@@ -282,4 +322,16 @@ func TestContradictionsAreFound(t *testing.T) {
 	if slices.Sort(names); len(names) != len(bad) {
 		t.Errorf("contradictions %v", names)
 	}
+}
+
+func resolvedIs(status corev1.ConditionStatus) []v1alpha1.InstallPlanCondition {
+	return []v1alpha1.InstallPlanCondition{{Type: v1alpha1.InstallPlanResolved, Status: status}}
+}
+
+func lookupConditions(types ...v1alpha1.BundleLookupConditionType) []v1alpha1.BundleLookupCondition {
+	var all []v1alpha1.BundleLookupCondition
+	for _, t := range types {
+		all = append(all, v1alpha1.BundleLookupCondition{Type: t, Status: corev1.ConditionTrue})
+	}
+	return all
 }

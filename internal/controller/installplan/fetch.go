@@ -132,12 +132,7 @@ func (e *fetchError) Error() string {
 func (e *fetchError) Unwrap() error { return e.state.Err }
 
 // isPatient tells whether what failed is given all the time there is: permissions are granted by people, and registries come back.
-func (d outcome) isPatient() bool {
-	if d.forbidden {
-		return true
-	}
-	return !d.refetch().IsZero()
-}
+func (d outcome) isPatient() bool { return d.forbidden || len(d.lookups) > 0 }
 
 // refetch is when a bundle that could not be had is tried again; zero is that there is none.
 func (d outcome) refetch() time.Time {
