@@ -192,3 +192,40 @@ func TestDeprecatedVersionChain(t *testing.T) {
 		t.Errorf("it says %v", o.Object["spec"])
 	}
 }
+
+// TestConversionIsSwitchedOnWhenEndpointsAreReady upgrades to a version that converts by a webhook. Its Service has endpoints a little
+// after its Deployment is available.
+func TestConversionIsSwitchedOnWhenEndpointsAreReady(t *testing.T) {
+	w := newWorld(t)
+	group := w.apiGroup()
+	old := w.owns(operator{pkg: "op", version: "1.0.0"}, group, "v1 served stored")
+	w.create(w.allNamespaces(), w.catalogSource(w.catalog(old)), w.subscribe("op"))
+	w.succeeds("op.v1.0.0")
+	converting := w.owns(operator{pkg: "op", version: "2.0.0"}, group, "v1 served stored", "v2 served")
+	csv := map[string]any{}
+	if err := json.Unmarshal([]byte(converting.files["manifests/csv.json"]), &csv); err != nil {
+		t.Fatal(err)
+	}
+	webhooks := []any{map[string]any{"type": "ConversionWebhook", "generateName": "convert.gears", "deploymentName": "op", "containerPort": int64(443),
+		"conversionCRDs": []any{"gears." + group}, "admissionReviewVersions": []any{"v1"}, "sideEffects": "None", "webhookPath": "/convert"}}
+	if err := unstructured.SetNestedSlice(csv, webhooks, "spec", "webhookdefinitions"); err != nil {
+		t.Fatal(err)
+	}
+	converting.files["manifests/csv.json"] = text(w, csv)
+	w.catalog(old, converting)
+	w.succeeds("op.v2.0.0")
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := w.client.Get(t.Context(), client.ObjectKey{Name: "gears." + group}, &crd); err != nil {
+		t.Fatal(err)
+	}
+	c := crd.Spec.Conversion
+	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || len(c.Webhook.ClientConfig.CABundle) == 0 {
+		t.Fatalf("conversion %+v", c)
+	}
+	slices := &unstructured.UnstructuredList{}
+	slices.SetAPIVersion("discovery.k8s.io/v1")
+	slices.SetKind("EndpointSliceList")
+	if err := w.client.List(t.Context(), slices, client.InNamespace(w.namespace), client.MatchingLabels{"kubernetes.io/service-name": c.Webhook.ClientConfig.Service.Name}); err != nil || len(slices.Items) == 0 {
+		t.Errorf("%d EndpointSlices, %v", len(slices.Items), err)
+	}
+}

@@ -41,6 +41,11 @@ func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
 		}
 		return err
 	}
+	if service := conversionService(wanted.Spec); service != nil && !leadsTo(crd, wanted.Spec) {
+		if err := f.answers(ctx, wanted.CRD, service); err != nil {
+			return err
+		}
+	}
 	return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
 }
 

@@ -11,6 +11,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -50,6 +51,8 @@ type cluster struct {
 	// writes are the requests that change something; fail is asked before each of them.
 	writes []string
 	fail   func(write string) error
+	// silent Services have no endpoints.
+	silent bool
 }
 
 // server has a version, or none.
@@ -123,6 +126,15 @@ func (k *cluster) interceptors() interceptor.Funcs {
 		return k.fail(verb + " " + name)
 	}
 	return interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if slices, ok := list.(*discoveryv1.EndpointSliceList); ok {
+				if !k.silent {
+					slices.Items = []discoveryv1.EndpointSlice{{Endpoints: []discoveryv1.Endpoint{{Conditions: discoveryv1.EndpointConditions{Ready: new(false)}}, {Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}}}}
+				}
+				return nil
+			}
+			return c.List(ctx, list, opts...)
+		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 			if err := note("patch", o); err != nil {
 				return err

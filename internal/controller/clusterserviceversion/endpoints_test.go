@@ -1,0 +1,37 @@
+package clusterserviceversion
+
+import (
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// TestConversionWaitsForAnEndpoint has an available Deployment whose Service has no endpoints yet. The CRD is converted as before until it
+// has some; an endpoint that is used already keeps getting its authorities.
+func TestConversionWaitsForAnEndpoint(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	k.silent = true
+	csv := newCSV("op.v1", withWebhooks)
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	_ = k.pass("op.v1")
+	k.rollOut()
+	k.forgetTimes()
+	_, err := k.reconcile("op.v1")
+	waiting := k.csv("op.v1")
+	if err == nil {
+		t.Error("nothing brings it back to look for the endpoints again")
+	}
+	if waiting.Status.Phase != toInstalling || !strings.Contains(waiting.Status.Message, "Service operators/manager-service, which is to convert CRD things.example.com, has no endpoint that is ready") {
+		t.Errorf("%s: %s", waiting.Status.Phase, waiting.Status.Message)
+	}
+	if c := k.conversion("things.example.com"); c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
+		t.Errorf("switched on already: %+v", c)
+	}
+	k.silent = false
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if c := k.conversion("things.example.com"); c == nil || c.Strategy != apiextensionsv1.WebhookConverter {
+		t.Errorf("conversion %+v", c)
+	}
+}
