@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/packageserver/manifest"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/s2"
 )
 
 // document is a package of a catalog's content, ready to be sent. The same content served by two catalogs has the same documents, so
@@ -22,25 +22,12 @@ type document struct {
 	sum [sha256.Size]byte
 	// size is that of the unpacked tail.
 	size int
-	// packed is the compressed tail; nil where the cache has no room for it.
+	// packed is the compressed tail, by a method that is quick to undo; nil where the cache has no room for it.
 	packed []byte
 }
 
 // statusHead is how a status begins that names no catalog. The rest of it, from the next field on, is the tail of a document.
 const statusHead = `{"catalogSource":"","catalogSourceDisplayName":"","catalogSourcePublisher":"","catalogSourceNamespace":"",`
-
-// Both are safe for concurrent use of EncodeAll and DecodeAll. One document at a time is unpacked for each request.
-var (
-	packer   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest)))
-	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0)))
-)
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err) // only for options that contradict each other
-	}
-	return value
-}
 
 // newDocument describes a package; it is nil when nothing of it can be shown.
 func newDocument(x *catalog.Index, name string) (*document, error) {
@@ -58,7 +45,7 @@ func newDocument(x *catalog.Index, name string) (*document, error) {
 		return nil, fmt.Errorf("write the labels of package %s of catalog %s: %w", name, x.Digest(), err)
 	}
 	d.sum = sha256.Sum256(append(labels, tail...))
-	d.packed = packer.EncodeAll(tail, nil)
+	d.packed = s2.EncodeBetter(nil, tail)
 	return d, nil
 }
 
@@ -77,7 +64,7 @@ func tailOf(status packagesv1.PackageManifestStatus) ([]byte, error) {
 // tail is the JSON of the status from behind the fields that name the catalog; it may use into.
 func (d *document) tail(x *catalog.Index, into []byte) ([]byte, error) {
 	if d.packed != nil {
-		tail, err := unpacker.DecodeAll(d.packed, into[:0])
+		tail, err := s2.Decode(into[:0], d.packed)
 		if err != nil {
 			return nil, fmt.Errorf("unpack package %s of catalog %s: %w", d.name, x.Digest(), err)
 		}

@@ -97,7 +97,11 @@ func TestGetIsTheFirstOfTheList(t *testing.T) {
 func TestListIsWrittenAsTheMachineryWould(t *testing.T) {
 	w := newWorld(t)
 	w.offer(t, "olm/global", "a@1.0.0", "b@1.0.0")
-	for name, offers := range map[string][]offer{"empty": {}, "two": must(w.storage.view.offers(t.Context(), "mine"))} {
+	seen, err := w.storage.view.offers(t.Context(), "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, offers := range map[string][]offer{"empty": {}, "two": seen} {
 		t.Run(name, func(t *testing.T) {
 			l := newList(page{offers: offers, revision: 7, next: "token", remaining: 3})
 			var got, want bytes.Buffer

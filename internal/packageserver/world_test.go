@@ -109,12 +109,16 @@ func testIndex(t testing.TB, packages ...string) *catalog.Index {
 // ask sends a request for a path below the API's own; headers are given as "Name: value".
 func (w *world) ask(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
+	answer := httptest.NewRecorder()
+	w.Handler().ServeHTTP(answer, ask(t, path, headers...))
+	return answer
+}
+
+func ask(t testing.TB, path string, headers ...string) *http.Request {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis/packages.operators.coreos.com/v1/"+path, nil)
 	for _, h := range headers {
 		key, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(key, value)
 	}
-	answer := httptest.NewRecorder()
-	w.Handler().ServeHTTP(answer, r)
-	return answer
+	return r
 }

@@ -1,0 +1,323 @@
+package registration_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/packageserver"
+	"fairlead.dev/fairlead/internal/packageserver/registration"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+)
+
+func TestMain(m *testing.M) { devcluster.Main(m) }
+
+// process is a package server that the API server of the cluster leads to, as a manager runs it.
+type process struct {
+	t         *testing.T
+	namespace string
+	client    *kubernetes.Clientset
+	dynamic   dynamic.Interface
+	contents  *catalogset.Set
+	server    *packageserver.Server
+	shown     *registration.Certificate
+	stop      func() error
+}
+
+var (
+	packages    = packagesv1.GroupVersion.WithResource("packagemanifests")
+	apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+)
+
+// oneCatalog is a cluster with one global catalog.
+type oneCatalog struct{ namespace string }
+
+func (c oneCatalog) CatalogSources(_ context.Context, namespace string) ([]v1alpha1.CatalogSource, error) {
+	if namespace != "" && namespace != c.namespace {
+		return nil, nil
+	}
+	source := v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "global", CreationTimestamp: metav1.Now()}}
+	source.Spec.DisplayName = "The catalog"
+	return []v1alpha1.CatalogSource{source}, nil
+}
+
+func (oneCatalog) ExcludesGlobal(context.Context, string) (bool, error) { return false, nil }
+
+// start runs a package server whose certificates live shorter than usual where life is given.
+func start(t *testing.T, life, overlap time.Duration) *process {
+	t.Helper()
+	config := devcluster.Config()
+	p := &process{t: t, namespace: devcluster.Namespace(t), contents: catalogset.New(), client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := listener.Addr().(*net.TCPAddr).AddrPort()
+	at := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.3"), local.Port())
+	devcluster.Route(t, at.String(), local.String())
+	registered, err := registration.New(registration.Options{REST: config, Namespace: p.namespace, Address: at, Clock: clock.RealClock{},
+		Life: life, Overlap: overlap, Log: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := registered.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.shown = registered.Certificate()
+	p.server, err = packageserver.New(t.Context(), packageserver.Config{REST: config, Cluster: oneCatalog{p.namespace}, Contents: p.contents,
+		GlobalNamespace: p.namespace, Listener: listener, Certificate: p.shown, Start: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.contents.OnChange(func(catalogset.Ref) { p.server.Changed() })
+	p.publish("1.0.0")
+	p.run(registered)
+	p.eventually("the API server to serve packages", func() error {
+		_, err := p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{})
+		return err
+	})
+	return p
+}
+
+// run begins to serve; stop ends that as a manager does.
+func (p *process) run(registered *registration.Registration) {
+	leading, withdraw := context.WithCancel(context.Background())
+	serving, end := context.WithCancel(context.Background())
+	withdrawn, ended := make(chan error, 1), make(chan error, 1)
+	go func() { ended <- p.server.Run(serving) }()
+	go func() { withdrawn <- registered.Run(leading) }()
+	stopped := false
+	p.stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		withdraw()
+		err := <-withdrawn
+		end()
+		return fmtErrors(err, <-ended)
+	}
+	p.t.Cleanup(func() {
+		if err := p.stop(); err != nil {
+			p.t.Error(err)
+		}
+	})
+}
+
+func fmtErrors(a, b error) error {
+	if a == nil {
+		return b
+	}
+	return a
+}
+
+func (p *process) publish(version string) {
+	p.t.Helper()
+	text := fmt.Sprintf(`{"schema":"olm.package","name":"p","defaultChannel":"stable"}{"schema":"olm.channel","package":"p","name":"stable","entries":[{"name":"p.v%[1]s"}]}
+		{"schema":"olm.bundle","package":"p","name":"p.v%[1]s","image":"quay.io/p@sha256:%064[2]d","properties":[{"type":"olm.package","value":{"packageName":"p","version":%[1]q}},
+		{"type":"olm.csv.metadata","value":{"displayName":"P"}}]}`, version, 1)
+	c, err := catalog.Load(p.t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, catalog.LoadOptions{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	x, err := catalog.NewIndex(c, "sha256:"+version)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.contents.Publish(catalogset.Ref{Namespace: p.namespace, Name: "global"}, catalogset.Entry{Index: x})
+}
+
+func (p *process) eventually(what string, check func() error) {
+	p.t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("wait for %s: %v", what, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// raw asks the API server for a path, with a header.
+func (p *process) raw(path string, header ...string) (int, string) {
+	r := p.client.RESTClient().Get().AbsPath(path)
+	if len(header) > 0 {
+		r.SetHeader(header[0], header[1:]...)
+	}
+	var code int
+	body, _ := r.Do(p.t.Context()).StatusCode(&code).Raw()
+	return code, string(body)
+}
+
+func TestThroughTheAPIServer(t *testing.T) {
+	p := start(t, 0, 0)
+	const base = "/apis/packages.operators.coreos.com/v1/namespaces/default/packagemanifests"
+	one, err := p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{})
+	if err != nil || one.GetLabels()["catalog"] != "global" {
+		t.Errorf("get: %v, %v", one, err)
+	}
+	list, err := p.dynamic.Resource(packages).List(t.Context(), metav1.ListOptions{LabelSelector: "catalog=global"})
+	if err != nil || len(list.Items) != 1 || list.Items[0].GetNamespace() != p.namespace {
+		t.Errorf("list: %v, %v", list, err)
+	}
+	if code, body := p.raw(base, "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"); code != http.StatusOK || !strings.Contains(body, `"cells":["p","The catalog",`) {
+		t.Errorf("table: %d %s", code, body)
+	}
+	if code, body := p.raw(base + "/p/icon"); code != http.StatusOK || !strings.Contains(body, "<svg") {
+		t.Errorf("icon: %d %s", code, body)
+	}
+	if code, body := p.raw("/openapi/v3/apis/packages.operators.coreos.com/v1"); code != http.StatusOK || !strings.Contains(body, "currentCSVDesc") {
+		t.Errorf("OpenAPI: %d %.200s", code, body)
+	}
+	events, err := p.dynamic.Resource(packages).Namespace("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	p.publish("2.0.0")
+	select {
+	case e := <-events.ResultChan():
+		if e.Type != "MODIFIED" {
+			t.Errorf("watch: %v", e)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("watch: the new content is not told")
+	}
+}
+
+// TestWhoMayRead asks as somebody who was given nothing, and then the usual role to look at a namespace.
+func TestWhoMayRead(t *testing.T) {
+	p := start(t, 0, 0)
+	config := devcluster.Config()
+	config.Impersonate = rest.ImpersonationConfig{UserName: "reader-" + p.namespace, Groups: []string{"system:authenticated"}}
+	reader := dynamic.NewForConfigOrDie(config).Resource(packages)
+	if _, err := reader.Namespace(p.namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Fatalf("somebody without a role: %v, want that it is forbidden", err)
+	}
+	role := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "view"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: config.Impersonate.UserName}}}
+	if _, err := p.client.RbacV1().RoleBindings(p.namespace).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the role to be in force", func() error {
+		_, err := reader.Namespace(p.namespace).List(t.Context(), metav1.ListOptions{})
+		return err
+	})
+	if _, err := reader.Namespace("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("another namespace: %v, want that it is forbidden", err)
+	}
+}
+
+// TestNamespacesGoWithoutTheServer stops the only server and deletes a namespace.
+func TestNamespacesGoWithoutTheServer(t *testing.T) {
+	p := start(t, 0, 0)
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), registration.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Fatalf("the APIService is there without a server: %v", err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace + "-goes"}}
+	if _, err := p.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.client.CoreV1().Namespaces().Delete(t.Context(), namespace.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the namespace to be gone", func() error {
+		_, err := p.client.CoreV1().Namespaces().Get(t.Context(), namespace.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is still there: %w", err)
+	})
+}
+
+// TestRegistrationHeals deletes everything that leads to the server, one after the other.
+func TestRegistrationHeals(t *testing.T) {
+	p := start(t, 0, time.Second)
+	all := metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + registration.ServiceName}
+	none := metav1.DeleteOptions{}
+	for name, remove := range map[string]func() error{
+		"APIService": func() error {
+			return p.dynamic.Resource(apiServices).Delete(t.Context(), registration.APIServiceName, none)
+		},
+		"Service": func() error {
+			return p.client.CoreV1().Services(p.namespace).Delete(t.Context(), registration.ServiceName, none)
+		},
+		"EndpointSlice": func() error {
+			return p.client.DiscoveryV1().EndpointSlices(p.namespace).DeleteCollection(t.Context(), none, all)
+		},
+		"Secret": func() error {
+			return p.client.CoreV1().Secrets(p.namespace).Delete(t.Context(), registration.ServiceName+"-cert", none)
+		},
+	} {
+		if err := remove(); err != nil {
+			t.Fatalf("delete the %s: %v", name, err)
+		}
+		p.eventually("packages to be served again without "+name, func() error {
+			if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), registration.APIServiceName, metav1.GetOptions{}); err != nil {
+				return err
+			}
+			if _, err := p.client.CoreV1().Services(p.namespace).Get(t.Context(), registration.ServiceName, metav1.GetOptions{}); err != nil {
+				return err
+			}
+			if _, err := p.client.CoreV1().Secrets(p.namespace).Get(t.Context(), registration.ServiceName+"-cert", metav1.GetOptions{}); err != nil {
+				return err
+			}
+			slices, err := p.client.DiscoveryV1().EndpointSlices(p.namespace).List(t.Context(), all)
+			if err == nil && len(slices.Items) != 1 {
+				err = fmt.Errorf("there are %d EndpointSlices", len(slices.Items))
+			}
+			if err == nil {
+				_, err = p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{})
+			}
+			return err
+		})
+	}
+}
+
+// TestRotationIsNotNoticed lets certificates live so short that a new one is made every few seconds, and asks all the time. A third of the life
+// of a certificate that begins in the past, as all do, is what matters.
+func TestRotationIsNotNoticed(t *testing.T) {
+	p := start(t, 155*time.Second, time.Second)
+	certificates, requests := map[string]bool{}, 0
+	for end := time.Now().Add(60 * time.Second); len(certificates) < 4 && time.Now().Before(end); requests++ {
+		// Each request is a new connection from the API server or one that it has; both must work.
+		if _, err := p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{}); err != nil {
+			t.Fatalf("request %d, after %d certificates: %v", requests, len(certificates), err)
+		}
+		certificate, _ := p.shown.CurrentCertKeyContent()
+		certificates[string(certificate)] = true
+		time.Sleep(20 * time.Millisecond)
+	}
+	if len(certificates) < 4 {
+		t.Errorf("only %d certificates were shown during %d requests", len(certificates), requests)
+	}
+	t.Logf("%d requests during %d certificates", requests, len(certificates))
+}
