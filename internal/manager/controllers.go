@@ -24,6 +24,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		news.BundleArrived()
 		plans.BundleArrived()
 	})
+	unpacker.Timeout = o.BundleUnpackTimeout
 	manifests := unpack.Manifests{Blobs: s.contents}
 	for _, controller := range []struct {
 		kind  string
@@ -42,7 +43,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 				Catalogs: s.catalogs, Unpacker: unpacker, Notify: plans,
 				Bundles:           installplan.Images{Unpacker: unpacker, Reader: mgr.GetAPIReader()},
 				Accounts:          apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
-				OperatorNamespace: o.GlobalNamespace})
+				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout})
 		}},
 		{"OperatorGroup", func() error {
 			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.Namespaces})

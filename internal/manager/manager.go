@@ -56,8 +56,13 @@ type Options struct {
 	CatalogAddress   string
 	CatalogAdvertise string
 	// CatalogPods says which images of catalogs are run as pods.
-	CatalogPods catalogsource.PodOptions
-	PackageServer    PackageServer
+	CatalogPods   catalogsource.PodOptions
+	PackageServer PackageServer
+	// BundleUnpackTimeout is how long one attempt to fetch a bundle may take, where its OperatorGroup says nothing: 0 is
+	// unpack.DefaultTimeout, less than 0 is no bound. InstallPlanRetryTimeout is how long an InstallPlan is tried again after errors: 0 is
+	// installplan.DefaultRetryTimeout.
+	BundleUnpackTimeout     time.Duration
+	InstallPlanRetryTimeout time.Duration
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string

@@ -204,8 +204,13 @@ func TestPolicyOf(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got != test.want || got.limit() != test.limit {
-				t.Errorf("%+v of %s, %v; want %+v of %s", got, got.limit(), err, test.want, test.limit)
+			u := &Unpacker{}
+			if limit := u.limit(Request{Policy: got}); err != nil || got != test.want || limit != test.limit {
+				t.Errorf("%+v of %s, %v; want %+v of %s", got, limit, err, test.want, test.limit)
+			}
+			u.Timeout = time.Hour
+			if limit := u.limit(Request{Policy: got}); (limit == time.Hour) != (test.limit == DefaultTimeout) {
+				t.Errorf("with another default the limit is %s", limit)
 			}
 		})
 	}

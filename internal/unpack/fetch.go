@@ -12,7 +12,7 @@ func (u *Unpacker) fetch(ctx context.Context, r Request, w *progress) (*bundle.B
 	if r.Image == "" {
 		return fromManifests(r)
 	}
-	img, err := u.store.Pull(ctx, r.Image, image.PullOptions{Auth: r.Auth, Select: image.SelectBundle, Progress: w.note, Limits: image.Limits{Duration: r.limit()}})
+	img, err := u.store.Pull(ctx, r.Image, image.PullOptions{Auth: r.Auth, Select: image.SelectBundle, Progress: w.note, Limits: image.Limits{Duration: u.limit(r)}})
 	if err != nil {
 		return nil, "", fmt.Errorf("fetch bundle %s: %w", r.Name, err)
 	}

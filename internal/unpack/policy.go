@@ -1,6 +1,7 @@
 package unpack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,20 +19,19 @@ const forever = 24 * time.Hour
 
 // Policy says how patient the fetching of bundles is. Its zero value is the default.
 type Policy struct {
-	// Timeout bounds one attempt: 0 is DefaultTimeout, less than 0 is no bound.
+	// Timeout bounds one attempt: 0 is that of the Unpacker, less than 0 is no bound.
 	Timeout time.Duration
 	// MinRetry is the shortest pause after an attempt that failed.
 	MinRetry time.Duration
 }
 
-func (p Policy) limit() time.Duration {
-	switch {
-	case p.Timeout < 0:
+// limit is how long an attempt for the request may take.
+func (u *Unpacker) limit(r Request) time.Duration {
+	timeout := cmp.Or(r.Timeout, u.Timeout, DefaultTimeout)
+	if timeout < 0 {
 		return forever
-	case p.Timeout == 0:
-		return DefaultTimeout
 	}
-	return p.Timeout
+	return timeout
 }
 
 // PolicyOf reads the annotations of an OperatorGroup.

@@ -63,6 +63,9 @@ func (s State) Done() bool { return s.Bundle != nil }
 
 // Unpacker fetches bundles in the background.
 type Unpacker struct {
+	// Timeout bounds attempts whose Policy says nothing: 0 is DefaultTimeout, less than 0 is no bound. It is set before the first use.
+	Timeout time.Duration
+
 	store  *image.Store
 	clock  clock.Clock
 	slots  chan struct{}
@@ -118,7 +121,7 @@ func (u *Unpacker) Get(ctx context.Context, r Request, patience time.Duration) S
 
 // Fetch waits until the bundle is there, the attempt fails, or the context ends.
 func (u *Unpacker) Fetch(ctx context.Context, r Request) (State, error) {
-	patience := r.limit() + slowAfter // the attempt says better than we why it ended
+	patience := u.limit(r) + slowAfter // the attempt says better than we why it ended
 	s := u.Get(ctx, r, patience)
 	switch {
 	case s.Err != nil:
@@ -137,10 +140,10 @@ func (u *Unpacker) attempt(r Request, j *job, running chan struct{}) {
 	w := &progress{}
 	go u.watch(j, w, running, free)
 	// Nobody's context governs the attempt: whoever asked first may lose interest while others still wait.
-	ctx, cancel := context.WithTimeout(context.Background(), r.limit())
+	ctx, cancel := context.WithTimeout(context.Background(), u.limit(r))
 	b, pinned, err := u.fetch(ctx, r, w)
 	if err != nil && ctx.Err() != nil {
-		err = &TimeoutError{Name: r.Name, After: r.limit(), Progress: w.String(), Err: err}
+		err = &TimeoutError{Name: r.Name, After: u.limit(r), Progress: w.String(), Err: err}
 	}
 	cancel()
 	free()

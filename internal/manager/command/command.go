@@ -54,6 +54,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 					return err
 				}
 			}
+			if o.BundleUnpackTimeout == 0 {
+				o.BundleUnpackTimeout = -1 // as the flag says; in the options 0 is the default
+			}
 			o.Log = logger(log, verbosity)
 			return run(cmd.Context(), log, o, installCRDs)
 		},
@@ -71,6 +74,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")
 	addPackageServer(flags, &o.PackageServer)
 	addCatalogPods(flags, &o.CatalogPods)
+	addPlans(flags, &o)
 	flags.BoolVar(&o.LeaderElection, "leader-election", false, "wait for a lease, so that of several managers one works at a time")
 	flags.StringVar(&o.LeaderNamespace, "leader-namespace", "", "namespace of the lease (default: that of the pod)")
 	flags.StringVar(&images.CertsDir, "registry-certs", "", "directory with certificates of registries, a folder for each host")
