@@ -45,7 +45,7 @@ func newDocument(x *catalog.Index, name string) (*document, error) {
 		return nil, fmt.Errorf("write the labels of package %s of catalog %s: %w", name, x.Digest(), err)
 	}
 	d.sum = sha256.Sum256(append(labels, tail...))
-	d.packed = s2.EncodeBetter(nil, tail)
+	d.packed = bytes.Clone(s2.EncodeBetter(nil, tail)) // what it returns has room for the tail as it is
 	return d, nil
 }
 

@@ -2,6 +2,7 @@ package registration_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -116,20 +117,13 @@ func (p *process) run(registered *registration.Registration) {
 		withdraw()
 		err := <-withdrawn
 		end()
-		return fmtErrors(err, <-ended)
+		return errors.Join(err, <-ended)
 	}
 	p.t.Cleanup(func() {
 		if err := p.stop(); err != nil {
 			p.t.Error(err)
 		}
 	})
-}
-
-func fmtErrors(a, b error) error {
-	if a == nil {
-		return b
-	}
-	return a
 }
 
 func (p *process) publish(version string) {
@@ -191,9 +185,13 @@ func TestThroughTheAPIServer(t *testing.T) {
 	if code, body := p.raw(base + "/p/icon"); code != http.StatusOK || !strings.Contains(body, "<svg") {
 		t.Errorf("icon: %d %s", code, body)
 	}
-	if code, body := p.raw("/openapi/v3/apis/packages.operators.coreos.com/v1"); code != http.StatusOK || !strings.Contains(body, "currentCSVDesc") {
-		t.Errorf("OpenAPI: %d %.200s", code, body)
-	}
+	p.eventually("the description of the API", func() error {
+		code, body := p.raw("/openapi/v3/apis/packages.operators.coreos.com/v1")
+		if code != http.StatusOK || !strings.Contains(body, "currentCSVDesc") {
+			return fmt.Errorf("%d %.200s", code, body)
+		}
+		return nil
+	})
 	events, err := p.dynamic.Resource(packages).Namespace("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
 	if err != nil {
 		t.Fatal(err)
