@@ -5,14 +5,12 @@ import "slices"
 // rule is a constraint with a subject, on its way into a program.
 type rule struct {
 	*constraint
-	index  int32
 	tokens []token
 }
 
 // bound is a conflict or an upper bound, restricted to what can be reached.
 type bound struct {
 	*constraint
-	index   int32
 	members []int32
 }
 
@@ -31,6 +29,9 @@ type compiler struct {
 func compile(p *Problem, b *budget) (*program, error) {
 	if p.misuse != nil {
 		return nil, p.misuse
+	}
+	if p.compiled != nil {
+		return p.compiled, nil
 	}
 	c := newCompiler(p, b)
 	for _, v := range p.Requests() {
@@ -89,7 +90,7 @@ func (c *compiler) expand(x int32) error {
 	indices := c.rules[c.pr.names[x]]
 	rules := make([]rule, len(indices))
 	for i, index := range indices {
-		rules[i] = rule{constraint: &c.p.constraints[index], index: index}
+		rules[i] = rule{constraint: c.p.constraints[index]}
 		if rules[i].kind == Compound {
 			tokens, err := c.flatten(rules[i].formula)
 			if err != nil {
@@ -109,7 +110,7 @@ func (c *compiler) expand(x int32) error {
 }
 
 func (c *compiler) addRule(x int32, r rule) {
-	source := c.source(source{rule: r.index})
+	source := c.source(source{rule: r.constraint})
 	switch r.kind {
 	case Mandatory:
 		c.pr.request(x, source)
@@ -143,10 +144,10 @@ func (c *compiler) option(need int32, l lit) {
 // addBounds adds the conflicts and upper bounds that more members can be reached of than they allow.
 func (c *compiler) addBounds() error {
 	var bounds []bound
-	for i := range c.p.constraints {
-		if k := &c.p.constraints[i]; k.kind == Conflicting || k.kind == Limited {
+	for _, k := range c.p.constraints {
+		if k.kind == Conflicting || k.kind == Limited {
 			if members := c.members(k); len(members) > k.limit {
-				bounds = append(bounds, bound{constraint: k, index: int32(i), members: members})
+				bounds = append(bounds, bound{constraint: k, members: members})
 			}
 		}
 	}
@@ -177,7 +178,7 @@ func (c *compiler) addBound(b bound) {
 	for i, x := range b.members {
 		lits[i] = positive(x)
 	}
-	s := c.source(source{rule: b.index, members: lits})
+	s := c.source(source{rule: b.constraint, members: lits})
 	switch {
 	case b.limit == 0: // each member is impossible
 		for _, l := range lits {

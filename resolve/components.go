@@ -12,24 +12,62 @@ func Components(p *Problem) []*Problem {
 	}
 	joined := pr.join()
 	part := make(map[int32]*Problem)
-	var parts []*Problem
-	for x := range p.Requests() { // requests have the first numbers
-		if root := joined.find(int32(x)); part[root] == nil {
-			part[root] = &Problem{ids: p.ids[:len(p.ids):len(p.ids)], order: p.order[:len(p.order):len(p.order)]}
-			parts = append(parts, part[root])
+	var roots []int32
+	for _, n := range pr.requests {
+		if c := &pr.clauses[n]; !pr.passes(c.source) {
+			if root := joined.find(int32(c.lits[0].variable())); part[root] == nil {
+				part[root] = &Problem{ids: p.ids[:len(p.ids):len(p.ids)], order: p.order[:len(p.order):len(p.order)]}
+				roots = append(roots, root)
+			}
 		}
 	}
-	done := make([]bool, len(pr.sources))
+	sources := pr.allot(joined)
+	if len(roots) == 1 {
+		whole := part[roots[0]]
+		whole.compiled, whole.constraints = pr, pr.rules(sources[roots[0]])
+		return []*Problem{whole}
+	}
+	x, parts := newExtraction(pr), make([]*Problem, len(roots))
+	for i, root := range roots {
+		parts[i] = part[root]
+		parts[i].compiled, parts[i].constraints = x.take(sources[root]), pr.rules(sources[root])
+	}
+	return parts
+}
+
+// allot lists the sources that are not passed over, by the part that they belong to.
+func (pr *program) allot(joined groups) map[int32][]int32 {
+	sources, done := make(map[int32][]int32), make([]bool, len(pr.sources))
 	for i := range pr.clauses {
 		c := &pr.clauses[i]
-		if done[c.source] {
+		first := pr.member(c)
+		if done[c.source] || pr.passes(c.source) || first < 0 {
 			continue
 		}
 		done[c.source] = true
-		q := part[joined.find(int32(c.lits[0].variable()))]
-		q.constraints = append(q.constraints, p.constraints[pr.sources[c.source].rule])
+		root := joined.find(first)
+		sources[root] = append(sources[root], c.source)
 	}
-	return parts
+	return sources
+}
+
+// rules are the constraints that sources stand for.
+func (pr *program) rules(sources []int32) []*constraint {
+	rules := make([]*constraint, len(sources))
+	for i, s := range sources {
+		rules[i] = pr.sources[s].rule
+	}
+	return rules
+}
+
+// member is a variable of a clause that can be reached, or -1.
+func (pr *program) member(c *clause) int32 {
+	for _, l := range c.lits {
+		if !pr.lacks(l.variable()) {
+			return int32(l.variable())
+		}
+	}
+	return -1
 }
 
 // join unites the variables that a clause has in common. What can only be absent joins nothing.
@@ -37,8 +75,11 @@ func (pr *program) join() groups {
 	selectable := make([]bool, len(pr.names))
 	for i := range pr.clauses {
 		c := &pr.clauses[i]
+		if pr.passes(c.source) {
+			continue
+		}
 		for j, l := range c.lits {
-			if c.need && j == 0 || !l.negated() {
+			if (c.need && j == 0 || !l.negated()) && !pr.lacks(l.variable()) {
 				selectable[l.variable()] = true
 			}
 		}
@@ -48,18 +89,30 @@ func (pr *program) join() groups {
 		g[i] = int32(i)
 	}
 	for i := range pr.clauses {
-		lits := pr.clauses[i].lits
-		for _, l := range lits[1:] {
-			if selectable[l.variable()] {
-				g[g.find(int32(l.variable()))] = g.find(int32(lits[0].variable()))
-			}
+		c := &pr.clauses[i]
+		if pr.passes(c.source) {
+			continue
 		}
+		together := c.lits
+		if i == 0 || pr.clauses[i-1].source != c.source { // a bound of zero has a clause for each member
+			together = append(c.lits[:len(c.lits):len(c.lits)], pr.sources[c.source].members...)
+		}
+		g.unite(pr.member(c), together, selectable)
 	}
 	return g
 }
 
 // groups is a disjoint-set forest: each variable points towards the representative of its group.
 type groups []int32
+
+// unite joins the selectable ones of some variables with another one.
+func (g groups) unite(x int32, lits []lit, selectable []bool) {
+	for _, l := range lits {
+		if x >= 0 && selectable[l.variable()] {
+			g[g.find(int32(l.variable()))] = g.find(x)
+		}
+	}
+}
 
 func (g groups) find(x int32) int32 {
 	for g[x] != x {

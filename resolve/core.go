@@ -16,10 +16,16 @@ type Unsatisfiable struct {
 func unsatisfiable(p *Problem, pr *program, guilty []bool, b *budget) *Unsatisfiable {
 	small := pr.restrict(guilty)
 	off, minimal := small.minimise(b)
-	var core []Clause
+	left := 0
+	for _, out := range off {
+		if !out {
+			left++
+		}
+	}
+	core, d := make([]Clause, 0, left), description{p: p, pr: small}
 	for i := range small.sources {
 		if !off[i] {
-			core = append(core, small.describe(p, int32(i)))
+			core = append(core, d.of(int32(i)))
 		}
 	}
 	return &Unsatisfiable{Core: chain(core), Minimal: minimal, Steps: b.used}
@@ -50,53 +56,4 @@ func (pr *program) minimise(b *budget) (off []bool, minimal bool) {
 		}
 	}
 	return off, true
-}
-
-// restrict returns the program of the sources to keep alone, with variables and sources numbered anew.
-func (pr *program) restrict(keep []bool) *program {
-	small := &program{}
-	sources := make([]int32, len(pr.sources))
-	for i, s := range pr.sources {
-		if keep[i] {
-			sources[i] = int32(len(small.sources))
-			small.sources = append(small.sources, s)
-		}
-	}
-	number := make(map[int]int32)
-	rename := func(lits []lit) []lit {
-		out := make([]lit, len(lits))
-		for i, l := range lits {
-			v, known := number[l.variable()]
-			if !known {
-				v = small.variable(pr.names[l.variable()])
-				number[l.variable()] = v
-			}
-			out[i] = positive(v) | l&1
-		}
-		return out
-	}
-	starts := make(map[int32]bool, len(pr.requests))
-	for _, n := range pr.requests {
-		starts[n] = true
-	}
-	for i := range pr.clauses {
-		c := pr.clauses[i]
-		if !keep[c.source] {
-			continue
-		}
-		c.lits, c.source = rename(c.lits), sources[c.source]
-		n := small.add(c)
-		if c.need {
-			guard := c.lits[0].variable()
-			small.needs[guard] = append(small.needs[guard], n)
-		}
-		if starts[int32(i)] {
-			small.requests = append(small.requests, n)
-		}
-	}
-	for i := range small.sources {
-		s := &small.sources[i]
-		s.members = rename(s.members)
-	}
-	return small
 }

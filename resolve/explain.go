@@ -40,7 +40,7 @@ type Reason struct {
 
 // Reasons returns the core with clauses that say the same of different subjects put together.
 func (u *Unsatisfiable) Reasons() []Reason {
-	place := make(map[string]int)
+	place := make(map[kinship]int)
 	var out []Reason
 	for i := range u.Core {
 		k := likeness(&u.Core[i], i)
@@ -67,15 +67,21 @@ func lines(reasons []Reason) []string {
 
 // likeness returns what clauses that belong on one line share: the rule that the caller named, or the same kind and
 // the same candidates.
-func likeness(c *Clause, i int) string {
+func likeness(c *Clause, i int) kinship {
 	switch {
 	case c.Origin.Alike != "":
-		return "alike " + c.Origin.Alike
+		return kinship{rule: c.Origin.Alike}
 	case c.Kind == Dependency && len(c.Others) > 0:
-		return "needs " + strings.Join(c.Others, "\x00")
+		return kinship{needs: strings.Join(c.Others, "\x00")}
 	default:
-		return fmt.Sprint("single ", i)
+		return kinship{single: i + 1}
 	}
+}
+
+// kinship is what clauses on one line have in common.
+type kinship struct {
+	rule, needs string
+	single      int // the only one of its line, from 1
 }
 
 // abridge leaves out the middle of too many lines.

@@ -45,12 +45,12 @@ func (f Formula) holdsIn(set map[Var]bool) bool {
 }
 
 func (p *Problem) allows(set map[Var]bool) bool {
-	return !slices.ContainsFunc(p.constraints, func(c constraint) bool { return !c.holdsIn(set) })
+	return !slices.ContainsFunc(p.constraints, func(c *constraint) bool { return !c.holdsIn(set) })
 }
 
 // tolerates leaves out the clauses that something selected later can still satisfy.
 func (p *Problem) tolerates(set map[Var]bool) bool {
-	return !slices.ContainsFunc(p.constraints, func(c constraint) bool {
+	return !slices.ContainsFunc(p.constraints, func(c *constraint) bool {
 		return c.kind != Mandatory && c.kind != Dependency && c.kind != Compound && !c.holdsIn(set)
 	})
 }
@@ -105,13 +105,13 @@ func (s stand) holds(f Formula, negated bool) bool {
 
 // needsOf returns the needs of v as formulas, by the number in their Field.
 func (p *Problem) needsOf(v Var, next *goal) *goal {
-	var found []constraint
+	var found []*constraint
 	for _, c := range p.constraints {
 		if c.subject == v && (c.kind == Dependency || c.kind == Compound) {
 			found = append(found, c)
 		}
 	}
-	slices.SortFunc(found, func(a, b constraint) int { return cmp.Compare(fieldNumber(b), fieldNumber(a)) })
+	slices.SortFunc(found, func(a, b *constraint) int { return cmp.Compare(fieldNumber(b), fieldNumber(a)) })
 	for _, c := range found {
 		f := c.formula
 		if c.kind == Dependency {
@@ -125,7 +125,7 @@ func (p *Problem) needsOf(v Var, next *goal) *goal {
 	return next
 }
 
-func fieldNumber(c constraint) (n int) {
+func fieldNumber(c *constraint) (n int) {
 	if _, err := fmt.Sscanf(c.origin.Field, "needs[%d]", &n); err != nil {
 		panic(err)
 	}

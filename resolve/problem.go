@@ -15,10 +15,11 @@ type Problem struct {
 	ids         []string // ids[v-1] is the id of v
 	index       map[string]Var
 	order       []Var
-	constraints []constraint
-	seen        []int // by Var: the last call of distinct that saw it
+	constraints []*constraint // none of them changes; problems that were made from one another share them
+	seen        []int         // by Var: the last call of distinct that saw it
 	distincts   int
-	misuse      error // first call with a Var of another Problem, or a negative limit; reported by Solve
+	misuse      error    // first call with a Var of another Problem, or a negative limit; reported by Solve
+	compiled    *program // of exactly these constraints, if that is known already
 }
 
 // constraint is a clause in the caller's terms, before it is lowered to literals.
@@ -114,7 +115,7 @@ func (p *Problem) add(c constraint) {
 		p.check(string(c.kind), c.subject)
 	}
 	p.check(string(c.kind), c.others...)
-	p.constraints = append(p.constraints, c)
+	p.constraints, p.compiled = append(p.constraints, &c), nil
 }
 
 func (p *Problem) check(what string, vs ...Var) {

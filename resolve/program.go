@@ -29,14 +29,15 @@ type program struct {
 	needs    [][]int32 // by variable: the clauses that must be met when it is selected, in the order of visiting
 	requests []int32   // the clauses of one positive literal that start the walk, in order
 	sources  []source
+	left     *absent // what was left out afterwards; nil for nothing
 }
 
 // source is where clauses come from: one rule of the caller, or an assumption of WhyNot.
 type source struct {
-	rule    int32   // index in Problem.constraints, or -1
-	members []lit   // of an upper bound: the members that can be reached
-	leaves  []Var   // of a formula: what it mentions, in order
-	assumed *Clause // of an assumption
+	rule    *constraint // nil for an assumption
+	members []lit       // of a conflict or an upper bound: the members that can be reached
+	leaves  []Var       // of a formula: what it mentions, in order
+	assumed *Clause     // of an assumption
 }
 
 // variable adds a variable.

@@ -123,7 +123,7 @@ func packages(rnd *rand.Rand) *Problem {
 }
 
 // only returns p with the constraints that keep accepts.
-func (p *Problem) only(keep func(constraint) bool) *Problem {
+func (p *Problem) only(keep func(*constraint) bool) *Problem {
 	q := &Problem{ids: p.ids, order: p.order}
 	for _, c := range p.constraints {
 		if keep(c) {
@@ -144,7 +144,7 @@ func texts(core []Clause) []string {
 
 // withTexts returns p with only the constraints that have these texts.
 func (p *Problem) withTexts(names []string) *Problem {
-	return p.only(func(c constraint) bool { return slices.Contains(names, c.origin.Text) })
+	return p.only(func(c *constraint) bool { return slices.Contains(names, c.origin.Text) })
 }
 
 func (p *Problem) String() string {

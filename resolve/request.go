@@ -9,8 +9,8 @@ import (
 func (p *Problem) Requests() []Var {
 	seen := make(map[Var]bool)
 	var vs []Var
-	for i := range p.constraints {
-		if c := &p.constraints[i]; c.kind == Mandatory && !seen[c.subject] {
+	for _, c := range p.constraints {
+		if c.kind == Mandatory && !seen[c.subject] {
 			seen[c.subject] = true
 			vs = append(vs, c.subject)
 		}
@@ -34,11 +34,14 @@ func (p *Problem) Waive(v Var, field string) *Problem {
 // leave returns the problem without some constraints.
 func (p *Problem) leave(out func(*constraint) bool) *Problem {
 	q := &Problem{ids: p.ids[:len(p.ids):len(p.ids)], order: p.order[:len(p.order):len(p.order)], misuse: p.misuse}
-	q.constraints = make([]constraint, 0, len(p.constraints))
-	for i := range p.constraints {
-		if !out(&p.constraints[i]) {
-			q.constraints = append(q.constraints, p.constraints[i])
+	q.constraints = make([]*constraint, 0, len(p.constraints))
+	for _, c := range p.constraints {
+		if !out(c) {
+			q.constraints = append(q.constraints, c)
 		}
+	}
+	if p.compiled != nil {
+		q.compiled = p.compiled.leave(out)
 	}
 	return q
 }

@@ -1,5 +1,7 @@
 package resolve
 
+import "slices"
+
 // rotation finds more rules that a core cannot do without, given one: from an answer that breaks only that rule, another one that breaks
 // only some other rule is often one step away, and a search for each of them is saved.
 type rotation struct {
@@ -10,9 +12,13 @@ type rotation struct {
 	within  [][]int32 // by literal: the clauses that it is in
 	clauses [][]int32 // by source
 	answer  []bool    // by variable
-	holding []int32   // by clause: how many of its literals are true
+	tried   []bool    // by variable: it was turned in this rotation, and is not again: rules that share candidates would try them all each time
+	spare   []int32   // by clause: how many literals it can still lose, or win if it is an upper bound; it is broken at 0
+	gain    []int32   // by clause: what one more true literal adds to that, 1 or -1
+	home    []int32   // by clause: its source
 	broken  []int32   // by source: how many of its clauses are broken
 	count   int       // of broken sources
+	sum     int       // of the numbers of broken sources, which is the one that is broken when only one is
 }
 
 // turn is a rule that alone is broken, on the way of a rotation, and the variables that could mend it.
@@ -24,15 +30,36 @@ type turn struct {
 
 func newRotation(pr *program, b *budget) *rotation {
 	r := &rotation{pr: pr, b: b, needed: make([]bool, len(pr.sources)),
-		within: make([][]int32, 2*len(pr.names)), clauses: make([][]int32, len(pr.sources))}
+		within: make([][]int32, 2*len(pr.names)), clauses: make([][]int32, len(pr.sources)),
+		gain: make([]int32, len(pr.clauses)), home: make([]int32, len(pr.clauses))}
+	r.reserve()
 	for i := range pr.clauses {
 		c := &pr.clauses[i]
+		r.home[i], r.gain[i] = c.source, 1
+		if c.limit > 0 {
+			r.gain[i] = -1
+		}
 		r.clauses[c.source] = append(r.clauses[c.source], int32(i))
 		for _, l := range c.lits {
 			r.within[l] = append(r.within[l], int32(i))
 		}
 	}
 	return r
+}
+
+// reserve makes room for the clauses of every literal in one piece.
+func (r *rotation) reserve() {
+	count, total := make([]int32, len(r.within)), 0
+	for i := range r.pr.clauses {
+		for _, l := range r.pr.clauses[i].lits {
+			count[l]++
+		}
+		total += len(r.pr.clauses[i].lits)
+	}
+	room := make([]int32, total)
+	for l, n := range count {
+		r.within[l], room = room[:0:n], room[n:]
+	}
 }
 
 // from rotates an answer that s found with all but one source.
@@ -54,10 +81,14 @@ func (r *rotation) from(s *solver, off []bool, source int32) {
 		}
 		v := top.mend[top.next]
 		top.next++
+		if r.tried[v] {
+			continue
+		}
+		r.tried[v] = true
 		r.flip(v)
-		if only := r.only(v); only >= 0 && !r.needed[only] {
-			r.needed[only] = true
-			path = append(path, r.turn(only, v))
+		if r.count == 1 && !r.needed[r.sum] {
+			r.needed[r.sum] = true
+			path = append(path, r.turn(int32(r.sum), v))
 			continue
 		}
 		r.flip(v)
@@ -65,18 +96,21 @@ func (r *rotation) from(s *solver, off []bool, source int32) {
 }
 
 func (r *rotation) start(s *solver) {
-	r.answer = make([]bool, len(r.pr.names))
+	r.answer, r.tried = make([]bool, len(r.pr.names)), make([]bool, len(r.pr.names))
 	for v := range r.answer {
 		r.answer[v] = s.walk.holds.literal[positive(int32(v))]
 	}
-	r.holding = make([]int32, len(r.pr.clauses))
+	r.spare = make([]int32, len(r.pr.clauses))
 	r.broken = make([]int32, len(r.pr.sources))
-	r.count = 0
+	r.count, r.sum = 0, 0
 	for i := range r.pr.clauses {
 		c := &r.pr.clauses[i]
+		if c.limit > 0 {
+			r.spare[i] = c.limit + 1
+		}
 		for _, l := range c.lits {
 			if r.answer[l.variable()] != l.negated() {
-				r.holding[i]++
+				r.spare[i] += r.gain[i]
 			}
 		}
 		if r.isBroken(int32(i)) {
@@ -86,12 +120,7 @@ func (r *rotation) start(s *solver) {
 }
 
 // isBroken tells whether a clause is false in the answer.
-func (r *rotation) isBroken(n int32) bool {
-	if limit := r.pr.clauses[n].limit; limit > 0 {
-		return r.holding[n] > limit
-	}
-	return r.holding[n] == 0
-}
+func (r *rotation) isBroken(n int32) bool { return r.spare[n] <= 0 }
 
 // breaks counts clauses of a source that become broken, or whole again.
 func (r *rotation) breaks(source, n int32) {
@@ -103,8 +132,10 @@ func (r *rotation) breaks(source, n int32) {
 	switch {
 	case before == 0:
 		r.count++
+		r.sum += int(source)
 	case r.broken[source] == 0:
 		r.count--
+		r.sum -= int(source)
 	}
 }
 
@@ -125,29 +156,14 @@ func (r *rotation) flip(v int32) {
 }
 
 func (r *rotation) recount(clause, change int32) {
-	before := r.isBroken(clause)
-	r.holding[clause] += change
-	switch after := r.isBroken(clause); {
+	before := r.spare[clause] <= 0
+	r.spare[clause] += change * r.gain[clause]
+	switch after := r.spare[clause] <= 0; {
 	case after && !before:
-		r.breaks(r.pr.clauses[clause].source, 1)
+		r.breaks(r.home[clause], 1)
 	case before && !after:
-		r.breaks(r.pr.clauses[clause].source, -1)
+		r.breaks(r.home[clause], -1)
 	}
-}
-
-// only returns the source that alone is broken after v was turned, or -1.
-func (r *rotation) only(v int32) int32 {
-	if r.count != 1 {
-		return -1
-	}
-	for _, l := range []lit{positive(v), negative(v)} {
-		for _, n := range r.within[l] {
-			if source := r.pr.clauses[n].source; r.broken[source] > 0 {
-				return source
-			}
-		}
-	}
-	return -1
 }
 
 // turn lists the variables that could mend a source.
@@ -157,6 +173,7 @@ func (r *rotation) turn(source, from int32) turn {
 		if !r.isBroken(n) {
 			continue
 		}
+		t.mend = slices.Grow(t.mend, len(r.pr.clauses[n].lits))
 		for _, l := range r.pr.clauses[n].lits {
 			if r.pr.clauses[n].limit == 0 || r.answer[l.variable()] {
 				t.mend = append(t.mend, int32(l.variable()))

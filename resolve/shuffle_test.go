@@ -67,7 +67,7 @@ func (p *Problem) shuffled(rnd *rand.Rand) *Problem {
 	}
 	q.Order(rename(p.order)...)
 	for _, i := range rnd.Perm(len(p.constraints)) {
-		c := p.constraints[i]
+		c := *p.constraints[i]
 		if c.subject != 0 {
 			c.subject = q.Var(p.ID(c.subject))
 		}
@@ -75,7 +75,7 @@ func (p *Problem) shuffled(rnd *rand.Rand) *Problem {
 		if c.kind == Conflicting || c.kind == Limited {
 			rnd.Shuffle(len(c.others), func(i, j int) { c.others[i], c.others[j] = c.others[j], c.others[i] })
 		}
-		q.constraints = append(q.constraints, c)
+		q.constraints = append(q.constraints, &c)
 	}
 	return q
 }

@@ -40,6 +40,9 @@ type watcher struct {
 }
 
 func newSolver(pr *program, off []bool, b *budget) *solver {
+	if off == nil {
+		off = pr.off()
+	}
 	n := len(pr.names)
 	s := &solver{
 		pr: pr, b: b, off: off,

@@ -85,7 +85,8 @@ func (s *Solution) Obstacle(ctx context.Context, n int, v Var, o Options) (*Unsa
 
 // assume adds l as a clause of its own source.
 func (pr *program) assume(l lit, c Clause) {
-	pr.sources = append(pr.sources, source{rule: -1, assumed: &c})
+	pr.sources = append(pr.sources, source{assumed: &c})
+	pr.left = pr.left.and(1)
 	n := pr.add(clause{lits: []lit{l}, source: int32(len(pr.sources) - 1)})
 	if !l.negated() {
 		pr.requests = append(pr.requests, n)

@@ -117,10 +117,14 @@ func (b *builder) candidates(v resolve.Var, c condition) (found []resolve.Var, b
 			blind = s
 			break
 		}
-		fits := slices.DeleteFunc(slices.Clone(c.find(s.Index)), func(bundle *catalog.BundleInfo) bool {
+		var fits []*catalog.BundleInfo
+		var probe node
+		for _, bundle := range c.find(s.Index) {
 			// A package is no provider for itself: there is only one version of it.
-			return bundle.Package == n.packageName() || !c.meets(&node{bundle: bundle})
-		})
+			if probe.bundle = bundle; bundle.Package != n.packageName() && c.meets(&probe) {
+				fits = append(fits, bundle)
+			}
+		}
 		entriesOf(s.Index, fits, func(c *catalog.ChannelInfo, place int) { found = append(found, b.entry(s, c, place)) })
 	}
 	b.offered += len(found)

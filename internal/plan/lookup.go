@@ -99,7 +99,7 @@ func either(parts []condition) condition {
 
 // entriesOf calls use with the place of every channel entry that holds one of the bundles. Entries that a newer one skips are left out.
 func entriesOf(x *catalog.Index, bundles []*catalog.BundleInfo, use func(c *catalog.ChannelInfo, place int)) {
-	wanted := map[*catalog.BundleInfo]bool{}
+	wanted := make(map[*catalog.BundleInfo]bool, len(bundles))
 	var packages []string
 	for _, bundle := range bundles {
 		wanted[bundle] = true
