@@ -96,7 +96,7 @@ func (c *Check) page(ctx context.Context) error {
 	err := c.pages.next(ctx, list, c.limit)
 	switch {
 	case conversionFails(err): // the upgrade may well be what mends it
-		c.Unread = err.Error()
+		c.Unread = bounded(err.Error())
 		c.turn()
 		return nil
 	case apierrors.IsResourceExpired(err):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,6 +80,22 @@ func listIn(crd *definition, version string) schema.GroupVersionKind {
 // conversionFails tells whether a request failed because a webhook that converts objects did. The API server has no other way to say so.
 func conversionFails(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "conversion webhook for ")
+}
+
+// quoted is how much of what others say a message repeats, in bytes.
+const quoted = 1000
+
+// bounded makes a text of others, such as webhooks, fit for a message.
+func bounded(text string) string {
+	if len(text) > quoted {
+		text = strings.ToValidUTF8(text[:quoted], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // nameOf is how an object is called in messages.

@@ -109,7 +109,7 @@ func off() *definition {
 	return c
 }
 
-func bounded(maximum string) *definition {
+func limited(maximum string) *definition {
 	c := off()
 	text := "{type: object, properties: {spec: {type: object, properties: {size: {type: integer" + maximum + "}, text: {type: string}}}}}"
 	if err := yaml.Unmarshal([]byte(text), c.Spec.Versions[1].Schema.OpenAPIV3Schema); err != nil {
@@ -133,7 +133,7 @@ func TestTokensExpire(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &shelf{objects: 1050, expire: tc.expire}
-			c, err := NewCheck(s, bounded(""), bounded(", maximum: 5"), []string{"v1"})
+			c, err := NewCheck(s, limited(""), limited(", maximum: 5"), []string{"v1"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func boolean(b bool) int {
 // TestLargeObjectsMakeSmallPages has objects of 200 kB: 500 of them would be 100 MB.
 func TestLargeObjectsMakeSmallPages(t *testing.T) {
 	s := &shelf{objects: 300, bytes: 200_000}
-	c, err := NewCheck(s, bounded(""), bounded(", maximum: 5"), []string{"v1"})
+	c, err := NewCheck(s, limited(""), limited(", maximum: 5"), []string{"v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,6 +233,14 @@ func TestMigrationBeginsAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{0, 500, 1000}, s.seen); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWhatWebhooksSayIsBounded has one that says too much, and steers terminals.
+func TestWhatWebhooksSayIsBounded(t *testing.T) {
+	e := &RewriteError{CRD: "c", Leaving: []string{"v1"}, Objects: []string{"a"}, Err: errors.New("\x1b[2J" + strings.Repeat("no ", 100_000))}
+	if text := e.Error(); len(text) > 1300 || strings.Contains(text, "\x1b") || !strings.HasSuffix(text, "...; mend or delete these objects") {
+		t.Errorf("%d bytes: %.200q", len(text), text)
 	}
 }
 

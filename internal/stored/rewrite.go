@@ -94,7 +94,7 @@ type RewriteError struct {
 // Error names the objects, why they stand in the way, and what to do.
 func (e *RewriteError) Error() string {
 	return fmt.Sprintf("the new CustomResourceDefinition %s does not have version %s, so objects that may be stored in it must be rewritten, "+
-		"but that fails for %s: %v; mend or delete these objects", e.CRD, strings.Join(e.Leaving, ", "), strings.Join(e.Objects, ", "), e.Err)
+		"but that fails for %s: %s; mend or delete these objects", e.CRD, strings.Join(e.Leaving, ", "), strings.Join(e.Objects, ", "), bounded(e.Err.Error()))
 }
 
 // Unwrap is the first cause.

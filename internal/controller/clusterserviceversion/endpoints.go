@@ -25,6 +25,6 @@ func (f *facts) answers(ctx context.Context, crd string, service *apiextensionsv
 			}
 		}
 	}
-	return fmt.Errorf("Service %s/%s, which is to convert CRD %s, has no endpoint that is ready; until it has one, the CRD is converted as before",
-		service.Namespace, service.Name, crd)
+	return fmt.Errorf("convert CRD %s by webhook: Service %s/%s has no endpoint that is ready; until it has one, the CRD is converted as before",
+		crd, service.Namespace, service.Name)
 }

@@ -23,7 +23,7 @@ func TestConversionWaitsForAnEndpoint(t *testing.T) {
 	if err == nil {
 		t.Error("nothing brings it back to look for the endpoints again")
 	}
-	if waiting.Status.Phase != toInstalling || !strings.Contains(waiting.Status.Message, "Service operators/manager-service, which is to convert CRD things.example.com, has no endpoint that is ready") {
+	if waiting.Status.Phase != toInstalling || !strings.Contains(waiting.Status.Message, "convert CRD things.example.com by webhook: Service operators/manager-service has no endpoint that is ready") {
 		t.Errorf("%s: %s", waiting.Status.Phase, waiting.Status.Message)
 	}
 	if c := k.conversion("things.example.com"); c != nil && c.Strategy == apiextensionsv1.WebhookConverter {

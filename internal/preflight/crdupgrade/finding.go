@@ -41,6 +41,7 @@ const (
 	Dependents           Check = "dependents"
 	SingleProvider       Check = "singleProvider"
 	ExistingObjects      Check = "existingObjects"
+	StorageChange        Check = "storageChange"
 )
 
 // Finding is one reason not to upgrade a CRD.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
@@ -51,7 +52,7 @@ func Judge(u Upgrade) Verdict {
 	v.Leaving = leaving
 	v.Changed = changedVersions(u.Live, u.Wanted)
 	v.Binding = (len(owners) > 0 || u.Strict) && !converts(u.Wanted)
-	v.Warnings = goneForClients(u, leaving)
+	v.Warnings = append(goneForClients(u), storedBeforeConverted(u)...)
 	return v
 }
 
@@ -100,10 +101,10 @@ func dependentsKept(u Upgrade) []Finding {
 }
 
 // goneForClients are the served versions that go although no operator says that it uses them.
-func goneForClients(u Upgrade, leaving []string) []Finding {
+func goneForClients(u Upgrade) []Finding {
 	var findings []Finding
 	for _, name := range servedVersions(u.Live) {
-		if versionOf(u.Wanted, name) == nil && !slices.Contains(leaving, name) {
+		if versionOf(u.Wanted, name) == nil {
 			findings = append(findings, Finding{CRD: u.Wanted.Name, Check: ServedVersionRemoval, Version: name,
 				What:   fmt.Sprintf("CustomResourceDefinition %s: version %s goes although it is served; clients that use it will fail", u.Wanted.Name, name),
 				Remedy: "bundles should turn a version off with served: false before they remove it"})
@@ -120,15 +121,19 @@ func changedVersions(live, wanted *definition) []string {
 		if after == nil || !after.Served {
 			continue
 		}
-		before := schemaOf(versionOf(live, name)).DeepCopy()
-		is := schemaOf(after).DeepCopy()
-		undocument(before)
-		undocument(is)
-		if !equality.Semantic.DeepEqual(before, is) {
+		if differ(versionOf(live, name), after) {
 			changed = append(changed, name)
 		}
 	}
 	return changed
+}
+
+// differ tells whether the schemas of two versions accept different objects, as far as can be told.
+func differ(a, b *apiextensionsv1.CustomResourceDefinitionVersion) bool {
+	left, right := schemaOf(a).DeepCopy(), schemaOf(b).DeepCopy()
+	undocument(left)
+	undocument(right)
+	return !equality.Semantic.DeepEqual(left, right)
 }
 
 func servedVersions(crd *definition) []string {

@@ -99,6 +99,30 @@ func TestConversionIsNotJudged(t *testing.T) {
 	}
 }
 
+// TestStoredBeforeConverted has objects stored in a version that only the webhook of the new operator knows.
+func TestStoredBeforeConverted(t *testing.T) {
+	const a, b = ": {type: object, properties: {a: {type: string}}}", ": {type: object, properties: {b: {type: string}}}"
+	tests := map[string]struct {
+		live, wanted *definition
+		webhook      bool
+		warned       int
+	}{
+		"another version is stored":          {crd(t, "v1 served stored"+a), crd(t, "v1 served"+a, "v2 served stored"+b), true, 1},
+		"without a webhook":                  {crd(t, "v1 served stored"+a), crd(t, "v1 served"+a, "v2 served stored"+b), false, 0},
+		"of the same schema":                 {crd(t, "v1 served stored"+a), crd(t, "v1 served"+a, "v2 served stored"+a), true, 0},
+		"the version is there, and not that": {crd(t, "v1 served stored"+a), crd(t, "v1 served stored"+a, "v2 served"+b), true, 0},
+	}
+	for name, tc := range tests {
+		if tc.webhook {
+			tc.wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
+		}
+		v := Judge(Upgrade{Live: tc.live, Wanted: tc.wanted})
+		if len(v.Warnings) != tc.warned || len(v.Refused) > 0 {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
 func TestReadVersion(t *testing.T) {
 	tests := map[string]struct {
 		crd  *definition

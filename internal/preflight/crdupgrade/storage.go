@@ -50,3 +50,15 @@ func ReadVersion(crd *definition) string {
 	}
 	return ""
 }
+
+// storedBeforeConverted tells of a CRD that stores objects in another version before the webhook answers that knows how.
+func storedBeforeConverted(u Upgrade) []Finding {
+	was, is := versionOf(u.Live, StorageVersion(u.Live)), versionOf(u.Wanted, StorageVersion(u.Wanted))
+	if !converts(u.Wanted) || was == nil || is == nil || was.Name == is.Name || !differ(was, is) {
+		return nil
+	}
+	return []Finding{{CRD: u.Wanted.Name, Check: StorageChange, Version: is.Name,
+		What: fmt.Sprintf("CustomResourceDefinition %s stores %s from now on, which its new webhook converts; until that answers, objects are converted as before",
+			u.Wanted.Name, is.Name),
+		Remedy: "bundles should bring the webhook first, and store the version in the next release"}}
+}
