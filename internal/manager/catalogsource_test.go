@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -240,7 +241,7 @@ func TestABrokenGlobalCatalogIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.create(broken)
-	t.Cleanup(func() { _ = w.client.Delete(t.Context(), broken) })
+	t.Cleanup(func() { _ = w.client.Delete(context.Background(), broken) })
 	group := w.allNamespaces()
 	group.Annotations = map[string]string{v1alpha1.ExcludeGlobalNamespaceAnnotation: "true"}
 	w.create(group, w.catalogSource(w.catalog(operator{pkg: "app", version: "1.0.0"})), w.subscribe("app"))
@@ -250,4 +251,33 @@ func TestABrokenGlobalCatalogIsLeftOut(t *testing.T) {
 			t.Errorf("a catalog that is left out makes the Subscription unhealthy: %+v", c)
 		}
 	}
+}
+
+// TestAGlobalCatalogIsFollowed: other namespaces get what is new in it, and an operator outlives its catalog.
+func TestAGlobalCatalogIsFollowed(t *testing.T) {
+	w := newWorld(t)
+	if err := client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})); err != nil {
+		t.Fatal(err)
+	}
+	o := operator{pkg: "app-" + w.namespace, version: "1.0.0"}
+	global := w.catalogSource(w.catalog(o))
+	global.Namespace, global.Name = DefaultGlobalNamespace, w.namespace
+	sub := w.subscribe(o.pkg)
+	sub.Spec.CatalogSource, sub.Spec.CatalogSourceNamespace = global.Name, global.Namespace
+	w.create(w.allNamespaces(), global, sub)
+	t.Cleanup(func() { _ = w.client.Delete(context.Background(), global) })
+	w.succeeds(o.name())
+	newer := o
+	newer.version = "1.1.0"
+	w.catalog(o, newer)
+	w.succeeds(newer.name())
+	w.gone(global)
+	w.eventually("the catalog to go", func() error {
+		if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(global), global); err == nil {
+			return fmt.Errorf("it is still there")
+		}
+		return nil
+	})
+	time.Sleep(2 * time.Second) // for what should not happen
+	w.succeeds(newer.name())
 }

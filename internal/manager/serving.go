@@ -42,8 +42,9 @@ type serving struct {
 	listener net.Listener
 	log      logr.Logger
 	// Whether everything was looked at once is found out by comparing what there is with what is known.
-	reader client.Reader
-	known  *catalogset.Set
+	reader  client.Reader
+	known   *catalogset.Set
+	elected <-chan struct{} // closed once this manager reads catalogs
 }
 
 // openServing listens, so that a busy port is told before anything else; nil when catalogs are not to be served, or when the cluster could
@@ -102,7 +103,7 @@ func (s *serving) addTo(mgr manager.Manager) error {
 	if s == nil {
 		return nil
 	}
-	s.reader = mgr.GetClient()
+	s.reader, s.elected = mgr.GetClient(), mgr.Elected()
 	return mgr.Add(s)
 }
 
@@ -144,6 +145,11 @@ func (s *serving) becomeHealthy(ctx context.Context, health *catalogserver.Healt
 // lookAtAll returns once every catalog that there is has been looked at. It does not wait for long: one slow registry must not make the
 // other catalogs look as if they were not served.
 func (s *serving) lookAtAll(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-s.elected:
+	}
 	ctx, cancel := context.WithTimeout(ctx, firstLooks)
 	defer cancel()
 	ticker := time.NewTicker(250 * time.Millisecond)

@@ -129,7 +129,7 @@ func (o addresses) authorities(ctx context.Context, source *v1alpha1.CatalogSour
 	for _, name := range source.Spec.Secrets {
 		var secret corev1.Secret
 		if err := o.secrets.Get(ctx, client.ObjectKey{Namespace: source.Namespace, Name: name}, &secret); err != nil {
-			return nil, fmt.Errorf("use spec.secrets: read secret %s/%s: %w", source.Namespace, name, err)
+			return nil, secretError{fmt.Errorf("read secret %s/%s: %w", source.Namespace, name, err)}
 		}
 		if ca := secret.Data[corev1.ServiceAccountRootCAKey]; len(ca) > 0 {
 			all.Write(ca)

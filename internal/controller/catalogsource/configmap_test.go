@@ -104,7 +104,7 @@ func TestBadConfigMaps(t *testing.T) {
 			if len(w.packages()) != 1 {
 				t.Errorf("packages %v", w.packages())
 			}
-			if result.RequeueAfter <= 0 || result.RequeueAfter > longestConfigMapRetry {
+			if result.RequeueAfter <= 0 || result.RequeueAfter > longestLocalRetry {
 				t.Errorf("looked at again after %s", result.RequeueAfter)
 			}
 			writes := w.writes
@@ -116,7 +116,7 @@ func TestBadConfigMaps(t *testing.T) {
 			} else {
 				w.edit("content", good)
 			}
-			w.clock.Step(longestConfigMapRetry)
+			w.clock.Step(longestLocalRetry)
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" || s.Status.Reason != "" {
 				t.Errorf("once it is right: %+v", s.Status)
 			}
@@ -130,8 +130,8 @@ func TestAConfigMapThatWasNeverThere(t *testing.T) {
 		t.Errorf("status %+v", s.Status)
 	}
 	for range 20 {
-		w.clock.Step(longestConfigMapRetry)
-		if result, _ := w.reconcile(); result.RequeueAfter > longestConfigMapRetry {
+		w.clock.Step(longestLocalRetry)
+		if result, _ := w.reconcile(); result.RequeueAfter > longestLocalRetry {
 			t.Fatalf("looked at again only after %s", result.RequeueAfter)
 		}
 	}

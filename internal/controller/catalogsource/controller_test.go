@@ -165,8 +165,12 @@ func TestPullSecrets(t *testing.T) {
 	spec := grpc(0)
 	spec.Secrets = []string{"pull"}
 	w := newWorld(t, source(spec))
-	if _, s := w.reconcile(); !strings.Contains(s.Status.Message, "read pull secret olm/pull") {
-		t.Errorf("a missing pull secret: %q", s.Status.Message)
+	for range 12 {
+		result, s := w.reconcile()
+		if !strings.Contains(s.Status.Message, "use spec.secrets: read pull secret olm/pull") || result.RequeueAfter > longestLocalRetry {
+			t.Errorf("a missing pull secret: %q, again in %s", s.Status.Message, result.RequeueAfter)
+		}
+		w.clock.Step(result.RequeueAfter)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
 	if err := w.c.client.Create(t.Context(), secret); err != nil {

@@ -2,7 +2,6 @@ package catalogsource
 
 import (
 	"context"
-	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
@@ -18,6 +17,15 @@ type imageReader interface {
 	Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error)
 }
 
+// secretError is trouble with a Secret that the spec names.
+type secretError struct{ err error }
+
+// Error names the field that is about Secrets.
+func (e secretError) Error() string { return "use spec.secrets: " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e secretError) Unwrap() error { return e.err }
+
 // images is the origin of catalogs in images.
 type images struct {
 	reader  imageReader
@@ -27,7 +35,7 @@ type images struct {
 func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	auth, err := unpack.PullSecrets(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
 	if err != nil {
-		return reading{}, fmt.Errorf("use spec.secrets: %w", err)
+		return reading{}, secretError{err}
 	}
 	if known.index != nil {
 		digest, err := o.reader.Digest(ctx, source.Spec.Image, auth)

@@ -79,7 +79,9 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 	var polled string
 	if known.index != nil && pollsImage(source) {
 		auth, err := unpack.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
-		if err == nil {
+		if err != nil {
+			err = secretError{err}
+		} else {
 			polled, err = p.reader.Digest(ctx, source.Spec.Image, auth)
 		}
 		if err != nil {

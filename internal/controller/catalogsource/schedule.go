@@ -1,6 +1,7 @@
 package catalogsource
 
 import (
+	"errors"
 	"hash/fnv"
 	"time"
 
@@ -13,8 +14,8 @@ const (
 	// firstRetry and longestRetry bound the time between attempts to get content that is not to be had.
 	firstRetry   = 2 * time.Second
 	longestRetry = 5 * time.Minute
-	// longestConfigMapRetry is shorter: nobody tells when a ConfigMap that was missing is created, and to ask costs little.
-	longestConfigMapRetry = 30 * time.Second
+	// longestLocalRetry is shorter, for what is missing in the cluster itself: nobody tells when it is created, and to ask costs little.
+	longestLocalRetry = 30 * time.Second
 )
 
 // signs are what may show, without looking, that there is something new.
@@ -36,7 +37,7 @@ func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, 
 	case known.looked.IsZero() || seen.news(source, known):
 		return time.Time{}, true
 	case known.problem != nil:
-		return known.looked.Add(retryAfter(source, known.attempts)), true
+		return known.looked.Add(retryAfter(known.problem, known.attempts)), true
 	}
 	interval, polls := pollInterval(source)
 	return known.looked.Add(interval + jitter(source, interval)), polls
@@ -61,10 +62,10 @@ func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 	return false
 }
 
-func retryAfter(source *v1alpha1.CatalogSource, attempts int) time.Duration {
+func retryAfter(problem error, attempts int) time.Duration {
 	longest := longestRetry
-	if isConfigMap(source) {
-		longest = longestConfigMapRetry
+	if errors.As(problem, &configMapError{}) || errors.As(problem, &secretError{}) {
+		longest = longestLocalRetry
 	}
 	if attempts > 8 {
 		return longest
