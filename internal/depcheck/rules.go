@@ -43,7 +43,7 @@ var rules = []rule{
 	{pkg: "internal/certs"},
 	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/catalogset", "internal/inorder", "internal/packageserver"}, client: true},
 	{pkg: "internal/packageserver/manifest", may: []string{"api", "catalog"}},
-	{pkg: "internal/packageserver/openapi"},
+	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
 	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/certs"}, client: true},
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/metrics"},

@@ -1,12 +1,10 @@
 package manager
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"time"
 
@@ -23,34 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// DefaultPackageAddress is where PackageManifests are served when the manager runs in a pod that knows its address.
-const DefaultPackageAddress = ":5443"
-
-// Variables of the environment that name the manager's pod.
-const (
-	podNameVariable      = "POD_NAME"
-	podNamespaceVariable = "POD_NAMESPACE"
-	podUIDVariable       = "POD_UID"
-)
-
 // Pauses between attempts to serve packages.
 const (
 	minPackageRetry = time.Second
 	maxPackageRetry = time.Minute
 )
-
-// PackageServer says how PackageManifests are served.
-type PackageServer struct {
-	// Address is host:port to listen on, "0" for not at all. Empty is DefaultPackageAddress in a pod that knows its address, a free port on
-	// loopback where there is a Route, and not at all elsewhere.
-	Address string
-	// Advertise is IP:port by which the API server reaches it, where that is another.
-	Advertise string
-	// Namespace is that of the Service; that of the pod when empty, and the global namespace outside of a pod.
-	Namespace string
-	// Route lets an API server that could not reach this process reach it, until remove is called.
-	Route func(ctx context.Context, local netip.AddrPort) (advertise netip.AddrPort, remove func(), err error)
-}
 
 // packages runs the package server. It is never why a manager ends: operators are installed without it, too.
 type packages struct {
@@ -65,42 +40,14 @@ type packages struct {
 
 // addPackageServer makes the manager serve packages, when it is to.
 func addPackageServer(mgr manager.Manager, o Options, s stores) error {
-	p := o.PackageServer
-	pod := os.Getenv(PodIPVariable)
-	switch {
-	case p.Address != "":
-	case p.Route != nil:
-		p.Address = "127.0.0.1:0"
-	case pod != "" || p.Advertise != "":
-		p.Address = DefaultPackageAddress
-	}
-	if p.Address == "" || p.Address == noAddress {
-		return nil
-	}
-	if err := p.check(pod); err != nil {
+	p, err := o.PackageServer.settle(o.GlobalNamespace)
+	if err != nil || p.Address == noAddress {
 		return err
 	}
-	p.Namespace = cmp.Or(p.Namespace, os.Getenv(podNamespaceVariable), o.GlobalNamespace)
 	r := &packages{PackageServer: p, mgr: mgr, contents: s.catalogs, global: o.GlobalNamespace, log: o.Log.WithName("packages"),
 		looks: &serving{reader: mgr.GetClient(), known: s.catalogs}}
 	s.catalogs.OnChange(func(catalogset.Ref) { r.changed.happened() })
 	return mgr.Add(r)
-}
-
-// check finds out early what can never work.
-func (p PackageServer) check(pod string) error {
-	host, port, err := net.SplitHostPort(p.Address)
-	if err != nil {
-		return fmt.Errorf("serve packages: %w; give HOST:PORT to listen on, or 0 for none", err)
-	}
-	listening, err := netip.ParseAddrPort(net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port))
-	if err != nil || p.Route != nil {
-		return nil // a name is known once it is listened on
-	}
-	if _, err := advertise(p.Advertise, pod, listening); err != nil {
-		return fmt.Errorf("serve packages at %s: %w", p.Address, err)
-	}
-	return nil
 }
 
 // Start serves until the context ends, and tries again what fails.
@@ -110,8 +57,11 @@ func (p *packages) Start(ctx context.Context) error {
 	}
 	for retry := minPackageRetry; ctx.Err() == nil; retry = min(2*retry, maxPackageRetry) {
 		err := p.serve(ctx)
-		if err == nil {
+		if err == nil && ctx.Err() != nil {
 			return nil
+		}
+		if err == nil {
+			err = errors.New("the server ended by itself")
 		}
 		p.log.Error(err, "PackageManifests are not served; it is tried again", "in", retry)
 		select {
@@ -180,24 +130,4 @@ func (p *packages) run(ctx context.Context, server *packageserver.Server, regist
 	err := registered.Run(leading)
 	stop()
 	return errors.Join(err, <-ended)
-}
-
-// podName is empty where the pod is not known well enough to belong to it.
-func (p *packages) podName() string {
-	if p.Namespace != os.Getenv(podNamespaceVariable) || os.Getenv(podUIDVariable) == "" {
-		return ""
-	}
-	return os.Getenv(podNameVariable)
-}
-
-// advertised is where the API server reaches a server that listens at an address.
-func (p *packages) advertised(ctx context.Context, listening netip.AddrPort) (netip.AddrPort, func(), error) {
-	if p.Route != nil && p.Advertise == "" {
-		if listening.Addr().IsUnspecified() {
-			listening = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), listening.Port())
-		}
-		return p.Route(ctx, listening)
-	}
-	at, err := advertise(p.Advertise, os.Getenv(PodIPVariable), listening)
-	return at, func() {}, err
 }

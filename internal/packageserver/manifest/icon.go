@@ -28,17 +28,14 @@ func FindIcon(x *catalog.Index, name string) (icon *Icon, found bool) {
 	if o == nil {
 		return nil, false
 	}
-	for _, i := range o.icons[:min(len(o.icons), 1)] {
-		if base64.StdEncoding.DecodedLen(len(i.Data)) > maxIcon {
-			return nil, true
-		}
-		data, err := base64.StdEncoding.DecodeString(i.Data)
-		if err != nil || len(data) == 0 {
-			return nil, true
-		}
-		return &Icon{Data: data, MediaType: i.MediaType, Tag: info.Name + "." + c.Name + "." + c.Head}, true
+	if len(o.icons) == 0 || base64.StdEncoding.DecodedLen(len(o.icons[0].Data)) > maxIcon {
+		return nil, true
 	}
-	return nil, true
+	data, err := base64.StdEncoding.DecodeString(o.icons[0].Data)
+	if err != nil || len(data) == 0 {
+		return nil, true
+	}
+	return &Icon{Data: data, MediaType: o.icons[0].MediaType, Tag: info.Name + "." + c.Name + "." + c.Head}, true
 }
 
 func base64Text(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
