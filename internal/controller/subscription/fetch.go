@@ -1,0 +1,62 @@
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/unpack"
+)
+
+// fetchFailure is a bundle that could not be had.
+type fetchFailure struct {
+	name    string
+	err     error
+	retryAt time.Time
+}
+
+// fetch asks for the bundles of all choices; they arrive in the background, and those at hand are returned.
+func (c *Controller) fetch(ctx context.Context, s *state, g *group) []unpack.State {
+	deadline := c.Clock.Now().Add(patience)
+	bundles := make([]unpack.State, len(g.Choices))
+	requests := make([]unpack.Request, len(g.Choices))
+	for i, choice := range g.Choices { // start all of them before waiting for any
+		request, err := c.bundleRequest(ctx, s, choice)
+		if err != nil {
+			g.failures = append(g.failures, fetchFailure{name: choice.Bundle.Name, err: err, retryAt: c.Clock.Now().Add(retrySecrets)})
+			continue
+		}
+		requests[i] = request
+		c.Unpacker.Get(ctx, request, 0)
+	}
+	for i := range requests {
+		if requests[i].Name == "" {
+			continue
+		}
+		bundles[i] = c.Unpacker.Get(ctx, requests[i], max(deadline.Sub(c.Clock.Now()), 0))
+		switch {
+		case bundles[i].Err != nil:
+			g.failures = append(g.failures, fetchFailure{name: requests[i].Name, err: bundles[i].Err, retryAt: bundles[i].RetryAt})
+		case !bundles[i].Done():
+			g.fetching = append(g.fetching, requests[i].Name+prefixed(", slowly: ", bundles[i].Slow))
+		}
+	}
+	return bundles
+}
+
+// retrySecrets is when pull secrets that could not be read are read again.
+const retrySecrets = 10 * time.Second
+
+func (c *Controller) bundleRequest(ctx context.Context, s *state, choice plan.Choice) (unpack.Request, error) {
+	from := s.Source(choice.Catalog)
+	if from == nil || from.Served.Index == nil {
+		return unpack.Request{}, fmt.Errorf("fetch bundle %s: catalog %s is gone", choice.Bundle.Name, choice.Catalog)
+	}
+	policy, err := unpack.PolicyOf(s.Groups[0].Annotations)
+	if err != nil {
+		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
+	}
+	origin := unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index}
+	return origin.Bundle(ctx, c.live, choice.Bundle, policy)
+}
