@@ -109,6 +109,9 @@ func (r *Rule) Ask(properties Values) (met bool, cost uint64) {
 	return err == nil && result == types.True, min(cost, maxCost)
 }
 
+// TooDear tells whether an answer that took so much was none: the rule was stopped.
+func TooDear(cost uint64) bool { return cost >= maxCost }
+
 // Values are properties as a rule sees them.
 type Values []map[string]any
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,11 +47,7 @@ func TestRuleThatCostsTooMuchInACatalog(t *testing.T) {
 	c := &catalog.Catalog{}
 	hostile := json.RawMessage(`{"cel":{"rule":"size(properties) > 10 && properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, a == a))))))"}}`)
 	generatedPackage(c, 0, 1, catalog.Property{Type: catalog.PropertyConstraint, Value: hostile})
-	var many []catalog.Property
-	for range 12 {
-		many = append(many, catalog.Property{Type: "x", Value: json.RawMessage(`1`)})
-	}
-	generatedPackage(c, 1, 500, many...)
+	generatedPackage(c, 1, 500, manyProperties(12)...)
 	generatedPackage(c, 2, 1)
 	result := namespace(t, subscribe(generatedIndex(t, c), "package000", "package002"))
 	if err := result.Groups[0].Err; err == nil || !strings.Contains(err.Error(), "has cost too much") {
@@ -59,6 +56,61 @@ func TestRuleThatCostsTooMuchInACatalog(t *testing.T) {
 	if err := result.Groups[1].Err; err != nil {
 		t.Errorf("a rule that costs too much harms another Subscription: %v", err)
 	}
+}
+
+// TestRulesThatCostTooMuchStarveNobody has a bundle with many rules, none of them too dear for itself. Those of another package, which
+// are asked later, are answered nevertheless.
+func TestRulesThatCostTooMuchStarveNobody(t *testing.T) {
+	c := &catalog.Catalog{}
+	var rules []catalog.Property
+	for i := range 20 {
+		rules = append(rules, rule(fmt.Sprintf(`properties.all(a, properties.all(b, a.type + b.type != 'y')) && %d == %d && properties.exists(p, p.type == 'gold')`, i, i)))
+	}
+	generatedPackage(c, 0, 1, rules...)
+	generatedPackage(c, 1, 300, manyProperties(60)...)
+	generatedPackage(c, 2, 1, catalog.Property{Type: "gold", Value: json.RawMessage(`1`)})
+	generatedPackage(c, 3, 1, rule(`properties.exists(p, p.type == 'gold')`))
+	result := namespace(t, subscribe(generatedIndex(t, c), "package000", "package003"))
+	if err := result.Groups[0].Err; err == nil || !strings.Contains(err.Error(), "ask the authors of package package000 for rules that cost less") {
+		t.Errorf("error %v, want one about the rules of its package", err)
+	}
+	if err := result.Groups[1].Err; err != nil {
+		t.Errorf("they keep another package's rule from being asked: %v", err)
+	}
+}
+
+// TestARuleTooDearForAnOperator has a rule that is stopped at the only operator there is to ask about. It is not known whether that meets
+// it: so neither is it found, nor is it known to be absent.
+func TestARuleTooDearForAnOperator(t *testing.T) {
+	const bomb = `size(properties) > 10 && properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, a == a))))))`
+	for name, value := range map[string]string{
+		"wanted":   fmt.Sprintf(`{"cel":{"rule":%q}}`, bomb),
+		"unwanted": fmt.Sprintf(`{"not":{"constraints":[{"cel":{"rule":%q}}]}}`, bomb),
+		"compound": fmt.Sprintf(`{"any":{"constraints":[{"all":{"constraints":[{"cel":{"rule":%q}},{"package":{"packageName":"package001","versionRange":">=0.0.0"}}]}}]}}`, bomb),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &catalog.Catalog{}
+			generatedPackage(c, 0, 1, catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(value)})
+			generatedPackage(c, 1, 1, manyProperties(12)...)
+			result := namespace(t, subscribe(generatedIndex(t, c), "package000", "package001"))
+			if err := result.Groups[0].Err; err == nil || !strings.Contains(err.Error(), "this rule costs too much to be asked about 1 of the operators") {
+				t.Errorf("error %v, want one about the cost", err)
+			}
+		})
+	}
+}
+
+// rule is an olm.constraint with a rule in CEL.
+func rule(text string) catalog.Property {
+	return catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(fmt.Sprintf(`{"cel":{"rule":%q}}`, text))}
+}
+
+func manyProperties(n int) []catalog.Property {
+	many := make([]catalog.Property, n)
+	for i := range many {
+		many[i] = catalog.Property{Type: "x", Value: json.RawMessage(`1`)}
+	}
+	return many
 }
 
 // TestCostIsLinear counts allocations, which are about the same on every machine.

@@ -90,7 +90,7 @@ func (b *builder) build(ctx context.Context) error {
 		}
 	}
 	for _, c := range b.compounds {
-		b.problem.Formula(c.of, b.lower(c.of, c.formula), c.origin)
+		b.state(c)
 	}
 	b.onlyOne()
 	return nil

@@ -51,7 +51,7 @@ func (b *builder) require(v resolve.Var, field string, c constraint.Constraint, 
 	if c.FailureMessage != "" {
 		message = c.FailureMessage
 	}
-	switch cond, simple := b.conditionOf(c); {
+	switch cond, simple := b.conditionOf(c, b.node(v).packageName()); {
 	case simple:
 		b.depend(v, field, cond, message)
 	case c.All != nil:
@@ -64,11 +64,11 @@ func (b *builder) require(v resolve.Var, field string, c constraint.Constraint, 
 }
 
 // conditionOf returns the condition of a constraint that is about one operator: a leaf, or an any of such. An any is then one list of
-// candidates in the usual order of preference.
-func (b *builder) conditionOf(c constraint.Constraint) (condition, bool) {
+// candidates in the usual order of preference. pkg is the package of the bundle that has the constraint.
+func (b *builder) conditionOf(c constraint.Constraint, pkg string) (condition, bool) {
 	switch {
 	case c.CEL != nil:
-		return b.rules.condition(c.CEL), true
+		return b.rules.condition(c.CEL, pkg), true
 	case c.Package != nil:
 		wanted := versionOf(PackageRequirement{Package: c.Package.Name, Range: c.Package.Range})
 		wanted.text = fmt.Sprintf("with package: %s and with version in range: %s", c.Package.Name, c.Package.Range)
@@ -82,7 +82,7 @@ func (b *builder) conditionOf(c constraint.Constraint) (condition, bool) {
 	}
 	parts := make([]condition, len(c.Any))
 	for i, part := range c.Any {
-		cond, simple := b.conditionOf(part)
+		cond, simple := b.conditionOf(part, pkg)
 		if !simple {
 			return condition{}, false
 		}

@@ -188,18 +188,17 @@ func TestRuleThatCostsTooMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := k.condition(rule)
+	c := k.condition(rule, "p")
 	properties := make([]catalog.Property, 12)
 	for i := range properties {
 		properties[i] = catalog.Property{Type: "x", Value: json.RawMessage(`1`)}
 	}
-	asked := 0
-	for ; !c.spent() && asked < 10_000; asked++ {
+	for range 10_000 {
 		if c.meets(&node{bundle: &catalog.BundleInfo{Properties: properties}}) {
 			t.Fatal("the rule ended within its limit: it shows nothing")
 		}
 	}
-	if asked > 100 {
-		t.Errorf("a rule that costs its limit was asked of %d bundles", asked)
+	if k.cost > 2*maxRuleCost || c.tooDear().pkg != "p" {
+		t.Errorf("a rule that costs its limit took %d, and says %+v", k.cost, c.tooDear())
 	}
 }

@@ -55,10 +55,9 @@ func (b *builder) depend(v resolve.Var, field string, c condition, message strin
 	text := fmt.Sprintf("%s requires %s", n.label(), what)
 	origin := n.origin(field, "%s", text)
 	origin.Alike = what
-	switch {
-	case c.spent != nil && c.spent():
-		origin.Text += ", and to find out who does has cost too much"
-		origin.Hint = "ask the authors of the bundle for a rule that costs less"
+	switch d := c.tooDear(); {
+	case d != (dear{}):
+		d.tell(&origin)
 	case blind != nil:
 		b.blind[need{v, field}] = blind.Ref
 		origin.Text += hiding(blind)

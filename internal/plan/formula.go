@@ -27,7 +27,7 @@ type compound struct {
 
 // formulaOf prepares a constraint: the candidates of what is wanted become nodes. unwanted tells that an odd number of nots is around it.
 func (b *builder) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
-	if leaf, simple := b.conditionOf(c); simple {
+	if leaf, simple := b.conditionOf(c, b.node(v).packageName()); simple {
 		f := &formula{leaf: leaf, unwanted: unwanted, text: "an operator " + leaf.text}
 		if !unwanted {
 			f.candidates, f.blind = b.candidates(v, leaf)
@@ -113,11 +113,34 @@ func (f *formula) hidden() *Source {
 	return f.blind
 }
 
-// lower turns a formula of v into one over Vars.
+// tooDear tells whether it is unknown who meets one of its conditions.
+func (f *formula) tooDear() dear {
+	for _, part := range f.parts {
+		if d := part.tooDear(); d != (dear{}) {
+			return d
+		}
+	}
+	return f.leaf.tooDear()
+}
+
+// state adds a compound to the problem, once all nodes are known.
+func (b *builder) state(c compound) {
+	lowered := b.lower(c.of, c.formula)
+	if d := c.formula.tooDear(); d != (dear{}) {
+		d.tell(&c.origin)
+	}
+	b.problem.Formula(c.of, lowered, c.origin)
+}
+
+// lower turns a formula of v into one over Vars. Who must not be there has to be known: a bundle is not chosen when that is too dear.
 func (b *builder) lower(v resolve.Var, f *formula) resolve.Formula {
 	switch {
 	case f.parts == nil && f.unwanted:
-		return resolve.Not(anyOf(b.unwelcome(v, f.leaf)))
+		unwelcome := b.unwelcome(v, f.leaf)
+		if f.leaf.tooDear() != (dear{}) && b.node(v).bundle != nil {
+			return resolve.Any()
+		}
+		return resolve.Not(anyOf(unwelcome))
 	case f.parts == nil:
 		return anyOf(f.candidates)
 	}

@@ -13,8 +13,15 @@ type condition struct {
 	known func(*register) []resolve.Var // may meet it, of what is known
 	find  lookup                        // may meet it, of a catalog
 	text  string
-	// spent, if not nil, tells that nobody is asked any more whether they meet the condition: that has cost too much.
-	spent func() bool
+	dear  func() dear // whether that costs too much to ask; may be nil
+}
+
+// tooDear tells whether it is unknown who meets the condition.
+func (c condition) tooDear() dear {
+	if c.dear == nil {
+		return dear{}
+	}
+	return c.dear()
 }
 
 // lookup finds, in one catalog, bundles that may meet a condition, each once.
@@ -91,8 +98,13 @@ func either(parts []condition) condition {
 			}
 			return found
 		},
-		spent: func() bool {
-			return slices.ContainsFunc(parts, func(c condition) bool { return c.spent != nil && c.spent() })
+		dear: func() dear {
+			for _, c := range parts {
+				if d := c.tooDear(); d != (dear{}) {
+					return d
+				}
+			}
+			return dear{}
 		},
 	}
 }

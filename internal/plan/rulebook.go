@@ -3,17 +3,21 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
 	"fairlead.dev/fairlead/resolve"
 )
 
-// What the rules of constraints may cost in one decision, in the units of CEL; a million are about a fifth of a second. A rule that
-// has cost too much is met by nobody from then on.
+// What the rules of constraints may cost in one decision, in the units of CEL; a million are about a fifth of a second. A rule that has
+// cost too much is met by nobody from then on, nor are the rules of a package that together have. So a package with rules that cost too
+// much has no say about others, unless many of them are asked for at once.
 const (
 	maxRuleCost     = 2_000_000
-	maxAllRulesCost = 5_000_000
+	maxPackageCost  = 3_000_000
+	maxAllRulesCost = 12_000_000
 )
 
 // ruleText begins the text of a condition that is a rule in CEL.
@@ -24,6 +28,7 @@ type rulebook struct {
 	constraints map[string]readConstraint
 	rules       map[string]*askedRule
 	bundles     map[*catalog.BundleInfo]constraint.Values
+	packages    map[string]uint64 // what the rules of each have cost
 	cost        uint64
 }
 
@@ -35,8 +40,9 @@ type readConstraint struct {
 // askedRule is a rule, what it answered about bundles and installed operators, and what that cost.
 type askedRule struct {
 	*constraint.Rule
-	met  map[any]bool
-	cost uint64
+	met     map[any]bool
+	cost    uint64
+	stopped int // answers it did not come to, each by itself too dear
 }
 
 // read reads the value of an olm.constraint; versions of a package mostly repeat each other's.
@@ -55,26 +61,26 @@ func (k *rulebook) read(raw json.RawMessage) (*constraint.Constraint, error) {
 	return c, err
 }
 
-// condition is that of a rule.
-func (k *rulebook) condition(r *constraint.Rule) condition {
+// condition is that of a rule which a bundle of pkg has.
+func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 	asked := k.rules[r.Text]
 	if asked == nil {
 		if k.rules == nil {
-			k.rules, k.bundles = map[string]*askedRule{}, map[*catalog.BundleInfo]constraint.Values{}
+			k.rules, k.bundles, k.packages = map[string]*askedRule{}, map[*catalog.BundleInfo]constraint.Values{}, map[string]uint64{}
 		}
 		asked = &askedRule{Rule: r, met: map[any]bool{}}
 		k.rules[r.Text] = asked
 	}
 	return condition{
-		meets: func(n *node) bool { return k.ask(asked, n) },
+		meets: func(n *node) bool { return k.ask(asked, pkg, n) },
 		known: func(r *register) []resolve.Var { return r.all },
 		find:  everything,
 		text:  fmt.Sprintf(ruleText+"%q", r.Text),
-		spent: func() bool { return k.spent(asked) },
+		dear:  func() dear { return k.dear(asked, pkg) },
 	}
 }
 
-func (k *rulebook) ask(r *askedRule, n *node) bool {
+func (k *rulebook) ask(r *askedRule, pkg string, n *node) bool {
 	var key any = n.bundle
 	if n.bundle == nil {
 		key = n.operator
@@ -82,17 +88,58 @@ func (k *rulebook) ask(r *askedRule, n *node) bool {
 	if met, known := r.met[key]; known {
 		return met
 	}
-	if k.spent(r) {
+	if k.spent(r, pkg) {
 		return false
 	}
 	met, cost := r.Ask(k.valuesOf(n))
+	if constraint.TooDear(cost) {
+		r.stopped++
+	}
 	r.cost += cost
+	k.packages[pkg] += cost
 	k.cost += cost
 	r.met[key] = met
 	return met
 }
 
-func (k *rulebook) spent(r *askedRule) bool { return r.cost > maxRuleCost || k.cost > maxAllRulesCost }
+func (k *rulebook) spent(r *askedRule, pkg string) bool {
+	return r.cost > maxRuleCost || k.packages[pkg] > maxPackageCost || k.cost > maxAllRulesCost
+}
+
+// dear says that it is not known of everybody whether they meet a condition, because to ask costs too much; its zero value, that it is.
+type dear struct{ why, pkg string }
+
+// tell adds it to a rule of the problem.
+func (d dear) tell(o *resolve.Origin) {
+	o.Text += ", and " + d.why
+	o.Hint = fmt.Sprintf("ask the authors of package %s for rules that cost less", d.pkg)
+}
+
+func (k *rulebook) dear(r *askedRule, pkg string) dear {
+	switch {
+	case r.cost > maxRuleCost:
+		return dear{"this rule has cost too much before all operators were looked at", pkg}
+	case k.packages[pkg] > maxPackageCost:
+		return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were looked at", pkg), pkg}
+	case k.cost > maxAllRulesCost:
+		dearest := k.dearest()
+		return dear{"the rules of all packages have together cost too much, most of all those of package " + dearest, dearest}
+	case r.stopped > 0:
+		return dear{fmt.Sprintf("this rule costs too much to be asked about %d of the operators", r.stopped), pkg}
+	}
+	return dear{}
+}
+
+// dearest is the package whose rules have cost most, the first by name of several.
+func (k *rulebook) dearest() string {
+	var found string
+	for _, pkg := range slices.Sorted(maps.Keys(k.packages)) {
+		if found == "" || k.packages[pkg] > k.packages[found] {
+			found = pkg
+		}
+	}
+	return found
+}
 
 func (k *rulebook) valuesOf(n *node) constraint.Values {
 	if n.bundle == nil {
