@@ -41,8 +41,9 @@ type builder struct {
 	installed  map[string]resolve.Var // those of the world that the problem speaks of, by the names of their extensions
 	rules      map[string]readConstraint
 	stakes     []stake
-	cost       uint64 // of the rules in CEL so far
-	asked      int    // how often it was asked whether something meets a need
+	cost       uint64          // of the rules in CEL so far
+	stopped    map[string]bool // rules in CEL that were too dear for one operator
+	asked      int             // how often it was asked whether something meets a need
 }
 
 func (b *builder) resolve(ctx context.Context) (*Result, error) {

@@ -129,6 +129,20 @@ func (b *builder) meets(c constraint.Constraint, f *fact) bool {
 	}
 	met, cost := c.CEL.Ask(f.values)
 	b.cost += cost
+	if constraint.TooDear(cost) {
+		if b.stopped == nil {
+			b.stopped = map[string]bool{}
+		}
+		b.stopped[c.CEL.Text] = true
+	}
 	f.met[c.CEL.Text] = met
 	return met
+}
+
+// unknown tells that a rule of the constraint was stopped because it cost too much, so that nobody knows who meets it.
+func (b *builder) unknown(c constraint.Constraint) bool {
+	if c.CEL != nil {
+		return b.stopped[c.CEL.Text]
+	}
+	return slices.ContainsFunc(slices.Concat(c.All, c.Any, c.Not), b.unknown)
 }

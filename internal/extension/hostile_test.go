@@ -44,6 +44,7 @@ func TestHostileCatalogs(t *testing.T) {
 	}
 	dear := catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(fmt.Sprintf(`{"cel":{"rule":%q}}`,
 		"properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, properties.all(g, a == a)))))))"))}
+	not := catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(`{"not":{"constraints":[` + string(dear.Value) + `]}}`)}
 	broken := catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(`{"cel":{"rule":"1"}}`)}
 	tests := map[string]struct {
 		versions   int
@@ -53,6 +54,8 @@ func TestHostileCatalogs(t *testing.T) {
 	}{
 		"too many needs":            {3, needs, 1, "no more than 1000 are looked for"},
 		"rules that cost too much":  {200, []catalog.Property{dear}, 200, "costs too much"},
+		"a rule that is stopped":    {3, []catalog.Property{dear}, 1, "costs too much"},
+		"the absence of its like":   {3, []catalog.Property{not}, 1, "costs too much"},
 		"rules that cannot be read": {3, []catalog.Property{broken}, 1, "cannot be read"},
 		"many versions":             {3000, []catalog.Property{gvk}, 3, "and 2999 more alike"},
 	}

@@ -87,7 +87,12 @@ func (b *builder) require(c *candidate, n need) {
 	b.use(n.what)
 	text := describe(n.what)
 	o := b.needOrigin(c, n.field, "%s requires %s", c.bundle.Name, text)
-	if b.holds(n.what, b.besides(c.bundle.Package)) {
+	holds := b.holds(n.what, b.besides(c.bundle.Package))
+	if b.unknown(n.what) {
+		b.tooDear(c, n)
+		return
+	}
+	if holds {
 		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
 		return
 	}
