@@ -52,5 +52,5 @@ func (b *budget) check() bool {
 type BudgetExceeded struct{ Steps, Limit int }
 
 func (e *BudgetExceeded) Error() string {
-	return fmt.Sprintf("resolve: no decision within the budget of %d steps: ask for less at once, or raise the budget", e.Limit)
+	return fmt.Sprintf("no decision within the budget of %d steps", e.Limit)
 }

@@ -41,7 +41,7 @@ func (b *builder) undecided(ctx context.Context, err error) (Result, error) {
 	}
 	d := decider{b: b, record: b.record(&b.problem)}
 	if all := b.subscriptionsOf(&b.problem); len(all) > 0 {
-		d.add(&b.problem, resolve.Solution{}, Group{Subscriptions: all, Err: err})
+		d.add(&b.problem, resolve.Solution{}, Group{Subscriptions: all, Err: b.asConflict(err, all)})
 	}
 	return d.result(), nil
 }

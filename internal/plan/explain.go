@@ -105,5 +105,11 @@ func (b *builder) asConflict(err error, subscriptions []string) error {
 	if errors.As(err, &core) {
 		return b.conflict(core, 0, subscriptions)
 	}
-	return err
+	const most = 5
+	named := strings.Join(subscriptions[:min(len(subscriptions), most)], ", ")
+	if more := len(subscriptions) - most; more > 0 {
+		named = fmt.Sprintf("%s and %d more", named, more)
+	}
+	return fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
+		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", named, err)
 }
