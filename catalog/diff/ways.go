@@ -32,7 +32,7 @@ func lostWays(pkg *catalog.PackageInfo, old, now *catalog.ChannelInfo) []loss {
 	for _, e := range slices.SortedFunc(slices.Values(old.Entries), func(a, b *catalog.EntryInfo) int {
 		return cmp.Or(a.Bundle.Version.Compare(b.Bundle.Version), strings.Compare(a.Name, b.Name))
 	}) {
-		if was.leadOn(e.Name, &e.Bundle.Version.Version) && !is.leadOn(e.Name, &e.Bundle.Version.Version) {
+		if was.leadOn(e.Name, &e.Bundle.Version) && !is.leadOn(e.Name, &e.Bundle.Version) {
 			lost = append(lost, loss{true, e.Name, "upgrade path lost: nothing in the channel upgrades from it any more"})
 		}
 	}
@@ -54,11 +54,11 @@ func lostWays(pkg *catalog.PackageInfo, old, now *catalog.ChannelInfo) []loss {
 }
 
 // versionsOf are those of the bundles of a package.
-func versionsOf(pkg *catalog.PackageInfo) map[string]*semver.Version {
-	versions := map[string]*semver.Version{}
+func versionsOf(pkg *catalog.PackageInfo) map[string]*version.VersionRelease {
+	versions := map[string]*version.VersionRelease{}
 	for _, c := range pkg.Channels {
 		for _, e := range c.Entries {
-			versions[e.Name] = &e.Bundle.Version.Version
+			versions[e.Name] = &e.Bundle.Version
 		}
 	}
 	return versions
@@ -71,14 +71,20 @@ type ways struct {
 	values  map[string]bool // versions of entries
 	named   map[string]bool
 	ranges  []wayRange       // different ones
-	ends    []semver.Version // that the ranges name; made when it is needed
+	ends    []semver.Version // of what the ranges lead on from; made when it is needed
 	checks  int
 }
 
-// wayRange is a skipRange, and the only entry that has it; empty if more do.
+// wayRange is a skipRange, and the newest version that it leads to: it leads back to none.
 type wayRange struct {
 	version.Range
-	entry string
+	to    version.VersionRelease
+	entry string // the only one of that version that has the range; empty if more do
+}
+
+// leads tells whether the range leads on from a version.
+func (r wayRange) leads(v version.VersionRelease) bool {
+	return catalog.SkipRangeLeads(r.Range, v, r.to)
 }
 
 func newWays(c *catalog.ChannelInfo) *ways {
@@ -98,33 +104,39 @@ func newWays(c *catalog.ChannelInfo) *ways {
 		if e.SkipRange.IsZero() {
 			continue
 		}
-		if i, ok := seen[e.SkipRange.String()]; ok {
+		r := wayRange{e.SkipRange, e.Bundle.Version, e.Name}
+		i, ok := seen[r.String()]
+		switch {
+		case !ok:
+			seen[r.String()] = len(w.ranges)
+			w.ranges = append(w.ranges, r)
+		case catalog.IsBack(w.ranges[i].to, r.to): // this one is older
+		case catalog.IsBack(r.to, w.ranges[i].to):
+			w.ranges[i] = r
+		default:
 			w.ranges[i].entry = ""
-			continue
 		}
-		seen[e.SkipRange.String()] = len(w.ranges)
-		w.ranges = append(w.ranges, wayRange{e.SkipRange, e.Name})
 	}
 	return w
 }
 
 // leadOn tells whether something installed is the head, or is upgraded. Its
 // version is nil if that is not known.
-func (w *ways) leadOn(name string, v *semver.Version) bool {
+func (w *ways) leadOn(name string, v *version.VersionRelease) bool {
 	if name == w.head || w.named[name] {
 		return true
 	}
 	if w.checks += len(w.ranges); v == nil || w.checks > mostChecks {
 		return false
 	}
-	return slices.ContainsFunc(w.ranges, func(r wayRange) bool { return (r.entry == "" || r.entry != name) && r.Contains(*v) })
+	return slices.ContainsFunc(w.ranges, func(r wayRange) bool { return (r.entry == "" || r.entry != name) && r.leads(*v) })
 }
 
-// lost finds a version that a range of before covers and that is not upgraded.
-// What is covered can only end at versions that ranges name, or right after
-// them. Versions of entries are known by name.
+// lost finds a version that a range of before leads on from and that is not
+// upgraded. What is covered can only end at versions that ranges name or lead
+// to, or right after them. Versions of entries are known by name.
 func (w *ways) lost(r wayRange, before *ways) (semver.Version, bool) {
-	for _, limits := range [][]semver.Version{r.Limits(), w.limits()} {
+	for _, limits := range [][]semver.Version{r.limits(), w.limits()} {
 		for _, limit := range limits {
 			after := limit
 			after.Patch++
@@ -134,7 +146,7 @@ func (w *ways) lost(r wayRange, before *ways) (semver.Version, bool) {
 					return semver.Version{}, false
 				}
 				known := before.values[v.FinalizeVersion()] || w.values[v.FinalizeVersion()]
-				if r.Contains(v) && !known && !w.leadOn("", &v) {
+				if at := (version.VersionRelease{Version: v}); r.leads(at) && !known && !w.leadOn("", &at) {
 					return v, true
 				}
 			}
@@ -143,11 +155,14 @@ func (w *ways) lost(r wayRange, before *ways) (semver.Version, bool) {
 	return semver.Version{}, false
 }
 
-// limits are the versions that the ranges name.
+// limits are the versions where what the range leads on from may end.
+func (r wayRange) limits() []semver.Version { return append(r.Limits(), r.to.Version) }
+
+// limits are those of the ranges.
 func (w *ways) limits() []semver.Version {
 	if w.ends == nil {
 		for _, r := range w.ranges {
-			w.ends = append(w.ends, r.Limits()...)
+			w.ends = append(w.ends, r.limits()...)
 		}
 	}
 	return w.ends

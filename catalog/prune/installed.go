@@ -3,6 +3,7 @@ package prune
 import (
 	"fmt"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/version"
 )
@@ -11,7 +12,7 @@ import (
 type resident struct {
 	graph.Outcome
 	pkg     *keptPackage
-	version installedVersion
+	version catalog.Departure
 	related bool // to a kept channel, directly
 	chosen  bool // the package was selected, too
 }
@@ -33,9 +34,9 @@ func (p *pruner) keepInstalled() error {
 			p.note("installed %s is left out of account: %s", outcome.Installed, outcome.Problem)
 			continue
 		}
-		r := resident{Outcome: outcome, chosen: chosen[outcome.Package], version: installedVersion{name: outcome.Journey.From.Name}}
+		r := resident{Outcome: outcome, chosen: chosen[outcome.Package], version: catalog.Departure{Name: outcome.Journey.From.Name}}
 		if read, err := version.Parse(outcome.Journey.From.Version); err == nil {
-			r.version.value, r.version.known = read, true
+			r.version.Version = &version.VersionRelease{Version: read}
 		}
 		if err := p.keepResident(&r); err != nil {
 			return err
@@ -70,9 +71,9 @@ func (p *pruner) keepResident(r *resident) (err error) {
 
 // keepVersionIn keeps an installed version in a channel, and tells whether the
 // channel has to do with it.
-func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v installedVersion) bool {
+func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure) bool {
 	upgraders := c.upgraders(v)
-	_, listed := c.entries[v.name]
+	_, listed := c.entries[v.Name]
 	if !listed && len(upgraders) == 0 {
 		return false
 	}
@@ -80,18 +81,18 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v installedVersion)
 		c.why.add("has what is installed")
 		p.extend(pkg, c, 0, "head of channel "+quote(c.info.Name))
 	}
-	if place, ok := c.place[v.name]; ok {
+	if place, ok := c.place[v.Name]; ok {
 		p.extend(pkg, c, place, "installed")
 		return true
 	}
 	if listed {
-		c.wish(v.name, "installed", true)
-		if on := c.skippers(v.name); len(on) > 0 {
+		c.wish(v.Name, "installed", true)
+		if on := c.skippers(v.Name); len(on) > 0 {
 			upgraders = on // these lead on from it, and let it stay
 		}
 	}
 	if place := c.nearest(upgraders); place >= 0 {
-		p.extend(pkg, c, place, "upgrades from what is installed, "+quote(v.name))
+		p.extend(pkg, c, place, "upgrades from what is installed, "+quote(v.Name))
 	}
 	return true
 }

@@ -20,7 +20,7 @@ func (p *pruner) keepRoutes() {
 			found = p.keepRoute(r, head) || found
 		}
 		for _, c := range r.pkg.stretches {
-			if _, listed := c.entries[r.version.name]; listed && !r.related && !c.empty() {
+			if _, listed := c.entries[r.version.Name]; listed && !r.related && !c.empty() {
 				p.keepVersionIn(r.pkg, c, r.version) // a channel on the way
 			}
 		}
@@ -33,7 +33,7 @@ func (p *pruner) keepRoutes() {
 // keepRoute keeps the ways that the APIs take from an installed version to a
 // head, and tells whether there are any.
 func (p *pruner) keepRoute(r resident, head string) bool {
-	journey, err := graph.Path(p.source, graph.Query{Package: r.Package, From: r.version.name, To: head})
+	journey, err := graph.Path(p.source, graph.Query{Package: r.Package, From: r.version.Name, To: head})
 	if err != nil {
 		return false // what is installed is nowhere
 	}
@@ -45,9 +45,9 @@ func (p *pruner) keepRoute(r resident, head string) bool {
 		hops = append(hops[:len(hops):len(hops)], journey.V0.Hops...)
 	}
 	for _, hop := range hops {
-		p.keepHop(r.pkg, hop, "on the way from what is installed, "+quote(r.version.name)+", to "+quote(head))
+		p.keepHop(r.pkg, hop, "on the way from what is installed, "+quote(r.version.Name)+", to "+quote(head))
 	}
-	return len(hops) > 0 || r.version.name == head
+	return len(hops) > 0 || r.version.Name == head
 }
 
 // keepHop keeps the entry that a hop leads to.

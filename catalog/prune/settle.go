@@ -3,6 +3,8 @@ package prune
 import (
 	"maps"
 	"slices"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // settle decides which skipped entries are kept beside the line. Each must be
@@ -44,7 +46,7 @@ func (s *stretch) support(name string) (place int, reason string) {
 	if on := s.skippers(name); len(on) > 0 {
 		return s.nearest(on), "skips " + quote(name) + ", which is kept"
 	}
-	on := s.upgraders(installedVersion{name, s.entries[name].Bundle.Version.Version, true})
+	on := s.upgraders(catalog.Departure{Name: name, Version: &s.entries[name].Bundle.Version})
 	if place := s.nearest(on); place >= 0 {
 		return place, "upgrades from " + quote(name) + ", which is kept"
 	}

@@ -1,10 +1,6 @@
 package prune
 
 import (
-	"slices"
-
-	"github.com/blang/semver/v4"
-
 	"fairlead.dev/fairlead/catalog"
 )
 
@@ -95,18 +91,11 @@ func (s *stretch) wish(name, reason string, must bool) {
 	}
 }
 
-// installedVersion is what an edge from an installed version goes by.
-type installedVersion struct {
-	name  string
-	value semver.Version
-	known bool
-}
-
 // upgraders are the places of the line that upgrade from a version.
-func (s *stretch) upgraders(v installedVersion) []int {
+func (s *stretch) upgraders(from catalog.Departure) []int {
 	var places []int
 	for i, e := range s.line {
-		if e.Name != v.name && (e.Replaces == v.name || slices.Contains(e.Skips, v.name) || v.known && e.SkipRange.Contains(v.value)) {
+		if e.EdgeFrom(from) != catalog.NoEdge {
 			places = append(places, i)
 		}
 	}

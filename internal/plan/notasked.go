@@ -32,7 +32,7 @@ func notFor(q *request, s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo)
 		return "it asks for catalog " + q.sub.Catalog.String()
 	case q.sub.Channel != "" && q.sub.Channel != c.Name:
 		return "it follows channel " + q.sub.Channel
-	case q.installed != nil && q.departure().refusesBack(e):
+	case q.installed != nil && e.RefusesBack(q.departure()):
 		return fmt.Sprintf("it is older than the installed %s: its skipRange %s contains that, but to an older version leads only an entry that replaces or skips what is installed",
 			q.installed.Name, e.SkipRange)
 	case q.waits != "":

@@ -69,20 +69,20 @@ func (q *request) allowed() string {
 		return ""
 	}
 	at := q.departure()
-	for seen := map[string]bool{}; !seen[at.name]; {
-		seen[at.name] = true
+	for seen := map[string]bool{}; !seen[at.Name]; {
+		seen[at.Name] = true
 		if e := q.step(at); e != nil {
-			at = departure{e.Name, e.Bundle.Version}
+			at = catalog.Departure{Name: e.Name, Version: &e.Bundle.Version}
 		}
 	}
-	return at.name
+	return at.Name
 }
 
 // step returns the preferred entry that upgrades from there, or nil.
-func (q *request) step(from departure) *catalog.EntryInfo {
+func (q *request) step(from catalog.Departure) *catalog.EntryInfo {
 	for _, c := range q.channels {
 		for _, e := range c.Entries {
-			if edgeTo(e, from) != noEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version) {
+			if e.EdgeFrom(from) != catalog.NoEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version) {
 				return e
 			}
 		}

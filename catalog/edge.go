@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	"slices"
+
+	"fairlead.dev/fairlead/version"
+)
+
+// Edge is the way in which a channel entry upgrades something, for a Subscription.
+type Edge string
+
+const (
+	NoEdge        Edge = ""
+	EdgeReplaces  Edge = "replaces"
+	EdgeSkips     Edge = "skips"
+	EdgeSkipRange Edge = "skipRange"
+)
+
+// Departure is what an upgrade starts from, in a catalog or installed.
+type Departure struct {
+	Name    string
+	Version *version.VersionRelease // nil when it is not known; then no skipRange leads on
+}
+
+// EdgeFrom tells how the entry upgrades from there, if it does. Which edge it is makes no difference to what is preferred: the entry nearer
+// to the head is. Entries that are not on the replaces chain are never upgraded to.
+func (e *EntryInfo) EdgeFrom(from Departure) Edge {
+	switch {
+	case !e.InChain || e.Name == from.Name:
+		return NoEdge
+	case e.Replaces == from.Name && from.Name != "":
+		return EdgeReplaces
+	case slices.Contains(e.Skips, from.Name):
+		return EdgeSkips
+	case from.Version != nil && SkipRangeLeads(e.SkipRange, *from.Version, e.Bundle.Version):
+		return EdgeSkipRange
+	}
+	return NoEdge
+}
+
+// RefusesBack tells whether the only way to the entry would be a skipRange that leads back.
+func (e *EntryInfo) RefusesBack(from Departure) bool {
+	return e.InChain && e.Name != from.Name && e.EdgeFrom(from) == NoEdge && from.Version != nil && e.SkipRange.Contains(from.Version.Version)
+}
+
+// SkipRangeLeads tells whether a skipRange of the version to leads on from another version, for a Subscription: it contains that, and does
+// not lead back to something older. Only what names a version takes it back: a skipRange without an upper end would take the head back
+// for ever.
+func SkipRangeLeads(r version.Range, from, to version.VersionRelease) bool {
+	return r.Contains(from.Version) && !IsBack(from, to)
+}
+
+// IsBack tells whether to is older than from. Of the same version, the release decides, however it is written.
+func IsBack(from, to version.VersionRelease) bool { return released(to).Compare(released(from)) < 0 }
+
+func released(v version.VersionRelease) version.VersionRelease {
+	if len(v.Release) > 0 {
+		return v
+	}
+	return version.FromBuild(v.Version)
+}
