@@ -45,7 +45,7 @@ func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 		return err
 	}
 	r := &packages{PackageServer: p, mgr: mgr, contents: s.catalogs, global: o.GlobalNamespace, log: o.Log.WithName("packages"),
-		looks: &serving{reader: mgr.GetClient(), known: s.catalogs}}
+		looks: &serving{reader: mgr.GetClient(), known: s.catalogs, elected: mgr.Elected()}}
 	s.catalogs.OnChange(func(catalogset.Ref) { r.changed.happened() })
 	return mgr.Add(r)
 }
