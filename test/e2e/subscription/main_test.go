@@ -21,7 +21,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) { devcluster.Main(m) }
+// store is the directory of the manager's content, which outlives single scripts.
+var store string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if store != "" {
+		_ = os.RemoveAll(store)
+	}
+	os.Exit(code)
+}
 
 // patience is how long a script waits for something that takes a second on an idle machine; a plan is given up only after a minute.
 const patience = 2 * time.Minute
@@ -32,8 +41,8 @@ var running = sync.OnceValues(func() (client.Client, error) {
 	if err := manager.InstallCRDs(ctx, devcluster.Config()); err != nil {
 		return nil, err
 	}
-	store, err := os.MkdirTemp("", "fairlead-e2e-")
-	if err != nil {
+	var err error
+	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
 		return nil, err
 	}
 	ready, ended := make(chan struct{}), make(chan error, 1)
