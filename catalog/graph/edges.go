@@ -2,6 +2,8 @@ package graph
 
 import (
 	"slices"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // Kind says what makes an edge.
@@ -51,7 +53,7 @@ func (e *entry) edges(from *node) []Edge {
 }
 
 // isBack tells whether a version is newer than the entry.
-func (e *entry) isBack(from *node) bool { return from.version.Compare(e.node.version) > 0 }
+func (e *entry) isBack(from *node) bool { return catalog.IsBack(from.version, e.node.version) }
 
 // forward are those of its edges that count under v0: a skipRange leads back to
 // no older version, or the head would go round for ever where it has no end.
