@@ -164,11 +164,11 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 	changed := w.dialling()
 	w.until(changed, "connected", observed("READY"))
 	remote.stop()
-	s := w.until(changed, "failing", observed("TRANSIENT_FAILURE"))
+	w.until(changed, "failing", observed("TRANSIENT_FAILURE"))
 	if w.packages() == nil {
 		t.Error("what was served last is gone")
 	}
-	s = w.until(changed, "told", func(s *v1alpha1.CatalogSource) bool { w.clock.Step(20 * time.Minute); return s.Status.Message != "" })
+	s := w.until(changed, "told", func(s *v1alpha1.CatalogSource) bool { w.clock.Step(20 * time.Minute); return s.Status.Message != "" })
 	if readyReason(s) != "True ServingLastGoodContent" || s.Status.Reason != "RegistryServerError" || !strings.Contains(s.Status.Message, "connection refused") {
 		t.Errorf("status %+v", s.Status)
 	}

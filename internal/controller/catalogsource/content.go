@@ -26,7 +26,6 @@ type content struct {
 	looked   time.Time // when it was last looked at
 
 	configMap *v1alpha1.ConfigMapResourceReference // which the index was made from
-	address   string                               // of the registry server that the content comes from
 	answer    string                               // what that server answered when it was asked for an outline
 	session   int                                  // how many times it had been reached when it was looked at
 	complete  time.Time                            // when everything was read from it

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PodAnnotation, on a CatalogSource with an image, asks for its content to be served by a pod ("true") or by the manager ("false"). Images
+// PodAnnotation is for CatalogSources with an image: its content is to be served by a pod ("true") or by the manager ("false"). Images
 // without a file-based catalog are served by a pod in any case.
 const PodAnnotation = "operators.fairlead.dev/catalog-pod"
 

@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -136,8 +137,8 @@ func claimOf(uid types.UID) apply.Claim {
 }
 
 func isInvalid(err error) bool {
-	failures, ok := err.(apply.Failures)
-	if !ok {
+	var failures apply.Failures
+	if !errors.As(err, &failures) {
 		return false
 	}
 	for _, failure := range failures {
