@@ -45,12 +45,12 @@ func (s *solver) solution(p *Problem) Solution {
 	}
 	out.Decisions = make([]Decision, 0, len(s.walk.taken))
 	for _, c := range s.walk.taken {
-		out.Decisions = append(out.Decisions, s.decision(p, c))
+		out.Decisions = append(out.Decisions, s.decision(c))
 	}
 	return out
 }
 
-func (s *solver) decision(p *Problem, c choice) Decision {
+func (s *solver) decision(c choice) Decision {
 	need := &s.pr.clauses[c.need]
 	rule := s.pr.sources[need.source].rule
 	d := Decision{Subject: rule.subject, Origin: rule.origin, Reused: c.reused}
