@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -56,12 +57,19 @@ func DialWith(address string, o Options) (*Client, error) {
 	if err == nil {
 		e, err = newEncryption(o.Authorities)
 	}
+	scheme := "dns:///"
+	if err == nil {
+		var proxy *url.URL
+		if proxy, err = proxyFor(address); proxy != nil {
+			scheme, e.dial = "passthrough:///", through(proxy)
+		}
+	}
 	var conn *grpc.ClientConn
 	if err == nil {
-		conn, err = grpc.NewClient("dns:///"+address,
+		conn, err = grpc.NewClient(scheme+address,
 			grpc.WithTransportCredentials(insecure.NewCredentials()), // the connections that e opens have TLS
 			grpc.WithContextDialer(func(ctx context.Context, resolved string) (net.Conn, error) { return e.open(ctx, address, resolved) }),
-			grpc.WithIdleTimeout(0), grpc.WithConnectParams(reconnect), grpc.WithKeepaliveParams(keepAlive),
+			grpc.WithIdleTimeout(0), grpc.WithNoProxy(), grpc.WithConnectParams(reconnect), grpc.WithKeepaliveParams(keepAlive),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
 	}
 	if err != nil {

@@ -20,23 +20,24 @@ const handshakeTime = 3 * time.Second
 // refused. Without, TLS keeps out those who only listen: whoever could pretend to be the server could pretend that it has no TLS.
 type encryption struct {
 	authorities *x509.CertPool
+	dial        dialer
 }
 
 // newEncryption reads authorities in PEM; there may be none.
 func newEncryption(authorities []byte) (encryption, error) {
 	if len(authorities) == 0 {
-		return encryption{}, nil
+		return encryption{dial: dialTCP}, nil
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authorities) {
 		return encryption{}, errors.New("the authorities of its certificate cannot be read; give certificates in PEM")
 	}
-	return encryption{pool}, nil
+	return encryption{pool, dialTCP}, nil
 }
 
 // open connects to one of the addresses that the name of a server stands for.
 func (e encryption) open(ctx context.Context, name, address string) (net.Conn, error) {
-	conn, err := dialTCP(ctx, address)
+	conn, err := e.dial(ctx, address)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (e encryption) open(ctx context.Context, name, address string) (net.Conn, e
 	if ctx.Err() != nil || !speaksNoTLS(err) {
 		return nil, fmt.Errorf("speak TLS: %w", err)
 	}
-	return dialTCP(ctx, address)
+	return e.dial(ctx, address)
 }
 
 func (e encryption) config(name string) *tls.Config {
