@@ -59,11 +59,21 @@ func (s *Solution) offers(c choice, v Var) bool {
 // Obstacle tells why v, which could meet the need of Decisions[n], was impossible together with all that had been chosen before. It is
 // nil when v was possible. Its errors are those of Solve.
 func (s *Solution) Obstacle(ctx context.Context, n int, v Var, o Options) (*Unsatisfiable, error) {
+	return s.obstacle(ctx, s.taken[:n], n, v, o)
+}
+
+// Excluded tells why v, which could meet the need of Decisions[n], is in no answer at all, whatever had been chosen before. It is nil when
+// it is in one. Its errors are those of Solve.
+func (s *Solution) Excluded(ctx context.Context, n int, v Var, o Options) (*Unsatisfiable, error) {
+	return s.obstacle(ctx, nil, n, v, o)
+}
+
+func (s *Solution) obstacle(ctx context.Context, earlier []choice, n int, v Var, o Options) (*Unsatisfiable, error) {
 	pr := *s.pr
 	pr.clauses = pr.clauses[:len(pr.clauses):len(pr.clauses)]
 	pr.requests = pr.requests[:len(pr.requests):len(pr.requests)]
 	pr.sources = pr.sources[:len(pr.sources):len(pr.sources)]
-	for i, c := range s.taken[:n] {
+	for i, c := range earlier {
 		if !c.reused {
 			l := pr.clauses[c.need].lits[c.option]
 			pr.assume(l, s.chosenEarlier(l, &s.Decisions[i]))

@@ -68,7 +68,6 @@ func sameAPIs(a, b []catalog.GVK) bool {
 func (b *builder) orphan(v resolve.Var, o *Operator) {
 	origin := b.node(v).origin("", "clusterserviceversion %s exists and is not referenced by a subscription", o.Name)
 	remove := fmt.Sprintf("kubectl delete clusterserviceversion %s -n %s", o.Name, b.in.Namespace)
-	origin.Hint = fmt.Sprintf("to let it go: %s; to keep it: create a Subscription to its package from a catalog that has it", remove)
 	for _, r := range b.requests {
 		if o.isOf(r.sub.Package) && o.Package != "" && r.installed == nil {
 			origin.Text += fmt.Sprintf("; subscription %s does not take it over: %s", r.sub.Name, disagreement(o, r.sub, r.source))

@@ -1,33 +1,54 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
-// advice says what to do about rules that cannot hold together: what the rules that know say, else what follows from who asks. Without any
-// one of the rules there would be an answer, so one piece of advice is enough: that about the most wanted version comes first.
+// advice says what to do about rules that cannot hold together. Without any one of the rules there would be an answer, so every way is one
+// of several: first those that take nothing away, then what the rules that know say, then who could be done without.
 func (b *builder) advice(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) string {
-	if hints := hintsOf(core, reasons, wanted); len(hints) == 1 {
-		return hints[0]
-	} else if len(hints) > 1 {
-		return hints[0] + "; or " + hints[len(hints)-1]
+	if b.in.trial {
+		return ""
 	}
-	askers := b.askers(core)
-	limited := slices.ContainsFunc(core, func(c resolve.Clause) bool { return c.Kind == resolve.Limited || c.Kind == resolve.Compound })
-	switch {
-	case wanted != 0:
-		return b.wayFor(wanted, core)
-	case len(askers) > 1 && limited:
-		return fmt.Sprintf("delete Subscription %s, or let one of them follow a channel that does not clash", strings.Join(askers, " or "))
-	case len(askers) > 0:
-		return fmt.Sprintf("let Subscription %s follow another channel or catalog, or ask the authors of the bundles to correct what they require", strings.Join(askers, " or "))
+	hints := hintsOf(core, reasons, wanted)
+	if len(hints) > 2 {
+		hints = []string{hints[0], hints[len(hints)-1]}
 	}
-	return "delete one of the ClusterServiceVersions that exclude each other"
+	if wanted != 0 {
+		return cmp.Or(strings.Join(hints, "; or "), b.wayFor(wanted, core))
+	}
+	ways := append(b.changes(core), hints...)
+	anew := slices.ContainsFunc(reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
+	if removals := b.removals(core, 0); len(removals) > 1 && !anew {
+		ways = append(ways, "delete "+strings.Join(removals, ", or "))
+	}
+	if len(ways) == 0 {
+		return "ask the authors of the bundles to correct what they require"
+	}
+	return strings.Join(ways, "; or ")
 }
+
+// changes are the channels that one of the Subscriptions could follow instead, so that there is an answer for all that the core speaks of.
+func (b *builder) changes(core []resolve.Clause) []string {
+	askers := b.askers(core)
+	slices.SortStableFunc(askers, func(x, y string) int { return compareBool(b.hasInstalled(x), b.hasInstalled(y)) })
+	for _, name := range askers {
+		usable := func(c *catalog.ChannelInfo) bool { return len(c.Entries) > 0 }
+		served := func(g *Group, chosen *Choice) bool { return chosen != nil || g.Installed[name] != "" }
+		if ways := b.otherChannels(b.requestNamed(name), usable, served, askers...); len(ways) > 0 {
+			return ways
+		}
+	}
+	return nil
+}
+
+func compareBool(x, y bool) int { return first(y) - first(x) }
 
 // hintsOf are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
 // and none for something that is only asked about.
@@ -59,29 +80,37 @@ func hintsOf(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var
 
 // wayFor says what to change to have what is wanted.
 func (b *builder) wayFor(wanted resolve.Var, core []resolve.Clause) string {
-	var ways []string
-	note := func(way string) {
+	ways := b.removals(core, wanted)
+	for i := range ways {
+		ways[i] = "delete " + ways[i]
+	}
+	for _, c := range core {
+		if c.Kind != resolve.Assumed || c.Subject == "" || b.problem.Var(c.Subject) == wanted {
+			continue
+		}
+		way := "do without " + c.Origin.Object
+		if n := b.named(c.Origin.Object); n != nil {
+			way = "delete " + b.removal(n)
+		}
 		if !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
 	}
-	for _, c := range core {
-		if c.Subject == "" || c.Kind != resolve.Mandatory && c.Kind != resolve.Assumed {
-			continue
-		}
-		switch n := b.node(b.problem.Var(c.Subject)); {
-		case n.sub != nil:
-			note("change or delete Subscription " + n.sub.Name)
-		case n.operator != nil:
-			note("upgrade or delete ClusterServiceVersion " + n.operator.Name)
-		case b.problem.Var(c.Subject) != wanted:
-			note("do without " + n.name())
-		}
-	}
+	name := b.node(wanted).name()
 	if len(ways) == 0 {
-		return fmt.Sprintf("nothing has to be done: %s is taken as soon as the catalog makes it possible", b.node(wanted).name())
+		return fmt.Sprintf("nothing has to be done: %s is taken as soon as the catalog makes it possible", name)
 	}
-	return fmt.Sprintf("to have %s: %s", b.node(wanted).name(), strings.Join(ways, ", or "))
+	return fmt.Sprintf("to have %s: %s; or wait for versions that go together", name, strings.Join(ways, ", or "))
+}
+
+// named is the Subscription or the installed operator of an origin; nil for anything else.
+func (b *builder) named(object string) *node {
+	for _, n := range b.nodes {
+		if n.sub != nil && object == "Subscription "+n.sub.Name || n.operator != nil && object == "ClusterServiceVersion "+n.operator.Name {
+			return n
+		}
+	}
+	return nil
 }
 
 // askers are the Subscriptions that a core speaks of.

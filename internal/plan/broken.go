@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -38,7 +37,7 @@ func (r *request) broken() *trouble {
 	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: "+
 		"the catalog has the channel, but it cannot be used: %s",
 		s.Channel, s.Package, s.Name, problem),
-		fmt.Sprintf("%s, or let Subscription %s follow %s", mend, s.Name, strings.Join(channelNames(p.Channels), " or ")), false}
+		mend, false}
 }
 
 // problemOf is the first error about an object; empty when there is none.

@@ -25,6 +25,7 @@ type builder struct {
 	blind     map[need]catalogset.Ref // needs for which a catalog without content would have to be asked
 	compounds []compound              // constraints that are stated once all nodes are known
 	rules     rulebook
+	trials    int // that are left to find advice for the part at hand
 }
 
 // need names one need of a node.
@@ -130,7 +131,7 @@ func (b *builder) entry(s *Source, c *catalog.ChannelInfo, place int) resolve.Va
 	if isNew && bundle.Deprecated {
 		origin := n.origin("properties, "+catalog.PropertyDeprecated, "bundle %s is deprecated", bundle.Name)
 		origin.Alike = "bundle of " + bundle.Package + " is deprecated"
-		origin.Hint = fmt.Sprintf("follow another channel of package %s, or ask the authors of catalog %s for a version that is not deprecated", bundle.Package, s.Ref)
+		origin.Hint = fmt.Sprintf("ask the authors of catalog %s for a version of package %s that is not deprecated", s.Ref, bundle.Package)
 		b.problem.Forbid(v, origin)
 	}
 	return v

@@ -42,8 +42,13 @@ const (
 	maxTextSize = 500 // bytes of one line
 )
 
-// Unwrap returns the *resolve.Unsatisfiable.
-func (c *Conflict) Unwrap() error { return c.core }
+// Unwrap returns the *resolve.Unsatisfiable, if there is one.
+func (c *Conflict) Unwrap() error {
+	if c.core == nil {
+		return nil
+	}
+	return c.core
+}
 
 // Error tells the conflict in about eight lines: the chain of reasons, where each stands, and what to do.
 func (c *Conflict) Error() string {

@@ -25,9 +25,20 @@ func Namespace(ctx context.Context, in Input) (Result, error) {
 		if len(b.subscriptionsOf(p)) == 0 {
 			continue
 		}
-		d.budget, d.record, d.waived = resolve.DefaultMaxSteps, b.record(p), nil
+		d.budget, d.record, d.waived, b.trials = resolve.DefaultMaxSteps, b.record(p), nil, maxTrials
+		if in.trial {
+			d.budget, b.trials = maxTrialSteps, 0
+		}
+		before := len(d.found)
 		if err := d.decide(ctx, p); err != nil {
 			return Result{}, err
+		}
+		if d.spared = d.served(d.found[before:]); len(d.spared) > 0 {
+			d.found, d.waived = d.found[:before], nil
+			if err := d.decide(ctx, p); err != nil {
+				return Result{}, err
+			}
+			d.spared = nil
 		}
 	}
 	slices.SortStableFunc(d.found, func(x, y part) int { return cmp.Compare(x.group.Subscriptions[0], y.group.Subscriptions[0]) })
@@ -59,9 +70,10 @@ func (d *decider) result() Result {
 type decider struct {
 	b      *builder
 	found  []part
-	record Record // of the part at hand, before Subscriptions without an answer were left out
-	budget int    // steps that are left for it
-	waived []Held // needs of installed operators of it that cannot be met
+	record Record   // of the part at hand, before Subscriptions without an answer were left out
+	budget int      // steps that are left for it
+	waived []Held   // needs of installed operators of it that cannot be met
+	spared []string // Subscriptions of it that are served anyway
 }
 
 // part is a problem that was decided by itself.
@@ -91,12 +103,7 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 			return d.decide(ctx, less)
 		}
 	}
-	guilty := subscriptions
-	if core != nil && !d.b.in.Together {
-		if blamed := d.b.askers(core.Core); len(blamed) > 0 {
-			guilty = blamed
-		}
-	}
+	guilty := d.guilty(core, subscriptions)
 	d.add(p, resolve.Solution{}, Group{Subscriptions: guilty, Err: d.b.asConflict(err, guilty)})
 	if len(guilty) == len(subscriptions) {
 		return nil

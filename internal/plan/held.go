@@ -44,6 +44,9 @@ func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
 		return held
 	}
 	if r.waits != "" {
+		if c := b.noPath(r); c != nil {
+			h.Reason, h.Conflict = c.Summary, c
+		}
 		return []Held{h}
 	}
 	if missing, problem := r.unusable(h.Instead); missing != "" {
@@ -77,11 +80,13 @@ func (d *decider) heldAt(ctx context.Context, solution *resolve.Solution, i int,
 	if r := b.requestOf(at.Subject); r != nil {
 		h.Subscription = r.sub.Name
 	}
-	core, err := solution.Obstacle(ctx, i, wanted, resolve.Options{MaxSteps: max(d.budget, 1)})
+	if b.in.trial {
+		return h, nil
+	}
+	core, err := obstacle(ctx, solution, i, wanted, &d.budget)
 	var exceeded *resolve.BudgetExceeded
 	switch {
 	case errors.As(err, &exceeded):
-		d.budget -= exceeded.Steps
 		h.Reason = h.Wanted + " cannot be had, and to find out why takes too long"
 		return h, nil
 	case err != nil:
@@ -91,8 +96,29 @@ func (d *decider) heldAt(ctx context.Context, solution *resolve.Solution, i int,
 		h.Reason = h.Wanted + " was possible, but what was chosen before left no need for it"
 		return h, nil
 	}
-	d.budget -= core.Steps
 	h.Conflict = b.conflict(core, wanted, nil)
 	h.Reason = h.Conflict.Summary
 	return h, nil
+}
+
+// obstacle tells why v cannot be had at a decision: the rules that keep it out of every answer, where there are such, else what goes
+// against what was chosen before. The work is taken from the budget.
+func obstacle(ctx context.Context, solution *resolve.Solution, i int, v resolve.Var, budget *int) (*resolve.Unsatisfiable, error) {
+	const share = 10 // of the budget, for the first question: when it is not answered, the second one is
+	core, err := solution.Excluded(ctx, i, v, resolve.Options{MaxSteps: max(*budget/share, 1)})
+	var exceeded *resolve.BudgetExceeded
+	if errors.As(err, &exceeded) {
+		*budget -= exceeded.Steps
+		err = nil
+	}
+	if core == nil && err == nil {
+		core, err = solution.Obstacle(ctx, i, v, resolve.Options{MaxSteps: max(*budget, 1)})
+		if errors.As(err, &exceeded) {
+			*budget -= exceeded.Steps
+		}
+	}
+	if core != nil {
+		*budget -= core.Steps
+	}
+	return core, err
 }

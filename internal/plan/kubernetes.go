@@ -31,7 +31,7 @@ func (b *builder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bo
 		}
 		origin := n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
 		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
-		origin.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s, or follow a channel of package %s for older ones", least, n.bundle.Package)
+		origin.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s", least)
 		p.Forbid(v, origin)
 		refused = true
 	}

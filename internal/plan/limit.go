@@ -65,7 +65,7 @@ func (b *builder) within(r *request) *trouble {
 	}
 	text := fmt.Sprintf("no operators found matching the criteria of subscription %s: annotation %s allows only versions in %s, and what could be installed, %s, is not one of them",
 		r.sub.Name, VersionRangeAnnotation, oneLine(r.sub.VersionRange), b.node(l.left).name())
-	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name + ", or let it follow another channel", false}
+	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name, false}
 }
 
 // limited says in an explanation that a range had its say.

@@ -71,7 +71,7 @@ func nothingToInstall(r *request) *trouble {
 		return nil
 	case s.StartingCSV == "":
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found matching the criteria of subscription %s: no entry of channel %s has a usable bundle in the catalog", s.Name, names),
-			"let Subscription " + s.Name + " follow another channel" + r.missing(""), false}
+			fmt.Sprintf("ask the authors of catalog %s to correct it%s", s.Catalog, r.missing("")), false}
 	}
 	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
 		s.StartingCSV, names, s.Package, s.Name),
@@ -83,7 +83,7 @@ func replaceDeprecated(r *request) *trouble {
 	if r.waits != "" {
 		text += ": " + r.waits
 	}
-	return &trouble{fieldChannel, text, "let Subscription " + r.sub.Name + " follow another channel, or ask the authors of the catalog for an upgrade", false}
+	return &trouble{fieldChannel, text, fmt.Sprintf("ask the authors of catalog %s for an upgrade", r.sub.Catalog), false}
 }
 
 // strict is the trouble of every Subscription when they are decided on together and a catalog in view has no content: what it would

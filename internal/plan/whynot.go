@@ -59,6 +59,10 @@ func (r *Result) verdict(ctx context.Context, s *Source, c *catalog.ChannelInfo,
 	if o := r.b.operators[e.Name]; o != nil && o.isOf(c.Package) {
 		out.Installed = true
 		out.Reasons = append(out.Reasons, "it is installed")
+		if next := r.successor(o); next != "" {
+			out.Reasons = append(out.Reasons, next+" is to take its place")
+		}
+		return out, nil // as another candidate of its own name it cannot be wanted
 	}
 	candidate := false
 	for i := range r.parts {
@@ -75,6 +79,18 @@ func (r *Result) verdict(ctx context.Context, s *Source, c *catalog.ChannelInfo,
 		out.Reasons = append(out.Reasons, r.b.notAsked(s, c, e)...)
 	}
 	return out, nil
+}
+
+// successor is what is to be installed in the place of an operator; empty when it stays.
+func (r *Result) successor(o *Operator) string {
+	for i := range r.Groups {
+		for _, c := range r.Groups[i].Choices {
+			if c.Replaces == o.Name {
+				return c.Bundle.Name
+			}
+		}
+	}
+	return ""
 }
 
 // ask adds what one part says of a candidate, and tells whether it is one there.
@@ -95,7 +111,8 @@ func (r *Result) ask(ctx context.Context, p *part, v resolve.Var, out *Verdict) 
 			continue
 		}
 		asked = true
-		core, err := p.solution.Obstacle(ctx, i, v, resolve.Options{})
+		budget := resolve.DefaultMaxSteps
+		core, err := obstacle(ctx, &p.solution, i, v, &budget)
 		if err != nil {
 			return asked, err
 		}
