@@ -1,10 +1,13 @@
 package installplan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // FuzzManifest gives the controller steps that nobody checked: no panic, no contradiction, and nothing but the listed object.
@@ -30,6 +33,34 @@ func FuzzManifest(f *testing.F) {
 		for _, write := range w.taken() {
 			if write != "status of plan" && write != "create op.v1" && write != "create "+name && write != "patch "+name && write != "apply "+name {
 				t.Errorf("write %q", write)
+			}
+		}
+	})
+}
+
+// FuzzHandWritten gives the controller plans as anybody may write them: no panic, no contradiction, and no step that was not asked for.
+func FuzzHandWritten(f *testing.F) {
+	f.Add("web.v1.0.0", "cat", "ns", "Manual", false)
+	f.Add("web.v1.0.0,base.v1.0.0,,web.v1.0.0", "", "", "Automatic", false)
+	f.Add("needy.v1.0.0", "", "olm", "", true)
+	f.Add("(.v1[$1", "$1", "ns", "subscription x", true)
+	f.Fuzz(func(t *testing.T, names, source, namespace, approval string, approved bool) {
+		p := handMade(v1alpha1.Approval(approval), strings.Split(names, ",")...)
+		p.Spec.CatalogSource, p.Spec.CatalogSourceNamespace, p.Spec.Approved = source, namespace, approved
+		w := newWorld(t, append([]client.Object{p}, objects...)...)
+		w.shop(t, "ns", "cat", whole...)
+		before := w.plan(t, "plan")
+		if before.Spec.Approval != p.Spec.Approval {
+			t.Skip("the fake API server does not keep such text")
+		}
+		for range 3 {
+			if _, err := w.reconcile(t); err != nil {
+				t.Skip("the fake API server could not store the plan: ", err)
+			}
+			now := w.plan(t, "plan")
+			checkStatus(t, now)
+			if now.Status.Phase == v1alpha1.InstallPlanPhaseComplete && !approved && approval != "Automatic" {
+				t.Error("it was carried out, and nobody approved it")
 			}
 		}
 	})
