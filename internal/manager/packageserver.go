@@ -92,7 +92,7 @@ func (p *packages) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("serve packages: %w; choose another address, or 0 for none", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // the server has closed it when it served
 	at, remove, err := p.advertised(ctx, listener.Addr().(*net.TCPAddr).AddrPort())
 	if err != nil {
 		return fmt.Errorf("serve packages at %s: %w", p.Address, err)
