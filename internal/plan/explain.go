@@ -59,6 +59,8 @@ func (b *builder) link(r resolve.Reason, core []resolve.Clause) Link {
 	switch r.Kind {
 	case resolve.Limited:
 		l.Text += b.who(r.Clause, core)
+	case resolve.Dependency:
+		l.Text += b.more(r.Clause, core)
 	case resolve.Assumed:
 		if r.Subject != "" {
 			l.Text = strings.Replace(o.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
@@ -67,18 +69,48 @@ func (b *builder) link(r resolve.Reason, core []resolve.Clause) Link {
 	return l
 }
 
+// more says of what a Subscription asks for that something of it is installed, and which channel it comes from when another Subscription of
+// the core is about the same package.
+func (b *builder) more(asks resolve.Clause, core []resolve.Clause) string {
+	n := b.node(b.problem.Var(asks.Subject))
+	if n.sub == nil {
+		return ""
+	}
+	r := b.requestOf(b.problem.Var(asks.Subject))
+	twice := slices.ContainsFunc(b.askers(core), func(name string) bool {
+		return name != n.sub.Name && b.requestNamed(name).sub.Package == n.sub.Package
+	})
+	switch {
+	case len(r.options) == 0:
+		return ""
+	case r.installed != nil:
+		return " (" + r.installed.Name + " is installed)"
+	case twice && len(r.channels) == 1:
+		return " from channel " + r.channels[0].Name
+	}
+	return ""
+}
+
 // who names the members of an upper bound that the other rules speak of.
 func (b *builder) who(bound resolve.Clause, core []resolve.Clause) string {
-	var names []string
+	var names, full []string
 	for _, id := range bound.Others {
 		spoken := slices.ContainsFunc(core, func(c resolve.Clause) bool {
 			return c.Kind != resolve.Limited && (c.Subject == id || slices.Contains(c.Others, id))
 		})
-		if name := b.node(b.problem.Var(id)).name(); spoken && !slices.Contains(names, name) {
+		if !spoken {
+			continue
+		}
+		v := b.problem.Var(id)
+		full = append(full, b.describe(v))
+		if name := b.node(v).name(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	const shown = 4
+	if len(names) == 1 { // it is not its name that tells them apart
+		names = full
+	}
 	if len(names) < 2 {
 		return ""
 	}
@@ -93,7 +125,7 @@ func (b *builder) saidElsewhere(r resolve.Reason, reasons []resolve.Reason) bool
 	if r.Kind == resolve.Assumed && strings.HasSuffix(r.Origin.Text, " is asked about") {
 		return true
 	}
-	if r.Kind != resolve.Mandatory || r.Origin.Hint != "" {
+	if r.Kind != resolve.Mandatory || b.node(b.problem.Var(r.Subject)).operator != nil {
 		return false
 	}
 	return slices.ContainsFunc(reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })

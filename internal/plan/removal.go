@@ -49,7 +49,31 @@ func (b *builder) removals(core []resolve.Clause, wanted resolve.Var) []string {
 			fresh = append(fresh, way)
 		}
 	}
+	if len(running) > 1 && len(fresh) > 0 && wanted == 0 { // more may be there than could be had: then none of them is in the way alone
+		running = b.together(running, core)
+	}
 	return append(fresh, running...)
+}
+
+// together makes one way of several when, tried, one alone does not do.
+func (b *builder) together(running []string, core []resolve.Clause) []string {
+	askers := b.askers(core)
+	asker := slices.IndexFunc(askers, func(name string) bool { return !b.hasInstalled(name) })
+	gone := b.node(b.operatorIn(running[0]))
+	g, _ := b.try(askers[asker], func(in *Input) {
+		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone.name() })
+		in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone.name() })
+	}, askers...)
+	if g != nil {
+		return running
+	}
+	return []string{strings.Join(running, " and ")}
+}
+
+// operatorIn is the operator that a removal ends with.
+func (b *builder) operatorIn(removal string) resolve.Var {
+	_, name, _ := strings.Cut(removal, "ClusterServiceVersion ")
+	return b.operator(b.operators[name])
 }
 
 // wants tells whether a Subscription, or the one that an operator belongs to, may become v.
