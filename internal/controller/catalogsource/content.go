@@ -64,6 +64,7 @@ func (k content) after(r reading, err error, now time.Time) content {
 	}
 	k.problem, k.attempts = nil, 0
 	if r.index != nil {
+		k.noCatalog = k.noCatalog && r.pod != ""
 		k.index, k.digest, k.loaded = r.index, r.digest, now
 		k.warnings = describe(r.index.Problems())
 	}

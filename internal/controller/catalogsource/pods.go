@@ -26,6 +26,9 @@ type PodOptions struct {
 	Settings registrypod.Settings
 }
 
+// isRun says why there is a pod that nobody asked for: the image may be the wrong one.
+const isRun = "the image holds no file-based catalog, so it is run as a registry server"
+
 // pods are the catalogs whose images are run.
 type pods struct {
 	keeper  *registrypod.Keeper
@@ -64,6 +67,12 @@ func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *
 	if offered.err == nil && known.update != "" {
 		offered.err = errors.New(known.update)
 	}
+	if known.noCatalog && offered.waiting != "" {
+		offered.waiting = isRun + ": " + offered.waiting
+	}
+	if known.noCatalog && offered.err != nil {
+		offered.err = fmt.Errorf("%s: %w", isRun, offered.err)
+	}
 	if out.Service != nil {
 		offered.service, offered.createdAt = out.Service.ServiceName, out.Service.CreatedAt
 	}
@@ -76,6 +85,12 @@ func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *
 
 // read asks the registry for the digest of the image, when that is to be polled, and the pod for its catalog.
 func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
+	if known.noCatalog && known.index == nil {
+		// Whoever pushed a wrong image by mistake may have pushed a right one since.
+		if found, err := (images{p.reader, p.secrets}).read(ctx, source, known); err == nil || known.seenPod == "" {
+			return found, err
+		}
+	}
 	var polled string
 	if known.index != nil && pollsImage(source) {
 		auth, err := unpack.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
@@ -93,6 +108,9 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 	}
 	address := registrypod.ServiceStatus(source, metav1.Time{}).Address()
 	found, err := p.server.readFrom(ctx, source, known, address, nil)
+	if err != nil && known.noCatalog {
+		err = fmt.Errorf("%s: %w", isRun, err)
+	}
 	found.polled, found.pod = polled, known.seenPod
 	return found, err
 }

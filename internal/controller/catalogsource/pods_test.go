@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/registryclient"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,16 +81,15 @@ func TestAnImageWithoutCatalogIsRun(t *testing.T) {
 	pod := newServer(t, good)
 	w.withPods(pod)
 	served := w.serve()
-	w.registry.err, w.registry.content = fmt.Errorf("pull: %w", image.ErrNoCatalog), strings.Repeat("1", 64)
+	w.registry.noCatalog, w.registry.content = true, strings.Repeat("1", 64)
 	if _, s := w.reconcile(); readyReason(s) != "False Loading" || s.Status.Reason != "" || len(w.pods()) != 0 {
 		t.Errorf("before the pod: %+v", s.Status)
 	}
 	w.clock.Step(time.Second)
 	_, s := w.reconcile()
-	if len(w.pods()) != 1 || readyReason(s) != "False Loading" || !strings.Contains(s.Status.Message, "is being started") {
+	if len(w.pods()) != 1 || readyReason(s) != "False Loading" || !strings.Contains(s.Status.Message, "the image holds no file-based catalog, so it is run as a registry server: pod ") || !strings.Contains(s.Status.Message, "is being started") {
 		t.Errorf("with %d pods: %+v", len(w.pods()), s.Status)
 	}
-	w.registry.err = nil
 	s = w.settle(digestOne)
 	if len(w.packages()) != 1 || s.Status.GRPCConnectionState.Address != "cat.olm.svc:50051" || s.Status.GRPCConnectionState.LastObservedState != "READY" {
 		t.Errorf("packages %v, status %+v", w.packages(), s.Status)
@@ -201,7 +199,7 @@ func TestARestartLeavesPodsAlone(t *testing.T) {
 			dial := w.c.links.dial
 			w.c.records = records{dir: dir, indexes: w.indexes}
 			serving := w.serve()
-			w.registry.err = fmt.Errorf("pull: %w", image.ErrNoCatalog)
+			w.registry.noCatalog = true
 			w.settle(digestOne)
 			before := w.pods()[0].Name
 			w.restarted()
@@ -233,5 +231,26 @@ func TestAPodThatDoesNotStart(t *testing.T) {
 	writes, others := w.writes, w.others.Load()
 	if w.reconcile(); w.writes != writes || w.others.Load() != others {
 		t.Error("looking again wrote something")
+	}
+}
+
+// TestAWrongImageIsCorrected under the same tag: the manager serves it then, and the pod, ready or not, goes.
+func TestAWrongImageIsCorrected(t *testing.T) {
+	w := newWorld(t, source(grpc(time.Minute)), namespaceOf())
+	w.registry.noCatalog = true
+	for range 3 {
+		w.reconcile()
+		w.clock.Step(2 * time.Minute)
+	}
+	if len(w.pods()) != 1 {
+		t.Fatalf("%d pods", len(w.pods()))
+	}
+	w.registry.noCatalog = false
+	for range 3 {
+		w.reconcile()
+		w.clock.Step(2 * time.Minute)
+	}
+	if s := w.source(); len(w.pods()) != 0 || readyReason(s) != "True Serving" {
+		t.Errorf("%d pods, status %+v", len(w.pods()), s.Status)
 	}
 }

@@ -32,8 +32,11 @@ type signs struct {
 // due is when the catalog is to be looked at next; false means not before something else changes.
 func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, bool) {
 	switch {
-	case known.invalid != nil || seen.podded && seen.pod == "":
+	case known.invalid != nil:
 		return time.Time{}, false
+	case seen.podded && seen.pod == "":
+		interval, polls := pollInterval(source)
+		return known.looked.Add(interval + jitter(source, interval)), polls && known.noCatalog && known.index == nil
 	case known.looked.IsZero() || seen.news(source, known):
 		return time.Time{}, true
 	case known.problem != nil:

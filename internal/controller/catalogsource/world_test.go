@@ -3,6 +3,7 @@ package catalogsource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/netip"
 	"sync/atomic"
@@ -45,12 +46,13 @@ func tree(content string) fs.FS { return fstest.MapFS{"catalog.json": {Data: []b
 
 // registry is a reader of images whose content the test decides.
 type registry struct {
-	content string // what the image holds now
-	err     error
-	loads   atomic.Int32
-	heads   atomic.Int32
-	auth    image.Auth
-	slow    chan struct{} // when set, reading waits for it
+	content   string // what the image holds now
+	err       error
+	noCatalog bool
+	loads     atomic.Int32
+	heads     atomic.Int32
+	auth      image.Auth
+	slow      chan struct{} // when set, reading waits for it
 }
 
 func (r *registry) Digest(context.Context, string, image.Auth) (string, error) {
@@ -70,6 +72,9 @@ func (r *registry) Read(ctx context.Context, _ string, auth image.Auth) (*catalo
 	}
 	if r.err != nil {
 		return nil, "", r.err
+	}
+	if r.noCatalog {
+		return nil, "", fmt.Errorf("pull: %w", image.ErrNoCatalog)
 	}
 	c, err := catalog.Load(ctx, tree(good), catalog.LoadOptions{})
 	if err != nil {
