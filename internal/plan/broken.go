@@ -12,12 +12,7 @@ func (r *request) broken() *trouble {
 	mend := fmt.Sprintf("ask the authors of catalog %s to correct it", s.Catalog)
 	p, served := x.Package(s.Package)
 	if !served {
-		problem := problemOf(x, func(o catalog.Object) bool {
-			return o == catalog.Object{Schema: catalog.SchemaPackage, Name: s.Package}
-		})
-		if problem == "" { // then all of its channels are
-			problem = problemOf(x, func(o catalog.Object) bool { return o.Package == s.Package })
-		}
+		problem := withheld(x, s.Package)
 		if problem == "" {
 			return nil
 		}
@@ -40,10 +35,27 @@ func (r *request) broken() *trouble {
 		mend, false}
 }
 
-// problemOf is the first error about an object; empty when there is none.
+// problemOf is the first error about an object; empty when there is none. A bundle that is missing may be in text that cannot be read,
+// which comes first then: of the text nobody knows what it is about.
 func problemOf(x *catalog.Index, is func(catalog.Object) bool) string {
 	for _, p := range x.Problems() {
-		if p.Severity == catalog.Error && is(p.Object) {
+		if p.Severity != catalog.Error || !is(p.Object) {
+			continue
+		}
+		if p.Rule == catalog.RuleEntryWithoutBundle {
+			if unread := unreadAfter(x, p.Position); unread != "" {
+				return unread + "; with that, " + p.String()
+			}
+		}
+		return p.String()
+	}
+	return ""
+}
+
+// unreadAfter is the first error about text of a file that cannot be read, from a line on.
+func unreadAfter(x *catalog.Index, at catalog.Position) string {
+	for _, p := range x.Problems() {
+		if p.Severity == catalog.Error && p.Rule == catalog.RuleSyntax && p.Position.File == at.File && p.Position.Line >= at.Line {
 			return p.String()
 		}
 	}

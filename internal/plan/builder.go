@@ -25,7 +25,8 @@ type builder struct {
 	blind     map[need]catalogset.Ref // needs for which a catalog without content would have to be asked
 	compounds []compound              // constraints that are stated once all nodes are known
 	rules     rulebook
-	trials    int // that are left to find advice for the part at hand
+	withheld  map[string]withholding // by package, of which nobody offers what is needed
+	trials    int                    // that are left to find advice for the part at hand
 }
 
 // need names one need of a node.
@@ -41,7 +42,7 @@ type offer struct {
 }
 
 func newBuilder(in Input) *builder {
-	b := &builder{in: in, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}}
+	b := &builder{in: in, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}, withheld: map[string]withholding{}}
 	for _, o := range current(in.Operators) {
 		b.operators[o.Name] = &o
 		b.order = append(b.order, &o)

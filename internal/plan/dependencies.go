@@ -63,8 +63,7 @@ func (b *builder) depend(v resolve.Var, field string, c condition, message strin
 		origin.Text += hiding(blind)
 		origin.Hint = repairBlind(blind)
 	case len(candidates) == 0:
-		origin.Text += ", and no catalog in view of the namespace has one"
-		origin.Hint = "create a CatalogSource whose catalog has " + n.brief(field, what, message)
+		b.nobody(n, c, &origin, n.brief(field, what, message))
 	}
 	b.offer(v, offer{candidates, text}, origin)
 }

@@ -13,6 +13,7 @@ type condition struct {
 	known func(*register) []resolve.Var // may meet it, of what is known
 	find  lookup                        // may meet it, of a catalog
 	text  string
+	pkg   string      // the package that it asks for, if it is about one
 	dear  func() dear // whether that costs too much to ask; may be nil
 }
 
@@ -42,6 +43,7 @@ func versionOf(p PackageRequirement) condition {
 		known: func(r *register) []resolve.Var { return r.packages[p.Package] },
 		find:  func(x *catalog.Index) []*catalog.BundleInfo { return bundlesOf(x, p.Package) },
 		text:  "from package " + p.Package + " with version in range " + p.Range.String(),
+		pkg:   p.Package,
 	}
 }
 
