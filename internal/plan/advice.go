@@ -23,7 +23,11 @@ func (b *builder) advice(core []resolve.Clause, reasons []resolve.Reason, wanted
 	if wanted != 0 {
 		return cmp.Or(strings.Join(hints, "; or "), b.wayFor(wanted, core))
 	}
-	ways := append(b.changes(core), hints...)
+	var ways []string
+	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.HasPrefix(hint, correct) }) {
+		ways = b.changes(core)
+	}
+	ways = append(ways, hints...)
 	anew := slices.ContainsFunc(reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
 	if removals := b.removals(core, 0); len(removals) > 1 && !anew {
 		ways = append(ways, "delete "+strings.Join(removals, ", or "))

@@ -73,9 +73,9 @@ func (c *Conflict) Error() string {
 		}
 	}
 	if c.wanted != "" {
-		out.WriteString("so " + c.wanted + " cannot be had")
+		out.WriteString("so " + oneLine(c.wanted) + " cannot be had")
 	} else {
-		out.WriteString("so there is no solution for " + listSubscriptions(c.subscriptions))
+		out.WriteString("so there is no solution for " + oneLine(listSubscriptions(c.subscriptions)))
 	}
 	if c.Advice != "" {
 		out.WriteString("\n" + oneLine(c.Advice))

@@ -9,6 +9,9 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
+// correct begins the advice about what a Subscription has wrong itself; what it could say instead is told with the trouble.
+const correct = "correct "
+
 // trouble is why a Subscription has nothing to choose from. The first part of each text is what the field's tools have always said.
 type trouble struct {
 	field   string
@@ -29,7 +32,7 @@ func findChannels(r *request) *trouble {
 	none := fmt.Sprintf("no operators found from catalog %s in namespace %s referenced by subscription %s", s.Catalog.Name, s.Catalog.Namespace, s.Name)
 	if r.source == nil {
 		return &trouble{fieldSource, none + ": there is no such CatalogSource in view of the namespace",
-			fmt.Sprintf("correct spec.source and spec.sourceNamespace of Subscription %s, or create CatalogSource %s", s.Name, s.Catalog), true}
+			fmt.Sprintf(correct+"spec.source and spec.sourceNamespace of Subscription %s, or create CatalogSource %s", s.Name, s.Catalog), true}
 	}
 	if r.source.Index == nil {
 		return &trouble{fieldSource, fmt.Sprintf("%s: its content is not available: %s", none, r.source.problem()),
@@ -42,12 +45,12 @@ func findChannels(r *request) *trouble {
 	if !ok {
 		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has %s%s",
 			s.Package, s.Name, s.Catalog, plural(len(r.source.Index.PackageNames()), "package"), similar(s.Package, r.source.Index.PackageNames())),
-			fmt.Sprintf("correct spec.name of Subscription %s", s.Name), false}
+			fmt.Sprintf(correct+"spec.name of Subscription %s", s.Name), false}
 	}
 	if r.channels = followed(p, s.Channel); len(r.channels) == 0 {
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: its channels are %s",
 			s.Channel, s.Package, s.Name, strings.Join(channelNames(p.Channels), ", ")),
-			fmt.Sprintf("correct spec.channel of Subscription %s", s.Name), false}
+			fmt.Sprintf(correct+"spec.channel of Subscription %s", s.Name), false}
 	}
 	return nil
 }
@@ -75,7 +78,7 @@ func nothingToInstall(r *request) *trouble {
 	}
 	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
 		s.StartingCSV, names, s.Package, s.Name),
-		fmt.Sprintf("correct spec.startingCSV of Subscription %s, or leave it out to get the newest%s", s.Name, r.missing(s.StartingCSV)), false}
+		fmt.Sprintf(correct+"spec.startingCSV of Subscription %s, or leave it out to get the newest%s", s.Name, r.missing(s.StartingCSV)), false}
 }
 
 func replaceDeprecated(r *request) *trouble {
