@@ -2,10 +2,10 @@ package observed
 
 import (
 	"encoding/json"
-	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/plan"
 	"fairlead.dev/fairlead/version"
 )
@@ -78,16 +78,34 @@ func apis(o *plan.Operator, csv *v1alpha1.ClusterServiceVersion) {
 	}
 }
 
-// packageOf infers the package of an operator that does not say it: that of the only Subscription which stands for it.
+// packageOf infers the package of an operator that does not say it: that of the only Subscription which stands for it, else that of the
+// only one in whose catalog and package there is a bundle of its name. Whether it is that bundle is another question; beside one of the
+// package it must not run.
 func (n *Namespace) packageOf(operator string) string {
-	var packages []string
-	for _, sub := range n.Subscriptions {
-		if sub.Status.InstalledCSV == operator && !slices.Contains(packages, sub.Spec.Package) {
-			packages = append(packages, sub.Spec.Package)
+	if pkg := n.onlyPackage(func(sub *v1alpha1.Subscription) bool { return sub.Status.InstalledCSV == operator }); pkg != "" {
+		return pkg
+	}
+	return n.onlyPackage(func(sub *v1alpha1.Subscription) bool {
+		s := n.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+		if s == nil || !s.Healthy() {
+			return false
+		}
+		_, known := s.Served.Index.Bundle(sub.Spec.Package, operator)
+		return known
+	})
+}
+
+// onlyPackage is the package that Subscriptions of a kind ask for; empty when there is none, or more than one.
+func (n *Namespace) onlyPackage(of func(*v1alpha1.Subscription) bool) string {
+	found := ""
+	for i := range n.Subscriptions {
+		switch pkg := n.Subscriptions[i].Spec.Package; {
+		case pkg == found || !of(&n.Subscriptions[i]):
+		case found != "":
+			return ""
+		default:
+			found = pkg
 		}
 	}
-	if len(packages) == 1 {
-		return packages[0]
-	}
-	return ""
+	return found
 }

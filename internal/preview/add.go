@@ -15,24 +15,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// add puts what the user says in short into the namespace, as the objects that it stands for.
+// add puts what the user says in short into the namespace, as the objects that it stands for: a Subscription is a new one, which takes
+// over what is installed only where one that is created in the cluster would.
 func (q *Question) add(n *observed.Namespace) error {
-	var wished []string
 	for _, w := range q.Wishes {
 		sub, err := q.subscription(w, n)
 		if err != nil {
 			return err
 		}
 		n.Subscriptions = append(n.Subscriptions, *sub)
-		wished = append(wished, sub.Name)
 	}
 	for _, i := range q.Installed {
 		if err := q.install(i, n); err != nil {
 			return err
 		}
-	}
-	for _, name := range wished {
-		standFor(n.Subscription(name), n)
 	}
 	slices.SortFunc(n.Operators, func(a, b v1alpha1.ClusterServiceVersion) int { return cmp.Compare(a.Name, b.Name) })
 	return twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name })
@@ -173,22 +169,4 @@ func running(b *catalog.BundleInfo) (*v1alpha1.ClusterServiceVersion, error) {
 	csv.Spec.Version.Version = b.Version.Version
 	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
 	return csv, nil
-}
-
-// standFor lets a Subscription that the user wishes stand for the operator of its package that is said to be installed.
-func standFor(sub *v1alpha1.Subscription, n *observed.Namespace) {
-	source := n.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
-	in, _ := n.Input()
-	for _, o := range in.Operators {
-		if slices.ContainsFunc(n.Subscriptions, func(s v1alpha1.Subscription) bool { return n.Installed(&s) == o.Name }) {
-			continue
-		}
-		known := false
-		if o.Package == "" && source != nil && source.Healthy() {
-			_, known = source.Served.Index.Bundle(sub.Spec.Package, o.Name)
-		}
-		if known || o.Package == sub.Spec.Package {
-			sub.Status.CurrentCSV, sub.Status.InstalledCSV = o.Name, o.Name
-		}
-	}
 }

@@ -6,13 +6,33 @@ import (
 	"strings"
 )
 
-// command is a command line that asks something else about the same namespace and the same catalogs. It can be pasted as it is.
+// maxCommandSize is how long a command may be that is advised: a longer one is not printed whole.
+const maxCommandSize = 1 << 10
+
+// command is a command line that asks something else about the same namespace and the same catalogs. It can be pasted as it is. It is
+// empty where no such line can be printed: what is read from standard input is gone by then, and names with control characters, and very
+// many flags, are not printed as they are.
 func (p *Preview) command(args ...string) string {
-	line := []string{"fairlead"}
+	line := "fairlead"
 	for _, arg := range slices.Concat(args, p.again) {
-		line = append(line, quoted(arg))
+		if arg == "-" || arg != tidy(arg) {
+			return ""
+		}
+		line += " " + quoted(arg)
 	}
-	return strings.Join(line, " ")
+	if len(line) > maxCommandSize {
+		return ""
+	}
+	return line
+}
+
+// toSee is a command after some words about it; empty where there is none to print.
+func (p *Preview) toSee(words string, args ...string) string {
+	line := p.command(args...)
+	if line == "" {
+		return ""
+	}
+	return words + ": " + line
 }
 
 // harmless is what a shell takes as it is written.

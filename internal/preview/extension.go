@@ -21,7 +21,7 @@ type ExtensionResolution struct {
 	Change     extension.Change       `json:"change,omitempty"`
 	Install    []plan.Install         `json:"install"`
 	Conflict   *extension.Conflict    `json:"conflict,omitempty"`
-	Held       *extension.Held        `json:"held,omitempty"`
+	Held       []extension.Held       `json:"held,omitempty"`
 	Deprecated *extension.Deprecation `json:"deprecation,omitempty"`
 	Notes      []string               `json:"notes,omitempty"`
 	// Candidates are all versions of the package, the most wanted first.
@@ -46,7 +46,10 @@ func resolveExtension(ctx context.Context, in extension.Request) (*ExtensionReso
 }
 
 func (r *ExtensionResolution) fill(result *extension.Result) {
-	r.Change, r.Held, r.Deprecated, r.Notes, r.Candidates = result.Change, result.Held, result.Deprecation, result.Notes, result.Candidates
+	r.Change, r.Deprecated, r.Notes, r.Candidates = result.Change, result.Deprecation, result.Notes, result.Candidates
+	if result.Held != nil {
+		r.Held = []extension.Held{*result.Held}
+	}
 	if len(r.deprecations()) == 0 {
 		r.Deprecated = nil
 	}

@@ -4,30 +4,29 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // Write prints the decision for people.
 func (r *ExtensionResolution) Write(w io.Writer) error {
-	var b strings.Builder
+	var b page
 	switch {
 	case r.Conflict != nil:
-		fmt.Fprintf(&b, "extension %s: no solution\n%s", r.Extension, indented(r.Conflict.Error()))
+		b.printf("extension %s: no solution\n%s", r.Extension, indented(r.Conflict.Error()))
 	case len(r.Install) == 0:
-		fmt.Fprintf(&b, "extension %s: %s stays\n", r.Extension, r.installed)
+		b.printf("extension %s: %s stays\n", r.Extension, r.installed)
 	default:
-		fmt.Fprintf(&b, "extension %s: %s\n\n", r.Extension, r.Change)
+		b.printf("extension %s: %s\n\n", r.Extension, r.Change)
 		i := r.Install[0]
 		b.WriteString(table([][]string{{"BUNDLE", "VERSION", "CHANNEL", "CATALOG", "REPLACES"}, {i.Name, i.Version, i.Channel, i.Catalog, i.Replaces}}))
 	}
-	if h := r.Held; h != nil {
+	for _, h := range r.Held {
 		what := fmt.Sprintf("%s cannot be had, but %s", h.Wanted, h.Instead)
 		if h.Upgrades > 0 {
 			what = fmt.Sprintf("%s is next, and %s comes after it", h.Instead, h.Wanted)
 		}
-		fmt.Fprintf(&b, "\n%s:\n%s", what, indented(tidy(h.Reason)))
+		b.printf("\n%s:\n%s", what, indented(tidy(h.Reason)))
 		if h.Advice != "" {
-			b.WriteString(indented(tidy(h.Advice)))
+			b.put(indented(tidy(h.Advice)))
 		}
 	}
 	for _, note := range append(r.deprecations(), r.Notes...) {

@@ -32,9 +32,9 @@ func (r *ExtensionResolution) has(bundle string) bool {
 }
 
 func (r *ExtensionResolution) why(name string) *Why {
-	w := &Why{Operator: r.installed, State: StateInstalled, Extension: r.Extension, Because: []plan.Because{}}
+	w := &Why{Operator: r.installed, State: StateInstalled, Extension: r.Extension, Because: []plan.Because{}, Conflict: r.conflict()}
 	if r.Conflict != nil {
-		w.Conflict = &plan.Conflict{Summary: r.Conflict.Summary, Chain: r.Conflict.Chain, Advice: r.Conflict.Advice}
+		w.told = r.Conflict.Error()
 	}
 	switch {
 	case len(r.Install) > 0 && r.installed == name:
@@ -47,10 +47,28 @@ func (r *ExtensionResolution) why(name string) *Why {
 		return w
 	}
 	w.Because = []plan.Because{r.because()}
-	if h := r.Held; h != nil && h.Upgrades == 0 {
-		w.Held = []plan.Held{{Asker: "ClusterExtension " + r.Extension, Wanted: h.Wanted, Instead: h.Instead, Reason: h.Reason, Conflict: &plan.Conflict{Advice: h.Advice}}}
-	}
+	w.Held = r.held()
 	return w
+}
+
+// held is what keeps a better version back, as it is told of Subscriptions. What comes in its turn is not kept back.
+func (r *ExtensionResolution) held() []plan.Held {
+	var all []plan.Held
+	for _, h := range r.Held {
+		if h.Upgrades == 0 {
+			all = append(all, plan.Held{Asker: "ClusterExtension " + r.Extension, Wanted: h.Wanted, Instead: h.Instead, Reason: h.Reason,
+				Conflict: &plan.Conflict{Summary: h.Reason, Chain: []plan.Link{}, Advice: h.Advice}})
+		}
+	}
+	return all
+}
+
+// conflict is why there is no answer, as it is told of Subscriptions; nil when there is one.
+func (r *ExtensionResolution) conflict() *plan.Conflict {
+	if r.Conflict == nil {
+		return nil
+	}
+	return &plan.Conflict{Summary: r.Conflict.Summary, Chain: r.Conflict.Chain, Advice: r.Conflict.Advice}
 }
 
 // because is what asks for the bundle, and the rule that preferred it over the next one that could be had.
@@ -100,7 +118,7 @@ func (r *ExtensionResolution) verdicts(pkg, version string) []Verdict {
 
 func (r *ExtensionResolution) verdict(c *extension.Candidate) Verdict {
 	v := Verdict{Extension: r.Extension, Verdict: plan.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
-		Channel: strings.Join(c.Channels, ","), Catalog: c.Catalog, Reasons: slices.Clone(c.Refused)}}
+		Channel: strings.Join(c.Channels, ","), Catalog: c.Catalog, Reasons: append([]string{}, c.Refused...)}}
 	v.Installed = r.installed == c.Name
 	v.Chosen = len(r.Install) > 0 && r.Install[0].Name == c.Name && r.Install[0].Catalog == c.Catalog
 	free := slices.IndexFunc(r.Candidates, func(o extension.Candidate) bool { return len(o.Refused) == 0 })
@@ -114,8 +132,10 @@ func (r *ExtensionResolution) verdict(c *extension.Candidate) Verdict {
 	case free >= 0 && r.Candidates[free].Name != c.Name:
 		v.Reasons = []string{fmt.Sprintf("%s is preferred: %s", r.Candidates[free].Name, r.rule(&r.Candidates[free], c))}
 	}
-	if h := r.Held; h != nil && h.Wanted == c.Name && h.Catalog == c.Catalog {
-		v.Advice = h.Advice
+	for _, h := range r.Held {
+		if h.Wanted == c.Name && h.Catalog == c.Catalog {
+			v.Advice = h.Advice
+		}
 	}
 	return v
 }

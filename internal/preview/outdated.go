@@ -3,7 +3,6 @@ package preview
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/internal/plan"
@@ -18,6 +17,8 @@ type Outdated struct {
 	// Unmanaged are the operators that no Subscription keeps up to date.
 	Unmanaged []string    `json:"unmanaged,omitempty"`
 	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`
+
+	askers map[string]string // of the packages of unmanaged operators, by operator: Subscriptions that do not take them over
 }
 
 // Standing is how a Subscription stands, and what to do to come further.
@@ -30,9 +31,9 @@ type Standing struct {
 
 // Outdated is how the Subscriptions of the namespace stand, and the ClusterExtensions.
 func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
-	out := Outdated{Namespace: p.observed.Name, Subscriptions: []Standing{}, LeftAlone: p.leftAlone()}
+	out := Outdated{Namespace: p.observed.Name, Subscriptions: []Standing{}, LeftAlone: p.leftAlone(), askers: map[string]string{}}
 	managed := map[string]bool{}
-	for _, s := range p.result.Standings() {
+	for _, s := range p.standings() {
 		managed[s.Installed] = true
 		conflict := p.holding(s.Subscription)
 		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s, conflict), holders(conflict, "Subscription "+s.Subscription)})
@@ -41,6 +42,9 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 		replaced := slices.ContainsFunc(p.input.Operators, func(newer plan.Operator) bool { return newer.Replaces == o.Name })
 		if !managed[o.Name] && !replaced {
 			out.Unmanaged = append(out.Unmanaged, o.Name)
+			if o.Package != "" {
+				out.askers[o.Name] = p.askerOf(o.Package)
+			}
 		}
 	}
 	for _, e := range p.extensions {
@@ -78,7 +82,7 @@ func (p *Preview) advice(s plan.Standing, conflict *plan.Conflict) string {
 		return conflict.Advice
 	}
 	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
-		return fmt.Sprintf("%s is not where its Subscription leads to; to see why: %s", s.Newest, p.command("why-not", s.Package+"@"+s.Newest))
+		return s.Newest + " is not where its Subscription leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
 	}
 	return ""
 }

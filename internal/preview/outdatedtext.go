@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ func (s *Standing) behind() bool {
 
 // Write prints the comparison for people.
 func (o *Outdated) Write(w io.Writer) error {
-	var b strings.Builder
+	var b page
 	behind := 0
 	rows := [][]string{slices.Concat([]string{"SUBSCRIPTION"}, outdatedColumns)}
 	for _, s := range o.Subscriptions {
@@ -26,18 +25,23 @@ func (o *Outdated) Write(w io.Writer) error {
 			behind++
 		}
 	}
-	fmt.Fprintf(&b, "namespace %s: ", o.Namespace)
+	for _, l := range o.LeftAlone {
+		rows = append(rows, []string{l.Subscription, "", "", "", "", "", "", "left alone, see below"})
+	}
+	total := len(o.Subscriptions) + len(o.LeftAlone)
+	behind += len(o.LeftAlone)
+	b.printf("namespace %s: ", o.Namespace)
 	switch {
-	case len(o.Subscriptions) == 0 && len(o.Unmanaged)+len(o.LeftAlone) == 0 && len(o.Extensions) > 0:
+	case total == 0 && len(o.Unmanaged) == 0 && len(o.Extensions) > 0:
 		b.Reset() // the question is about ClusterExtensions alone
-	case len(o.Subscriptions) == 0:
+	case total == 0:
 		b.WriteString("no Subscription, nothing to compare\n")
 	case behind == 0:
 		b.WriteString("everything is the newest there is\n")
 	default:
-		fmt.Fprintf(&b, "%d of %d Subscriptions not at the newest there is\n", behind, len(o.Subscriptions))
+		b.printf("%d of %d Subscriptions not at the newest there is\n", behind, total)
 	}
-	if len(o.Subscriptions) > 0 {
+	if total > 0 {
 		b.WriteString("\n" + table(rows))
 	}
 	for _, s := range o.Subscriptions {
@@ -46,24 +50,28 @@ func (o *Outdated) Write(w io.Writer) error {
 	o.writeExtensions(&b)
 	writeLeftAlone(&b, o.LeftAlone)
 	for _, name := range o.Unmanaged {
-		fmt.Fprintf(&b, "\n%s has no Subscription: nothing upgrades it; create a Subscription to its package\n", name)
+		if asker := o.askers[name]; asker != "" {
+			b.printf("\n%s has no Subscription: nothing upgrades it; Subscription %s asks for its package, but does not take it over, for the reason that is told above\n", name, asker)
+			continue
+		}
+		b.printf("\n%s has no Subscription: nothing upgrades it; create a Subscription to its package\n", name)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // explain tells what holds a Subscription back, and what to do.
-func (s *Standing) explain(b *strings.Builder) { explain(b, s.Subscription, s.HeldBy, s.Advice) }
+func (s *Standing) explain(b *page) { explain(b, s.Subscription, s.HeldBy, s.Advice) }
 
-func explain(b *strings.Builder, name, heldBy, advice string) {
+func explain(b *page, name, heldBy, advice string) {
 	switch {
 	case heldBy != "":
-		fmt.Fprintf(b, "\n%s is held by:\n%s", name, indented(tidy(heldBy)))
+		b.printf("\n%s is held by:\n%s", name, indented(tidy(heldBy)))
 	case advice != "":
-		fmt.Fprintf(b, "\n%s:\n", name)
+		b.printf("\n%s:\n", name)
 	}
 	if advice != "" {
-		b.WriteString(indented(tidy(advice)))
+		b.put(indented(tidy(advice)))
 	}
 }
 
@@ -79,7 +87,7 @@ func heldBy(reason string, holders []string) string {
 }
 
 // writeExtensions prints how the ClusterExtensions stand.
-func (o *Outdated) writeExtensions(b *strings.Builder) {
+func (o *Outdated) writeExtensions(b *page) {
 	if len(o.Extensions) == 0 {
 		return
 	}
@@ -97,7 +105,7 @@ func (o *Outdated) writeExtensions(b *strings.Builder) {
 	if behind == 0 {
 		b.WriteString("ClusterExtensions: everything is the newest there is\n")
 	} else {
-		fmt.Fprintf(b, "%d of %d ClusterExtensions not at the newest there is\n", behind, len(o.Extensions))
+		b.printf("%d of %d ClusterExtensions not at the newest there is\n", behind, len(o.Extensions))
 	}
 	b.WriteString("\n" + table(rows))
 	for _, s := range o.Extensions {

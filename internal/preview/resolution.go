@@ -16,12 +16,13 @@ type Resolution struct {
 	plan.Report
 	// LeftAlone are Subscriptions that nothing is decided for.
 	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`
-	// Extensions are what the ClusterExtensions resolve to; Install and Conflict tell of them too.
+	// Extensions are what the ClusterExtensions resolve to; Install, Conflict, More and Held tell of them too.
 	Extensions []*ExtensionResolution `json:"extensions,omitempty"`
 	// Catalogs are those in view of the namespace.
 	Catalogs []CatalogState `json:"catalogs"`
 
-	groups []plan.Group
+	groups   []plan.Group
+	heldHere []plan.Held // of Subscriptions; what keeps a ClusterExtension is printed with it
 }
 
 // LeftAlone is a Subscription that nothing is decided for.
@@ -41,10 +42,17 @@ type CatalogState struct {
 // Resolution is the decision.
 func (p *Preview) Resolution() Resolution {
 	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
+	r.Held = append(r.Held, p.waiting()...)
+	r.heldHere = r.Held
 	for _, e := range p.extensions {
 		r.Install = append(r.Install, e.Install...)
-		if e.Conflict != nil && r.Conflict == nil {
-			r.Conflict = &plan.Conflict{Summary: e.Conflict.Summary, Chain: e.Conflict.Chain, Advice: e.Conflict.Advice}
+		r.Held = append(r.Held, e.held()...)
+		switch c := e.conflict(); {
+		case c == nil:
+		case r.Conflict == nil:
+			r.Conflict = c
+		default:
+			r.More = append(r.More, *c)
 		}
 	}
 	for _, s := range p.observed.Sources {
@@ -70,7 +78,7 @@ func (r *Resolution) Solved() bool { return r.Conflict == nil }
 
 // Write prints the decision for people.
 func (r *Resolution) Write(w io.Writer) error {
-	var b strings.Builder
+	var b page
 	if len(r.groups) > 0 || len(r.LeftAlone) > 0 || len(r.Extensions) == 0 {
 		r.writeNamespace(&b)
 	}
@@ -87,8 +95,8 @@ func (r *Resolution) Write(w io.Writer) error {
 }
 
 // writeNamespace prints what is decided for the Subscriptions.
-func (r *Resolution) writeNamespace(b *strings.Builder) {
-	fmt.Fprintf(b, "namespace %s: %s\n", r.Namespace, r.headline())
+func (r *Resolution) writeNamespace(b *page) {
+	b.printf("namespace %s: %s\n", r.Namespace, r.headline())
 	if r.installs() > 0 {
 		rows := [][]string{{"OPERATOR", "VERSION", "CHANNEL", "CATALOG", "FOR", "REPLACES"}}
 		for _, i := range r.Install[:r.installs()] {
@@ -98,14 +106,14 @@ func (r *Resolution) writeNamespace(b *strings.Builder) {
 	}
 	for _, c := range r.Catalogs {
 		if c.Problem != "" {
-			fmt.Fprintf(b, "\ncatalog %s cannot be read:\n%s", c.Name, indented(c.Problem))
+			b.printf("\ncatalog %s cannot be read:\n%s", c.Name, indented(c.Problem))
 		}
 	}
 	writeLeftAlone(b, r.LeftAlone)
-	writeHeld(b, r.Held)
+	writeHeld(b, r.heldHere)
 	for _, g := range r.groups {
 		if g.Err != nil {
-			fmt.Fprintf(b, "\nno solution for %s:\n%s", strings.Join(g.Subscriptions, ", "), indented(g.Err.Error()))
+			b.printf("\nno solution for %s:\n%s", strings.Join(g.Subscriptions, ", "), indented(g.Err.Error()))
 		}
 	}
 }
@@ -139,26 +147,27 @@ func (r *Resolution) headline() string {
 	return text
 }
 
-func writeLeftAlone(b *strings.Builder, all []LeftAlone) {
+func writeLeftAlone(b *page, all []LeftAlone) {
 	for _, l := range all {
-		fmt.Fprintf(b, "\nsubscription %s is left alone:\n%s", l.Subscription, indented(l.Reason))
+		b.printf("\nsubscription %s is left alone:\n%s", l.Subscription, indented(tidy(l.Reason)))
 	}
 }
 
 // writeHeld prints what is wanted and cannot be had, and what to do about it.
-func writeHeld(b *strings.Builder, held []plan.Held) {
+func writeHeld(b *page, held []plan.Held) {
 	for _, h := range held {
 		name := h.Wanted
 		if name == "" {
 			name = "anything newer"
 		}
-		fmt.Fprintf(b, "\n%s does not get %s", h.Asker, name)
+		b.printf("\n%s does not get %s", h.Asker, name)
 		if h.Instead != "" {
-			fmt.Fprintf(b, ", but %s", h.Instead)
+			b.printf(", but %s", h.Instead)
 		}
-		b.WriteString(":\n" + indented(tidy(h.Reason)))
+		b.WriteString(":\n")
+		b.put(indented(tidy(h.Reason)))
 		if h.Conflict != nil && h.Conflict.Advice != "" {
-			b.WriteString(indented(tidy(h.Conflict.Advice)))
+			b.put(indented(tidy(h.Conflict.Advice)))
 		}
 	}
 }

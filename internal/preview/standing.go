@@ -2,7 +2,6 @@ package preview
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -40,15 +39,16 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 	case r.Conflict != nil:
 		s.HeldBy, s.Advice = r.Conflict.Summary, r.Conflict.Advice
 		s.holders = holders(&plan.Conflict{Chain: r.Conflict.Chain}, "ClusterExtension "+r.Extension)
-	case r.Held != nil && r.Held.Upgrades == 0: // nothing is in the way of what comes in its turn
-		s.HeldBy, s.Advice = r.Held.Wanted+" cannot be had: "+r.Held.Reason, r.Held.Advice
+	case len(r.held()) > 0:
+		h := r.Held[0]
+		s.HeldBy, s.Advice = h.Wanted+" cannot be had: "+h.Reason, h.Advice
 	}
 	var err error
 	if r.installed != "" {
 		s.Allowed, err = r.allowed(ctx)
 	}
 	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
-		s.Advice = fmt.Sprintf("%s is not where its ClusterExtension leads to; to see why: %s", s.Newest, p.command("why-not", s.Package+"@"+s.Newest))
+		s.Advice = s.Newest + " is not where its ClusterExtension leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
 	}
 	return s, err
 }

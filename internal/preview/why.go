@@ -35,6 +35,8 @@ type Why struct {
 	Held []plan.Held `json:"held,omitempty"`
 	// Conflict is why there is no answer for the Subscription that it stands for.
 	Conflict *plan.Conflict `json:"conflict,omitempty"`
+
+	told string // Conflict for people, where it is one of a ClusterExtension
 }
 
 // Why tells why an operator, named by its ClusterServiceVersion, its package or its Subscription, is or would be installed.
@@ -84,7 +86,7 @@ func (p *Preview) conflictOf(name string) *plan.Conflict {
 func (p *Preview) whereToAsk(name string) string {
 	pkg := p.packageOf(name)
 	if p.hasPackage(pkg) {
-		return "to see the reasons: " + p.command("why-not", pkg)
+		return p.toSee("to see the reasons", "why-not", pkg)
 	}
 	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)", pkg, p.whereLooked())
 }

@@ -34,7 +34,7 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		verdicts = nil
 	}
 	for _, v := range verdicts {
-		w.Verdicts = append(w.Verdicts, Verdict{Verdict: v, Advice: p.wayTo(v, version)})
+		w.Verdicts = append(w.Verdicts, p.told(v, version))
 	}
 	for _, e := range p.extensions {
 		w.Verdicts = append(w.Verdicts, e.verdicts(pkg, version)...)
@@ -45,11 +45,40 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 	return w, err
 }
 
+// told is a verdict and what to do. A Subscription that is left alone exists, and its package is asked for.
+func (p *Preview) told(v plan.Verdict, version string) Verdict {
+	v.Reasons = append([]string{}, v.Reasons...)
+	if !v.Chosen && !v.Installed && !p.asksFor(v.Package) {
+		for _, l := range p.leftAlone() {
+			if p.observed.Subscription(l.Subscription).Spec.Package == v.Package {
+				v.Reasons = []string{fmt.Sprintf("subscription %s asks for package %s and is left alone: %s", l.Subscription, v.Package, l.Reason)}
+				return Verdict{Verdict: v}
+			}
+		}
+	}
+	return Verdict{Verdict: v, Advice: p.wayTo(v, version)}
+}
+
+// asksFor tells whether a Subscription that takes part asks for a package.
+func (p *Preview) asksFor(pkg string) bool {
+	return slices.ContainsFunc(p.input.Subscriptions, func(s plan.Subscription) bool { return s.Package == pkg })
+}
+
 // extensionsAlone tells whether a package is a matter of ClusterExtensions, and of no Subscription or operator of the namespace.
 func (p *Preview) extensionsAlone(pkg string, verdicts []plan.Verdict) bool {
 	return slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return e.Package == pkg }) &&
 		!slices.ContainsFunc(verdicts, func(v plan.Verdict) bool { return v.Chosen || v.Installed }) &&
-		!slices.ContainsFunc(p.input.Subscriptions, func(s plan.Subscription) bool { return s.Package == pkg })
+		p.askerOf(pkg) == ""
+}
+
+// askerOf is a Subscription that asks for a package, whether it takes part or not; empty when there is none.
+func (p *Preview) askerOf(pkg string) string {
+	for i := range p.observed.Subscriptions {
+		if sub := &p.observed.Subscriptions[i]; sub.Spec.Package == pkg {
+			return sub.Name
+		}
+	}
+	return ""
 }
 
 // wayTo says what to change to have an entry; empty when its reasons say all there is to say.
@@ -74,7 +103,7 @@ func (p *Preview) wayTo(v plan.Verdict, version string) string {
 	if version != "" {
 		version = "@" + v.Name
 	}
-	return "to see what a Subscription would do: " + p.command("resolve", "--subscribe", fmt.Sprintf("%s:%s%s%%%s", v.Package, v.Channel, version, v.Catalog))
+	return p.toSee("to see what a Subscription would do", "resolve", "--subscribe", fmt.Sprintf("%s:%s%s%%%s", v.Package, v.Channel, version, v.Catalog))
 }
 
 // whereLooked names the catalogs in view.
@@ -103,7 +132,7 @@ func (p *Preview) unknown(ctx context.Context, pkg, version string) error {
 		return err
 	}
 	if len(all) > 0 || slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return len(e.verdicts(pkg, "")) > 0 }) {
-		return fmt.Errorf("tell why not %s@%s: no catalog has that version of the package; to see those there are: %s", pkg, version, p.command("why-not", pkg))
+		return fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.toSee("; to see those there are", "why-not", pkg))
 	}
 	return fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)", pkg, p.whereLooked())
 }

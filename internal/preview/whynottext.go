@@ -1,10 +1,8 @@
 package preview
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // maxEntries is how many groups of entries of a channel are printed when no version was asked for.
@@ -12,11 +10,15 @@ const maxEntries = 8
 
 // Write prints the reasons for people. Entries next to each other with the same reasons are told of once.
 func (w *WhyNot) Write(out io.Writer) error {
-	var b strings.Builder
+	var b page
 	place, next, shown, left := "", "", 0, 0
 	more := func() {
 		if left > 0 {
-			fmt.Fprintf(&b, "  and %d more; ask for one by its name or version: %s\n", left, w.again("why-not", w.Package+"@"+next))
+			b.printf("  and %d more; ask for one by its name or version", left)
+			if line := w.again("why-not", w.Package+"@"+next); line != "" {
+				b.WriteString(": " + line)
+			}
+			b.WriteString("\n")
 		}
 		shown, left = 0, 0
 	}
@@ -25,7 +27,7 @@ func (w *WhyNot) Write(out io.Writer) error {
 		if at := v.place(); at != place {
 			more()
 			place = at
-			fmt.Fprintf(&b, "package %s, %s\n", v.Package, place)
+			b.printf("package %s, %s\n", v.Package, place)
 		}
 		last := i
 		for last+1 < len(w.Verdicts) && alike(v, &w.Verdicts[last+1]) {
@@ -61,7 +63,7 @@ func alike(a, b *Verdict) bool {
 }
 
 // tell prints one verdict, that of all entries from its own to the last one.
-func (w *WhyNot) tell(b *strings.Builder, v *Verdict, last string) {
+func (w *WhyNot) tell(b *page, v *Verdict, last string) {
 	name := v.Name
 	if last != name {
 		name += " down to " + last
@@ -73,16 +75,16 @@ func (w *WhyNot) tell(b *strings.Builder, v *Verdict, last string) {
 	case v.Installed:
 		state = "installed"
 	}
-	fmt.Fprintf(b, "  %s: %s\n", name, state)
+	b.printf("  %s: %s\n", name, state)
 	if v.Conflict == nil || w.Version == "" {
 		for _, reason := range v.Reasons {
-			b.WriteString(indented(indented(tidy(reason))))
+			b.put(indented(indented(tidy(reason))))
 		}
 	} else {
-		b.WriteString(indented(indented(v.Conflict.Error())))
+		b.put(indented(indented(v.Conflict.Error())))
 	}
 	// The text of a conflict ends with its advice.
 	if v.Advice != "" && (v.Conflict == nil || w.Version == "") {
-		b.WriteString(indented(indented(tidy(v.Advice))))
+		b.put(indented(indented(tidy(v.Advice))))
 	}
 }
