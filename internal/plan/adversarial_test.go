@@ -71,11 +71,46 @@ func TestRulesThatCostTooMuchStarveNobody(t *testing.T) {
 	generatedPackage(c, 2, 1, catalog.Property{Type: "gold", Value: json.RawMessage(`1`)})
 	generatedPackage(c, 3, 1, rule(`properties.exists(p, p.type == 'gold')`))
 	result := namespace(t, subscribe(generatedIndex(t, c), "package000", "package003"))
-	if err := result.Groups[0].Err; err == nil || !strings.Contains(err.Error(), "ask the authors of package package000 for rules that cost less") {
+	if err := result.Groups[0].Err; err == nil || !strings.Contains(err.Error(), "ask the authors of package package000 for needs that cost less") {
 		t.Errorf("error %v, want one about the rules of its package", err)
 	}
 	if err := result.Groups[1].Err; err != nil {
 		t.Errorf("they keep another package's rule from being asked: %v", err)
+	}
+}
+
+// TestNeedsThatCrowdOutNobody has a bundle that nobody asked for, in a catalog that is asked last, with needs that anything meets. It might
+// provide what one Subscription needs. Neither that one, nor another one, is kept from its answer.
+func TestNeedsThatCrowdOutNobody(t *testing.T) {
+	good, evil := &catalog.Catalog{}, &catalog.Catalog{}
+	wanted := json.RawMessage(`{"group":"g","version":"v1","kind":"X"}`)
+	generatedPackage(good, 0, 1, catalog.Property{Type: catalog.PropertyGVKRequired, Value: wanted})
+	generatedPackage(good, 1, 1, catalog.Property{Type: catalog.PropertyGVK, Value: wanted})
+	generatedPackage(good, 2, 1)
+	needs := []catalog.Property{{Type: catalog.PropertyGVK, Value: wanted}}
+	for range 900 {
+		needs = append(needs, rule("true"))
+	}
+	generatedPackage(evil, 3, 1, needs...)
+	generatedPackage(evil, 4, 1, catalog.Property{Type: catalog.PropertyGVK, Value: wanted}, catalog.Property{Type: catalog.PropertyConstraint,
+		Value: json.RawMessage(`{"all":{"constraints":[{"any":{"constraints":[{"not":{"constraints":[{"cel":{"rule":"false"}}]}},` +
+			strings.TrimSuffix(strings.Repeat(`{"cel":{"rule":"true"}},`, 900), ",") + `]}}]}}`)})
+	for i := range 3000 {
+		generatedPackage(evil, 5+i, 1)
+	}
+	in := subscribe(generatedIndex(t, good), "package000", "package002")
+	last := in.Sources[0]
+	last.Ref.Name, last.Priority, last.Index = "last", -100, generatedIndex(t, evil)
+	in.Sources = append(in.Sources, last)
+	for _, g := range namespace(t, in).Groups {
+		if g.Err != nil {
+			t.Errorf("Subscriptions %v: %v", g.Subscriptions, g.Err)
+		}
+	}
+	in.Subscriptions = subscribe(last.Index, "package003").Subscriptions
+	in.Subscriptions[0].Catalog = last.Ref
+	if err := namespace(t, in).Groups[0].Err; err == nil || !strings.Contains(err.Error(), "the needs of package package003 together have more than 500000 candidates") {
+		t.Errorf("who asks for it is told %v", err)
 	}
 }
 

@@ -20,7 +20,7 @@ type builder struct {
 	known     register
 	pending   []resolve.Var // nodes whose dependencies are still to be looked up
 	offers    map[need]offer
-	offered   int                     // candidates, of all needs
+	crowd     crowd
 	lacking   map[need]bool           // needs of installed operators that no installed operator meets
 	blind     map[need]catalogset.Ref // needs for which a catalog without content would have to be asked
 	compounds []compound              // constraints that are stated once all nodes are known
@@ -50,13 +50,10 @@ func newBuilder(in Input) *builder {
 	return b
 }
 
-// maxNeeds bounds what one bundle may need, and maxOffers the candidates of all needs together: catalogs are content from outside.
-const (
-	maxNeeds  = 1000
-	maxOffers = 5_000_000
-)
+// maxNeeds bounds what one bundle may need: catalogs are content from outside.
+const maxNeeds = 1000
 
-// build states everything there is to state about the namespace. Its errors are that of the context, and a *resolve.BudgetExceeded.
+// build states everything there is to state about the namespace. Its only error is that of the context.
 func (b *builder) build(ctx context.Context) error {
 	claimed := map[string]bool{}
 	for i := range b.in.Subscriptions {
@@ -84,11 +81,8 @@ func (b *builder) build(ctx context.Context) error {
 			b.dependencies(next)
 			b.constrain(next)
 		}
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case b.offered > maxOffers:
-			return &resolve.BudgetExceeded{Steps: b.offered, Limit: maxOffers}
 		}
 	}
 	for _, c := range b.compounds {

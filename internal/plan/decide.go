@@ -14,7 +14,7 @@ import (
 func Namespace(ctx context.Context, in Input) (Result, error) {
 	b := newBuilder(in.canonical())
 	if err := b.build(ctx); err != nil {
-		return b.undecided(ctx, err)
+		return Result{}, err
 	}
 	parts := []*resolve.Problem{&b.problem}
 	if !in.Together {
@@ -42,18 +42,6 @@ func Namespace(ctx context.Context, in Input) (Result, error) {
 		}
 	}
 	slices.SortStableFunc(d.found, func(x, y part) int { return cmp.Compare(x.group.Subscriptions[0], y.group.Subscriptions[0]) })
-	return d.result(), nil
-}
-
-// undecided is the result when the problem is too large to be stated.
-func (b *builder) undecided(ctx context.Context, err error) (Result, error) {
-	if ctx.Err() != nil {
-		return Result{}, ctx.Err()
-	}
-	d := decider{b: b, record: b.record(&b.problem)}
-	if all := b.subscriptionsOf(&b.problem); len(all) > 0 {
-		d.add(&b.problem, resolve.Solution{}, Group{Subscriptions: all, Err: b.asConflict(err, all)})
-	}
 	return d.result(), nil
 }
 

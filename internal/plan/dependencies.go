@@ -55,7 +55,10 @@ func (b *builder) depend(v resolve.Var, field string, c condition, message strin
 	text := fmt.Sprintf("%s requires %s", n.label(), what)
 	origin := n.origin(field, "%s", text)
 	origin.Alike = what
-	switch d := c.tooDear(); {
+	crowded, d := b.crowd.of(n), c.tooDear()
+	switch {
+	case crowded != (dear{}):
+		crowded.tell(&origin)
 	case d != (dear{}):
 		d.tell(&origin)
 	case blind != nil:
@@ -104,7 +107,10 @@ func said(message string) string {
 // candidates lists who may meet the condition for v, in order of preference. A catalog without content hides those after it: what it
 // would have offered is preferred to them, and nobody knows it. It is returned, if there is one.
 func (b *builder) candidates(v resolve.Var, c condition) (found []resolve.Var, blind *Source) {
-	n := b.node(v)
+	n, looked := b.node(v), 0
+	if b.crowd.of(n) != (dear{}) {
+		return nil, nil
+	}
 	for _, other := range c.known(&b.known) {
 		if o := b.node(other); other != v && o.packageName() != n.packageName() && c.meets(o) {
 			found = append(found, other)
@@ -118,6 +124,7 @@ func (b *builder) candidates(v resolve.Var, c condition) (found []resolve.Var, b
 		var fits []*catalog.BundleInfo
 		var probe node
 		for _, bundle := range c.find(s.Index) {
+			looked++
 			// A package is no provider for itself: there is only one version of it.
 			if probe.bundle = bundle; bundle.Package != n.packageName() && c.meets(&probe) {
 				fits = append(fits, bundle)
@@ -125,7 +132,7 @@ func (b *builder) candidates(v resolve.Var, c condition) (found []resolve.Var, b
 		}
 		entriesOf(s.Index, fits, func(c *catalog.ChannelInfo, place int) { found = append(found, b.entry(s, c, place)) })
 	}
-	b.offered += len(found)
+	b.crowd.count(n, looked, len(found))
 	return b.sort(n, found), blind
 }
 

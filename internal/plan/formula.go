@@ -126,7 +126,10 @@ func (f *formula) tooDear() dear {
 // state adds a compound to the problem, once all nodes are known.
 func (b *builder) state(c compound) {
 	lowered := b.lower(c.of, c.formula)
-	if d := c.formula.tooDear(); d != (dear{}) {
+	if d := b.crowd.of(b.node(c.of)); d != (dear{}) && b.node(c.of).bundle != nil {
+		lowered = resolve.Any() // its candidates were not all looked for
+		d.tell(&c.origin)
+	} else if d := c.formula.tooDear(); d != (dear{}) {
 		d.tell(&c.origin)
 	}
 	b.problem.Formula(c.of, lowered, c.origin)

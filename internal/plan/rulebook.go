@@ -112,7 +112,7 @@ type dear struct{ why, pkg string }
 // tell adds it to a rule of the problem.
 func (d dear) tell(o *resolve.Origin) {
 	o.Text += ", and " + d.why
-	o.Hint = fmt.Sprintf("ask the authors of package %s for rules that cost less", d.pkg)
+	o.Hint = fmt.Sprintf("ask the authors of package %s for needs that cost less to look into", d.pkg)
 }
 
 func (k *rulebook) dear(r *askedRule, pkg string) dear {
