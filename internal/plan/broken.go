@@ -18,7 +18,7 @@ func (r *request) broken() *trouble {
 		}
 		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: "+
 			"catalog %s has the package, but nothing of it can be used: %s",
-			s.Package, s.Name, s.Catalog, problem), mend, false}
+			s.Package, s.Name, s.Catalog, problem), mend, false, nil}
 	}
 	if _, ok := p.Channel(s.Channel); ok || s.Channel == "" {
 		return nil
@@ -32,7 +32,7 @@ func (r *request) broken() *trouble {
 	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: "+
 		"the catalog has the channel, but it cannot be used: %s",
 		s.Channel, s.Package, s.Name, problem),
-		mend, false}
+		mend, false, nil}
 }
 
 // problemOf is the first error about an object; empty when there is none. A bundle that is missing may be in text that cannot be read,

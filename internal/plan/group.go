@@ -44,7 +44,7 @@ func (b *builder) choices(solution *resolve.Solution) []Choice {
 		if n.bundle == nil {
 			continue
 		}
-		c := Choice{Bundle: n.bundle, Catalog: n.source.Ref, Channel: n.channel.Name, Because: b.because(solution, v)}
+		c := Choice{Bundle: n.bundle, Catalog: n.source.Ref, Channel: n.channel.Name, Because: b.because(solution, v), Deprecations: n.deprecations()}
 		for _, d := range solution.Decisions {
 			r := b.requestOf(d.Subject)
 			if r == nil || d.Chosen != v {

@@ -47,7 +47,7 @@ func (b *builder) within(r *request) *trouble {
 	if l.err != nil {
 		text := fmt.Sprintf("annotation %s of Subscription %s: %v", VersionRangeAnnotation, r.sub.Name, l.err)
 		r.options, r.waits = nil, text+"; until it is corrected or taken away nothing is installed or upgraded"
-		return &trouble{FieldVersionRange, text, "correct annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name + ", or take it away", false}
+		return &trouble{FieldVersionRange, text, "correct annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name + ", or take it away", false, nil}
 	}
 	var kept []resolve.Var
 	for _, v := range r.options {
@@ -65,7 +65,7 @@ func (b *builder) within(r *request) *trouble {
 	}
 	text := fmt.Sprintf("no operators found matching the criteria of subscription %s: annotation %s allows only versions in %s, and what could be installed, %s, is not one of them",
 		r.sub.Name, VersionRangeAnnotation, oneLine(r.sub.VersionRange), b.node(l.left).name())
-	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name, false}
+	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name, false, nil}
 }
 
 // limited says in an explanation that a range had its say.

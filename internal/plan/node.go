@@ -112,3 +112,19 @@ func (n *node) origin(field, format string, args ...any) resolve.Origin {
 	}
 	return o
 }
+
+// deprecations are what the catalog says of what is deprecated: the package, the channel, the bundle. Deprecated is not forbidden.
+func (n *node) deprecations() []string {
+	var told []string
+	note := func(what, message string) {
+		if message != "" {
+			told = append(told, what+" is deprecated: "+message)
+		}
+	}
+	if p, ok := n.source.Index.Package(n.bundle.Package); ok {
+		note("package "+p.Name, p.Deprecation)
+	}
+	note("channel "+n.channel.Name, n.channel.Deprecation)
+	note("bundle "+n.bundle.Name, n.bundle.Deprecation)
+	return told
+}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+
+	"github.com/blang/semver/v4"
 )
 
 // notAsked tells why an entry was no candidate of any request.
@@ -18,6 +20,12 @@ func (b *builder) notAsked(s *Source, c *catalog.ChannelInfo, e *catalog.EntryIn
 	}
 	if len(reasons) == 0 {
 		reasons = append(reasons, "no Subscription asks for package "+c.Package+", and nothing that is chosen needs it")
+	}
+	if e.Bundle.Deprecated {
+		reasons = append(reasons, "it is deprecated ("+catalog.PropertyDeprecated+"), so it is never chosen")
+	}
+	if least, ok := MinKubeVersion(s.Index, e.Bundle); ok && !b.in.Kubernetes.Equals(semver.Version{}) && TooNew(least, b.in.Kubernetes) {
+		reasons = append(reasons, fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", least, b.in.Kubernetes))
 	}
 	if e.Skipped {
 		reasons = append(reasons, "a newer entry of its channel skips it, so it is not offered to what needs it")

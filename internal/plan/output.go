@@ -45,6 +45,8 @@ type Choice struct {
 	Subscriptions []string
 	// Because is what brought the bundle in, and the rule that preferred it.
 	Because Because
+	// Deprecations are what the catalog says of the package, the channel and the bundle, as far as they are deprecated.
+	Deprecations []string
 }
 
 // Because is why something is in the answer.

@@ -17,12 +17,16 @@ type trouble struct {
 	field   string
 	text    string
 	advice  string
-	passing bool // it may pass by itself: what is installed is not called wrong because of it
+	passing bool    // it may pass by itself: what is installed is not called wrong because of it
+	catalog *Source // whose content it is about, if not that of the Subscription's own catalog
 }
 
 func (t *trouble) origin(self *node) resolve.Origin {
 	o := self.origin(t.field, "%s", t.text)
 	o.Hint = t.advice
+	if t.catalog != nil {
+		o.Object, o.Field, o.Catalog, o.Digest = "CatalogSource "+t.catalog.Ref.String(), "", t.catalog.Ref.String(), ""
+	}
 	return o
 }
 
@@ -32,11 +36,11 @@ func findChannels(r *request) *trouble {
 	none := fmt.Sprintf("no operators found from catalog %s in namespace %s referenced by subscription %s", s.Catalog.Name, s.Catalog.Namespace, s.Name)
 	if r.source == nil {
 		return &trouble{fieldSource, none + ": there is no such CatalogSource in view of the namespace",
-			fmt.Sprintf(correct+"spec.source and spec.sourceNamespace of Subscription %s, or create CatalogSource %s", s.Name, s.Catalog), true}
+			fmt.Sprintf(correct+"spec.source and spec.sourceNamespace of Subscription %s, or create CatalogSource %s", s.Name, s.Catalog), true, nil}
 	}
 	if r.source.Index == nil {
 		return &trouble{fieldSource, fmt.Sprintf("%s: its content is not available: %s", none, r.source.problem()),
-			fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name), true}
+			fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name), true, nil}
 	}
 	p, ok := r.source.Index.Package(s.Package)
 	if t := r.broken(); t != nil {
@@ -45,12 +49,12 @@ func findChannels(r *request) *trouble {
 	if !ok {
 		return &trouble{fieldPackage, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has %s%s",
 			s.Package, s.Name, s.Catalog, plural(len(r.source.Index.PackageNames()), "package"), similar(s.Package, r.source.Index.PackageNames())),
-			fmt.Sprintf(correct+"spec.name of Subscription %s", s.Name), false}
+			fmt.Sprintf(correct+"spec.name of Subscription %s", s.Name), false, nil}
 	}
 	if r.channels = followed(p, s.Channel); len(r.channels) == 0 {
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: its channels are %s",
 			s.Channel, s.Package, s.Name, strings.Join(channelNames(p.Channels), ", ")),
-			fmt.Sprintf(correct+"spec.channel of Subscription %s", s.Name), false}
+			fmt.Sprintf(correct+"spec.channel of Subscription %s", s.Name), false, nil}
 	}
 	return nil
 }
@@ -74,11 +78,12 @@ func nothingToInstall(r *request) *trouble {
 		return nil
 	case s.StartingCSV == "":
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found matching the criteria of subscription %s: no entry of channel %s has a usable bundle in the catalog", s.Name, names),
-			fmt.Sprintf("ask the authors of catalog %s to correct it%s", s.Catalog, r.missing("")), false}
+			fmt.Sprintf("ask the authors of catalog %s to correct it%s", s.Catalog, r.missing("")), false, nil}
 	}
-	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
-		s.StartingCSV, names, s.Package, s.Name),
-		fmt.Sprintf(correct+"spec.startingCSV of Subscription %s, or leave it out to get the newest%s", s.Name, r.missing(s.StartingCSV)), false}
+	there, elsewhere := r.startingVersions()
+	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s: %s",
+		s.StartingCSV, names, s.Package, s.Name, there),
+		fmt.Sprintf(correct+"spec.startingCSV of Subscription %s, or leave it out to get the newest%s%s", s.Name, elsewhere, r.missing(s.StartingCSV)), false, nil}
 }
 
 func replaceDeprecated(r *request) *trouble {
@@ -86,7 +91,7 @@ func replaceDeprecated(r *request) *trouble {
 	if r.waits != "" {
 		text += ": " + r.waits
 	}
-	return &trouble{fieldChannel, text, fmt.Sprintf("ask the authors of catalog %s for an upgrade", r.sub.Catalog), false}
+	return &trouble{fieldChannel, text, fmt.Sprintf("ask the authors of catalog %s for an upgrade", r.sub.Catalog), false, nil}
 }
 
 // strict is the trouble of every Subscription when they are decided on together and a catalog in view has no content: what it would
@@ -95,10 +100,16 @@ func (b *builder) strict() *trouble {
 	if !b.in.Together {
 		return nil
 	}
+	var dead []string
+	for i := range b.in.Sources {
+		if s := &b.in.Sources[i]; s.Index == nil {
+			dead = append(dead, s.Ref.String())
+		}
+	}
 	for i := range b.in.Sources {
 		if s := &b.in.Sources[i]; s.Index == nil {
 			return &trouble{fieldSource, fmt.Sprintf("catalog %s is in view of the namespace, its content is not available (%s), and the namespace is decided on as a whole", s.Ref, s.problem()),
-				fmt.Sprintf("repair or delete CatalogSource %s", s.Ref), true}
+				fmt.Sprintf("repair or delete CatalogSource %s, or take annotation %s from the OperatorGroup", strings.Join(dead, " and "), "operators.fairlead.dev/resolve-together"), true, s}
 		}
 	}
 	return nil
@@ -112,17 +123,6 @@ func channelNames(channels []*catalog.ChannelInfo) []string {
 		names[i] = c.Name
 	}
 	return names
-}
-
-// similar suggests a name that contains the wanted one, or that the wanted one contains.
-func similar(wanted string, names []string) string {
-	const meaningful = 4 // shorter names are part of too many others
-	for _, n := range names {
-		if len(wanted) >= meaningful && strings.Contains(n, wanted) || len(n) >= meaningful && strings.Contains(wanted, n) {
-			return ", among them " + n
-		}
-	}
-	return ""
 }
 
 func plural(n int, noun string) string {

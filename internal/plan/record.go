@@ -121,7 +121,9 @@ func recordRequest(q *request) RecordedRequest {
 func (g *Group) outcome() Outcome {
 	out := Outcome{}
 	for _, c := range g.Choices {
-		out.Install = append(out.Install, c.Install())
+		install := c.Install()
+		install.Deprecations = nil // the catalog has them
+		out.Install = append(out.Install, install)
 	}
 	for _, h := range g.Held {
 		out.Held = append(out.Held, oneLine(h.Reason))

@@ -21,6 +21,8 @@ type Install struct {
 	Catalog  string `json:"catalog"`
 	For      string `json:"for"` // ForSubscription or ForDependency
 	Replaces string `json:"replaces,omitempty"`
+	// Deprecations are what the catalog says of the package, the channel and the bundle, as far as they are deprecated.
+	Deprecations []string `json:"deprecations,omitempty"`
 }
 
 // What a bundle is installed for.
@@ -32,7 +34,7 @@ const (
 // Install is the choice for machines.
 func (c Choice) Install() Install {
 	out := Install{Name: c.Bundle.Name, Package: c.Bundle.Package, Channel: c.Channel, Version: c.Bundle.VersionText,
-		Catalog: c.Catalog.String(), For: ForDependency, Replaces: c.Replaces}
+		Catalog: c.Catalog.String(), For: ForDependency, Replaces: c.Replaces, Deprecations: c.Deprecations}
 	if len(c.Subscriptions) > 0 {
 		out.For = ForSubscription
 	}

@@ -41,6 +41,9 @@ func (c *Choice) write(b *strings.Builder) {
 		b.WriteString(" as a dependency")
 	}
 	fmt.Fprintf(b, "\n    %s\n", c.Because.Need)
+	for _, deprecation := range c.Deprecations {
+		fmt.Fprintf(b, "    %s\n", oneLine(deprecation))
+	}
 	if c.Because.Rule != "" {
 		fmt.Fprintf(b, "    %s", c.Because.Rule)
 		if c.Because.Over != "" {
