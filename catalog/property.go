@@ -12,6 +12,8 @@ const (
 	PropertyPackageRequired = "olm.package.required"
 	PropertyGVK             = "olm.gvk"
 	PropertyGVKRequired     = "olm.gvk.required"
+	PropertyLabel           = "olm.label"
+	PropertyLabelRequired   = "olm.label.required"
 	PropertyConstraint      = "olm.constraint"
 	PropertyChannel         = "olm.channel"
 	PropertyDeprecated      = "olm.deprecated"

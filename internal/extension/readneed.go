@@ -2,6 +2,7 @@ package extension
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,7 @@ func (b *builder) needsOf(properties []catalog.Property) []need {
 	count := map[string]int{}
 	for _, p := range properties {
 		switch p.Type {
-		case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyConstraint:
+		case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyLabelRequired, catalog.PropertyConstraint:
 			count[p.Type]++
 			n := need{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
 			n.what, n.err = b.readNeed(p)
@@ -52,6 +53,13 @@ func parseNeed(p catalog.Property) (*constraint.Constraint, error) {
 		}
 		r, err := version.ParseRange(required.VersionRange)
 		return &constraint.Constraint{Package: &constraint.Package{Name: required.PackageName, Range: r}}, err
+	case catalog.PropertyLabelRequired:
+		var required struct{ Label string }
+		if err := json.Unmarshal(p.Value, &required); err != nil || required.Label == "" {
+			return nil, errors.New("it names no label")
+		}
+		rule, err := constraint.Compile(fmt.Sprintf("properties.exists(p, p.type == %q && p.value.label == %q)", catalog.PropertyLabel, required.Label))
+		return &constraint.Constraint{CEL: rule, FailureMessage: "label " + required.Label}, err
 	}
 	return constraint.Parse(p.Value)
 }

@@ -22,6 +22,7 @@ func (b *builder) dependencies(v resolve.Var) {
 	for i, p := range n.requiredPackages() {
 		b.depend(v, property(catalog.PropertyPackageRequired, i), versionOf(p), "")
 	}
+	b.labels(v)
 }
 
 // asksTooMuch refuses a bundle that needs more than anybody looks for.

@@ -100,6 +100,8 @@ func (p *properties) addDependency(d *registry.Dependency) {
 	switch d.GetType() {
 	case catalog.PropertyGVK:
 		p.addText(catalog.PropertyGVKRequired, d.GetValue())
+	case catalog.PropertyLabel:
+		p.addText(catalog.PropertyLabelRequired, d.GetValue())
 	case catalog.PropertyPackage:
 		var needed packageProperty
 		if err := json.Unmarshal([]byte(d.GetValue()), &needed); err != nil {

@@ -226,10 +226,11 @@ func TestOtherServers(t *testing.T) {
 				{Type: "olm.gvk", Value: `{"version":"v1", "kind":"Other", "group":"example.com"}`},
 				{Type: "olm.package", Value: `{"packageName":"b","version":"<2.0.0"}`},
 				{Type: "olm.constraint", Value: `{"failureMessage":"no"}`},
+				{Type: "olm.label", Value: `{"label":"storage"}`},
 			}},
 			want: []string{`olm.package {"packageName":"a","version":"1.0.0"}`, `olm.gvk {"group":"example.com","kind":"Thing","version":"v1"}`,
 				`olm.gvk.required {"group":"example.com","kind":"Other","version":"v1"}`, `olm.package.required {"packageName":"b","versionRange":"<2.0.0"}`,
-				`olm.constraint {"failureMessage":"no"}`},
+				`olm.constraint {"failureMessage":"no"}`, `olm.label.required {"label":"storage"}`},
 		},
 		"the same in properties": {
 			bundle: &registry.Bundle{Version: "1.0.0", ProvidedApis: gvk("Thing"), Properties: []*registry.Property{
