@@ -27,6 +27,7 @@ type builder struct {
 	rules     rulebook
 	withheld  map[string]withholding // by package, of which nobody offers what is needed
 	trials    int                    // that are left to find advice for the part at hand
+	whole     int                    // Subscriptions that may yet be decided on for that
 }
 
 // need names one need of a node.
@@ -42,7 +43,7 @@ type offer struct {
 }
 
 func newBuilder(in Input) *builder {
-	b := &builder{in: in, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}, withheld: map[string]withholding{}}
+	b := &builder{in: in, whole: maxWhole, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}, withheld: map[string]withholding{}}
 	for _, o := range current(in.Operators) {
 		b.operators[o.Name] = &o
 		b.order = append(b.order, &o)
