@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -11,16 +12,16 @@ import (
 
 // hint says what to do about a conflict: what the rule says that refuses the most wanted candidate, or the last one that knows. What is
 // left out of a catalog may be what is missing.
-func (b *builder) hint(r Reason, core []resolve.Clause) string {
+func (b *builder) hint(ctx context.Context, r Reason, core []resolve.Clause) string {
 	switch r {
 	case CatalogUnavailable:
 		return b.repair()
 	case DependencyMissing, BreaksOthers, KubernetesTooOld:
 		return b.unblock()
 	case AmbiguousCatalogs, NoCatalog, DowngradeRefused:
-		return b.lastHint(r, core)
+		return b.lastHint(ctx, r, core)
 	}
-	text := b.lastHint(r, core)
+	text := b.lastHint(ctx, r, core)
 	if broken := b.leftOut(); broken != "" {
 		text += "; " + broken
 	}
@@ -40,17 +41,17 @@ func (b *builder) unblock() string {
 	return hint
 }
 
-func (b *builder) lastHint(r Reason, core []resolve.Clause) string {
+func (b *builder) lastHint(ctx context.Context, r Reason, core []resolve.Clause) string {
 	for i := len(core) - 1; i >= 0; i-- {
 		if text := core[i].Origin.Hint; text != "" {
 			return text
 		}
 	}
-	return b.advice(r)
+	return b.advice(ctx, r)
 }
 
 // advice says what to do about a conflict whose rules do not know.
-func (b *builder) advice(r Reason) string {
+func (b *builder) advice(ctx context.Context, r Reason) string {
 	edit := "of ClusterExtension " + b.name
 	switch r {
 	case ChannelNotFound:
@@ -59,14 +60,14 @@ func (b *builder) advice(r Reason) string {
 		}
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.channels()))
 	case VersionNotFound:
-		return fmt.Sprintf("correct %s %s: the newest version in its channels is %s", fieldVersion, edit, b.newest())
+		return b.otherVersion(ctx)
 	case DowngradeRefused:
 		return fmt.Sprintf("to go back to an older version, make sure that no data is lost by it and set %s %s to %s", fieldPolicy, edit, SelfCertified)
 	}
 	if way := b.way(); way != "" {
 		return way
 	}
-	return b.askAuthors(b.in.Installed.Name)
+	return b.otherChannel(ctx, b.force(ctx))
 }
 
 func (b *builder) askAuthors(from string) string {
@@ -121,7 +122,7 @@ func (b *builder) provide(c constraint.Constraint, place string) string {
 	case c.Package != nil:
 		return fmt.Sprintf("create a ClusterExtension for package %s, or upgrade the one that there is, with %s %q", packages[0], fieldVersion, c.Package.Range)
 	}
-	return "create a ClusterExtension for " + list("package", packages)
+	return "create a ClusterExtension for " + oneOf("package", packages)
 }
 
 // providersOf are the packages of a catalog that have something that a constraint without parts asks for.

@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -117,14 +118,16 @@ func atDigest(digest string) string {
 }
 
 // conflict tells why there is no answer.
-func (b *builder) conflict(core *resolve.Unsatisfiable) *Conflict {
+func (b *builder) conflict(ctx context.Context, core *resolve.Unsatisfiable) *Conflict {
 	c := &Conflict{Reason: b.reason(core.Core), core: core}
 	for _, r := range core.Reasons() {
 		o := r.Origin
 		c.Chain = append(c.Chain, plan.Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More})
 	}
 	c.Summary = b.summary(c.Reason, core.Core)
-	c.Advice = b.hint(c.Reason, core.Core)
+	if !b.trial {
+		c.Advice = b.hint(ctx, c.Reason, core.Core)
+	}
 	return c
 }
 

@@ -44,6 +44,8 @@ type builder struct {
 	cost       uint64          // of the rules in CEL so far
 	stopped    map[string]bool // rules in CEL that were too dear for one operator
 	asked      int             // how often it was asked whether something meets a need
+	trial      bool            // it is decided on to see whether advice works; nothing is advised
+	trials     int             // that were made to find advice
 }
 
 func (b *builder) resolve(ctx context.Context) (*Result, error) {
@@ -163,7 +165,7 @@ func (b *builder) solve(ctx context.Context) (*Result, error) {
 	}
 	var core *resolve.Unsatisfiable
 	if errors.As(err, &core) {
-		return b.result(nil), b.conflict(core)
+		return b.result(nil), b.conflict(ctx, core)
 	}
 	return b.result(nil), err
 }

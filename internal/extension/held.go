@@ -14,6 +14,9 @@ type Held struct {
 	Upgrades int    `json:"upgrades,omitempty"`
 	Reason   string `json:"reason"`
 	Advice   string `json:"advice,omitempty"`
+	// Object and Field are where the rule stands that is in the way.
+	Object string `json:"object,omitempty"`
+	Field  string `json:"field,omitempty"`
 }
 
 // held is the most wanted candidate newer than the chosen one that neither the channels nor the range of the user rule out. One that
@@ -39,7 +42,7 @@ func (b *builder) held(chosen *candidate) *Held {
 		switch {
 		case later[c] > 0:
 			h := b.tell(chosen, c, b.comesLater(chosen, c, later[c]), "")
-			h.Upgrades = later[c]
+			h.Upgrades, h.Object, h.Field = later[c], "", ""
 			return h
 		case ways[c] != nil:
 			return b.tell(chosen, c, why.origin.Text, fmt.Sprintf("to come to %s, %s", c.bundle.Name, b.stops(c, ways)))
@@ -54,7 +57,8 @@ func (b *builder) held(chosen *candidate) *Held {
 }
 
 func (b *builder) tell(chosen, wanted *candidate, reason, advice string) *Held {
-	return &Held{Wanted: wanted.bundle.Name, Instead: chosen.bundle.Name, Catalog: wanted.catalog.Name, Reason: reason, Advice: advice}
+	return &Held{Wanted: wanted.bundle.Name, Instead: chosen.bundle.Name, Catalog: wanted.catalog.Name, Reason: reason, Advice: advice,
+		Object: wanted.refusal().origin.Object, Field: wanted.refusal().origin.Field}
 }
 
 // comesLater says that a version comes in its turn.

@@ -102,6 +102,18 @@ func (b *builder) origin(field, format string, args ...any) resolve.Origin {
 	return resolve.Origin{Object: "ClusterExtension " + b.name, Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
+// oneOf names some things of which one is enough.
+func oneOf(noun string, names []string) string {
+	const shown = 5
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s %s or one of %d more", noun, strings.Join(names[:shown], ", "), more)
+	}
+	if last := len(names) - 1; last > 0 {
+		return noun + " " + strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	return list(noun, names)
+}
+
 // list names some things.
 func list(noun string, names []string) string {
 	const shown = 5

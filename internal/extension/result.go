@@ -87,7 +87,9 @@ func (b *builder) result(chosen *candidate) *Result {
 	if broken := b.leftOut(); broken != "" {
 		r.Notes = append(r.Notes, broken)
 	}
-	r.Held = b.held(chosen)
+	if !b.trial {
+		r.Held = b.held(chosen)
+	}
 	return r
 }
 

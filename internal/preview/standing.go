@@ -38,10 +38,11 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 	switch {
 	case r.Conflict != nil:
 		s.HeldBy, s.Advice = r.Conflict.Summary, r.Conflict.Advice
-		s.holders = holders(&plan.Conflict{Chain: r.Conflict.Chain}, "ClusterExtension "+r.Extension)
+		s.holders = r.obstacles(r.Conflict.Chain)
 	case len(r.held()) > 0:
 		h := r.Held[0]
 		s.HeldBy, s.Advice = h.Wanted+" cannot be had: "+h.Reason, h.Advice
+		s.holders = r.obstacles([]plan.Link{{Object: h.Object, Field: h.Field}})
 	}
 	var err error
 	if r.installed != "" {
@@ -51,6 +52,17 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 		s.Advice = s.Newest + " is not where its ClusterExtension leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
 	}
 	return s, err
+}
+
+// obstacles are the objects in the way, or the field of the ClusterExtension itself that is.
+func (r *ExtensionResolution) obstacles(chain []plan.Link) []string {
+	found := holders(&plan.Conflict{Chain: chain}, "ClusterExtension "+r.Extension)
+	for i := len(chain) - 1; i >= 0 && len(found) == 0; i-- {
+		if field := chain[i].Field; field != "" {
+			found = []string{field}
+		}
+	}
+	return found
 }
 
 // allowed upgrades step by step until nothing better follows.
