@@ -26,7 +26,8 @@ type Standing struct {
 	plan.Standing
 	Advice string `json:"advice,omitempty"`
 
-	holders []string
+	holders  []string
+	conflict *plan.Conflict // that holds it, if that can be told in full
 }
 
 // Outdated is how the Subscriptions of the namespace stand, and the ClusterExtensions.
@@ -36,7 +37,7 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	for _, s := range p.standings() {
 		managed[s.Installed] = true
 		conflict := p.holding(s.Subscription)
-		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s, conflict), holders(conflict, "Subscription "+s.Subscription)})
+		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s, conflict), holders(conflict, "Subscription "+s.Subscription), conflict})
 	}
 	for _, o := range p.input.Operators {
 		replaced := slices.ContainsFunc(p.input.Operators, func(newer plan.Operator) bool { return newer.Replaces == o.Name })

@@ -61,7 +61,14 @@ func (o *Outdated) Write(w io.Writer) error {
 }
 
 // explain tells what holds a Subscription back, and what to do.
-func (s *Standing) explain(b *page) { explain(b, s.Subscription, s.HeldBy, s.Advice) }
+func (s *Standing) explain(b *page) {
+	if s.conflict == nil || s.HeldBy == "" {
+		explain(b, s.Subscription, s.HeldBy, s.Advice)
+		return
+	}
+	b.printf("\n%s is held by:\n", s.Subscription)
+	b.put(indented(s.conflict.Error()))
+}
 
 func explain(b *page, name, heldBy, advice string) {
 	switch {

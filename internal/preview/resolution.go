@@ -165,9 +165,10 @@ func writeHeld(b *page, held []plan.Held) {
 			b.printf(", but %s", h.Instead)
 		}
 		b.WriteString(":\n")
-		b.put(indented(tidy(h.Reason)))
-		if h.Conflict != nil && h.Conflict.Advice != "" {
-			b.put(indented(tidy(h.Conflict.Advice)))
+		if h.Conflict != nil {
+			b.put(indented(h.Conflict.Error()))
+		} else {
+			b.put(indented(tidy(h.Reason)))
 		}
 	}
 }
