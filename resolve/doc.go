@@ -19,8 +19,10 @@
 //   - To visit what is selected is to meet its needs, one after the other: first by Field of their origins, digits
 //     compared as numbers, then by kind, then by candidates.
 //   - A need that something selected already meets adds nothing. Else its candidates are tried in order, and the first
-//     one is chosen that some answer has together with everything chosen so far. It is selected and visited at once,
-//     before the next need.
+//     one is chosen that some answer has together with everything chosen so far, and selected.
+//   - What is chosen for a request is visited when the needs of all requests are met, in the order in which it was chosen:
+//     what is asked for itself comes before how anything that is chosen gets what it needs. Anything else is visited at
+//     once, before the next need.
 //   - A Formula is a need whose candidates are expressions. Choosing All means to choose each part in turn; choosing
 //     the absence of something keeps it out from then on. An expression holds already when what is selected or kept
 //     out so far makes it true.

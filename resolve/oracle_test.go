@@ -74,6 +74,8 @@ type goal struct {
 	formula Formula
 	negated bool
 	next    *goal
+	own     bool // it is a need of a request
+	deeper  bool // it is the needs of all that was chosen for requests
 }
 
 // stand is what the oracle has chosen: true for selected, false for kept out.
@@ -104,7 +106,7 @@ func (s stand) holds(f Formula, negated bool) bool {
 }
 
 // needsOf returns the needs of v as formulas, by the number in their Field.
-func (p *Problem) needsOf(v Var, next *goal) *goal {
+func (p *Problem) needsOf(v Var, own bool, next *goal) *goal {
 	var found []*constraint
 	for _, c := range p.constraints {
 		if c.subject == v && (c.kind == Dependency || c.kind == Compound) {
@@ -120,7 +122,7 @@ func (p *Problem) needsOf(v Var, next *goal) *goal {
 				f.parts = append(f.parts, Lit(v))
 			}
 		}
-		next = &goal{formula: f, next: next}
+		next = &goal{formula: f, next: next, own: own}
 	}
 	return next
 }
@@ -134,12 +136,12 @@ func fieldNumber(c *constraint) (n int) {
 
 // preferred returns the preferred answer in the order of selection, or nil when there is none.
 func (p *Problem) preferred() []Var {
-	var agenda *goal
+	agenda := &goal{deeper: true}
 	s := stand{}
 	requests := p.Requests()
 	for _, v := range slices.Backward(requests) {
 		s = s.with(v, true)
-		agenda = p.needsOf(v, agenda)
+		agenda = p.needsOf(v, true, agenda)
 	}
 	return p.explore(agenda, s, requests)
 }
@@ -152,14 +154,20 @@ func (p *Problem) explore(g *goal, s stand, selected []Var) []Var {
 		return nil
 	}
 	f, rest := g.formula, g.next
+	if g.deeper {
+		for _, v := range slices.Backward(selected[len(p.Requests()):]) {
+			rest = p.needsOf(v, false, rest)
+		}
+		return p.explore(rest, s, selected)
+	}
 	switch all := (f.op == opAll) != g.negated; {
 	case f.op == opNot:
-		return p.explore(&goal{f.parts[0], !g.negated, rest}, s, selected)
+		return p.explore(&goal{formula: f.parts[0], negated: !g.negated, next: rest, own: g.own}, s, selected)
 	case f.op == opLit:
-		return p.choose(f.variable, !g.negated, rest, s, selected)
+		return p.choose(f.variable, !g.negated, g.own, rest, s, selected)
 	case all:
 		for _, part := range slices.Backward(f.parts) {
-			rest = &goal{part, g.negated, rest}
+			rest = &goal{formula: part, negated: g.negated, next: rest, own: g.own}
 		}
 		return p.explore(rest, s, selected)
 	}
@@ -167,15 +175,15 @@ func (p *Problem) explore(g *goal, s stand, selected []Var) []Var {
 		return p.explore(rest, s, selected)
 	}
 	for _, part := range f.parts {
-		if answer := p.explore(&goal{part, g.negated, rest}, s, selected); answer != nil {
+		if answer := p.explore(&goal{formula: part, negated: g.negated, next: rest, own: g.own}, s, selected); answer != nil {
 			return answer
 		}
 	}
 	return nil
 }
 
-// choose selects v or keeps it out.
-func (p *Problem) choose(v Var, in bool, rest *goal, s stand, selected []Var) []Var {
+// choose selects v or keeps it out. What v needs is met at once, except when it is chosen for a request.
+func (p *Problem) choose(v Var, in, own bool, rest *goal, s stand, selected []Var) []Var {
 	if was, chosen := s[v]; chosen {
 		if was != in {
 			return nil
@@ -188,5 +196,8 @@ func (p *Problem) choose(v Var, in bool, rest *goal, s stand, selected []Var) []
 	if s = s.with(v, true); !p.tolerates(s) {
 		return nil
 	}
-	return p.explore(p.needsOf(v, rest), s, append(selected[:len(selected):len(selected)], v))
+	if !own {
+		rest = p.needsOf(v, false, rest)
+	}
+	return p.explore(rest, s, append(selected[:len(selected):len(selected)], v))
 }

@@ -4,8 +4,8 @@ import "slices"
 
 // Solution is the preferred answer of a problem.
 type Solution struct {
-	// Selected holds the answer in the order in which it was found: the requests first, then what they need, depth
-	// first.
+	// Selected holds the answer in the order in which it was found: the requests first, then what they need, then
+	// what that needs, depth first.
 	Selected []Var
 	// Decisions tell how each need was met, in the order in which they were visited.
 	Decisions []Decision

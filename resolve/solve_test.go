@@ -49,7 +49,7 @@ func TestPreference(t *testing.T) {
 			},
 			want: "a y2 x1",
 		},
-		"depth first: what the first choice needs comes before the second need": {
+		"what a request needs comes before what its choices need": {
 			build: func(r *rules) {
 				r.require("a")
 				r.need(Origin{Field: "1"}, "a", "b")
@@ -57,7 +57,40 @@ func TestPreference(t *testing.T) {
 				r.need(Origin{}, "b", "d2", "d1")
 				r.Conflict(r.Var("c2"), r.Var("d2"), Origin{})
 			},
-			want: "a b d2 c1",
+			want: "a b c2 d1",
+		},
+		"what a later request needs comes before what the choices of an earlier one need": {
+			build: func(r *rules) {
+				r.require("a")
+				r.require("b")
+				r.need(Origin{}, "a", "a1")
+				r.need(Origin{}, "a1", "b1", "c")
+				r.need(Origin{}, "b", "b2", "b1")
+				r.Conflict(r.Var("b2"), r.Var("b1"), Origin{})
+			},
+			want: "a b a1 b2 c",
+		},
+		"so does the formula of a request, with all its parts": {
+			build: func(r *rules) {
+				r.require("a")
+				r.require("b")
+				r.Formula(r.Var("a"), Any(All(Lit(r.Var("x")), Lit(r.Var("y")))), Origin{})
+				r.need(Origin{}, "x", "b1", "c")
+				r.need(Origin{}, "b", "b2", "b1")
+				r.Conflict(r.Var("b2"), r.Var("b1"), Origin{})
+			},
+			want: "a b x y b2 c",
+		},
+		"depth first: what the first choice needs comes before the second need": {
+			build: func(r *rules) {
+				r.require("r")
+				r.need(Origin{}, "r", "a")
+				r.need(Origin{Field: "1"}, "a", "b")
+				r.need(Origin{Field: "2"}, "a", "c2", "c1")
+				r.need(Origin{}, "b", "d2", "d1")
+				r.Conflict(r.Var("c2"), r.Var("d2"), Origin{})
+			},
+			want: "r a b d2 c1",
 		},
 		"what is selected already meets a need": {
 			build: func(r *rules) {

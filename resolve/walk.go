@@ -1,22 +1,27 @@
 package resolve
 
-// walk is the order of decisions: an agenda of needs that starts with the requests and grows depth first by what is
-// chosen for them. It can go back to any earlier decision, because the agenda is a list whose nodes never change and
-// everything else is a stack.
+// walk is the order of decisions: an agenda of needs that starts with those of the requests, and after these grows depth
+// first by what is chosen. It can go back to any earlier decision, because the agenda is a list whose nodes never change
+// and everything else is a stack.
 type walk struct {
-	agenda []item
-	head   int32 // the first item, or -1
-	holds  holdings
-	taken  []choice
-	marks  []mark // the state before each decision
+	agenda   []item
+	head     int32 // the first item, or -1
+	holds    holdings
+	requests int // how much held at the start: the requests, and what follows from them
+	taken    []choice
+	marks    []mark // the state before each decision
 }
 
 // item is the rest of the needs of one selected variable, and the items after it.
 type item struct {
-	guard int32
+	guard int32 // or deeper
 	done  int32 // how many needs of guard are behind us
 	next  int32
+	own   bool // they are needs of a request: what is chosen for them waits until those of all requests are met
 }
+
+// deeper, as the guard of an item, stands for the needs of everything that was chosen for the requests.
+const deeper int32 = -1
 
 // choice is how one need was met.
 type choice struct {
@@ -42,8 +47,23 @@ func (s *solver) start() {
 			roots = append(roots, int32(l.variable()))
 		}
 	}
+	w.requests = w.holds.len()
+	w.push(item{guard: deeper, next: w.head})
 	for i := len(roots) - 1; i >= 0; i-- {
-		w.push(item{guard: roots[i], next: w.head})
+		w.push(item{guard: roots[i], next: w.head, own: true})
+	}
+}
+
+// deepen puts the needs of what was chosen for the requests on the agenda, in the order in which it was chosen.
+func (s *solver) deepen(next int32) {
+	w := &s.walk
+	w.head = next
+	chosen := w.holds.stack[w.requests:]
+	s.b.spend(len(chosen))
+	for i := len(chosen) - 1; i >= 0; i-- {
+		if v := chosen[i].variable(); !chosen[i].negated() && s.pr.names[v] != 0 && len(s.pr.needs[v]) > 0 {
+			w.push(item{guard: int32(v), next: w.head})
+		}
 	}
 }
 
@@ -57,6 +77,10 @@ func (s *solver) step() bool {
 	w := &s.walk
 	for w.head >= 0 {
 		it := w.agenda[w.head]
+		if it.guard == deeper {
+			s.deepen(it.next)
+			continue
+		}
 		needs := s.pr.needs[it.guard]
 		if int(it.done) == len(needs) {
 			w.head = it.next
@@ -75,7 +99,7 @@ func (s *solver) step() bool {
 // meet meets one need and reports whether that took a decision.
 func (s *solver) meet(it item, need int32) bool {
 	w := &s.walk
-	advanced := item{guard: it.guard, done: it.done + 1, next: it.next}
+	advanced := item{guard: it.guard, done: it.done + 1, next: it.next, own: it.own}
 	if s.disabled(need) {
 		w.push(advanced)
 		return false
@@ -92,8 +116,9 @@ func (s *solver) meet(it item, need int32) bool {
 	w.taken = append(w.taken, c)
 	if !c.reused {
 		w.holds.add(l)
-		if !l.negated() && len(s.pr.needs[l.variable()]) > 0 {
-			w.push(item{guard: int32(l.variable()), next: w.head})
+		part := s.pr.names[l.variable()] == 0 // of a formula: what it asks for is asked for by who has the formula
+		if !l.negated() && len(s.pr.needs[l.variable()]) > 0 && (part || !it.own) {
+			w.push(item{guard: int32(l.variable()), next: w.head, own: it.own})
 		}
 	}
 	return decide

@@ -14,7 +14,7 @@ type Rule string
 // The rules of preference.
 const (
 	RuleLastCandidate  Rule = "no other candidate is left"
-	RuleKnown          Rule = "what is installed, or may become what a Subscription asks for, comes before what nobody asked for"
+	RuleKnown          Rule = "what is installed comes before what is not"
 	RuleOwnCatalog     Rule = "the catalog of the dependent comes before other catalogs"
 	RulePriority       Rule = "catalogs of higher priority come first"
 	RuleNamespace      Rule = "catalogs of the namespace come before those of other namespaces"
@@ -32,7 +32,7 @@ const (
 func (b *builder) prefer(of *node, x, y resolve.Var) (int, Rule) {
 	if i, j := b.known.rank[x], b.known.rank[y]; i != 0 || j != 0 {
 		if i == 0 || j == 0 {
-			return -cmp.Compare(i, j), RuleKnown // 0 is not known
+			return -cmp.Compare(i, j), RuleKnown // 0 is not installed
 		}
 		return cmp.Compare(i, j), RuleKnown
 	}
