@@ -67,14 +67,14 @@ func compile(rule string) (cel.Program, error) {
 	}
 	parsed, issues := env.Parse(rule)
 	if issues.Err() != nil {
-		return nil, issues.Err()
+		return nil, where(issues)
 	}
 	if err := countParts(parsed); err != nil {
 		return nil, err
 	}
 	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {
-		return nil, issues.Err()
+		return nil, where(issues)
 	}
 	if !checked.OutputType().IsExactType(cel.BoolType) {
 		return nil, errors.New("cel expressions must have type Bool")

@@ -43,7 +43,7 @@ func Parse(raw json.RawMessage) (*Constraint, error) {
 	decoder.DisallowUnknownFields()
 	var w written
 	if err := decoder.Decode(&w); err != nil {
-		return nil, err
+		return nil, inWords(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more follows after its value")

@@ -33,7 +33,7 @@ func TestParseRefuses(t *testing.T) {
 	nested := strings.Repeat(`{"all":{"constraints":[`, MaxDepth+2) + `{"gvk":{"group":"g","version":"v1","kind":"K"}}` + strings.Repeat(`]}}`, MaxDepth+2)
 	tests := map[string]struct{ value, want string }{
 		"what is not JSON":          {`{`, "unexpected EOF"},
-		"unknown fields":            {`{"gvk":{"group":"g","version":"v1","kind":"K"},"x":1}`, "unknown field"},
+		"unknown fields":            {`{"gvk":{"group":"g","version":"v1","kind":"K"},"x":1}`, "a field \"x\", which is not known"},
 		"more than one value":       {`{"gvk":{"group":"g","version":"v1","kind":"K"}} {}`, "more follows"},
 		"nothing":                   {`{}`, "exactly one of"},
 		"two things at once":        {`{"gvk":{"kind":"K"},"package":{"packageName":"p","versionRange":"1"}}`, "has 2"},
@@ -119,6 +119,20 @@ func checkParts(t *testing.T, c Constraint, depth int) {
 	for _, list := range [][]Constraint{c.All, c.Any, c.Not} {
 		for _, part := range list {
 			checkParts(t, part, depth+1)
+		}
+	}
+}
+
+// TestErrorsInWordsOfTheConstraint never quote the program that reads it.
+func TestErrorsInWordsOfTheConstraint(t *testing.T) {
+	for text, want := range map[string]string{
+		`5`:                                      "its value is a number, and should be an object with one of cel, package, gvk, all, any and not",
+		`{"cel":5}`:                              "cel is a number, which does not belong there",
+		`{"cel":{"rule":"properties.exist(p,"}}`: `CEL rule "properties.exist(p,": at line 1, column 20: Syntax error: mismatched input the end of the rule`,
+		`{"cel":{"rule":"nothing == 1"}}`:        `CEL rule "nothing == 1": at line 1, column 1: undeclared reference to 'nothing' (in container '')`,
+	} {
+		if _, err := Parse([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

@@ -42,6 +42,11 @@ func (f *Flags) Files() []string { return f.loader().ConfigAccess().GetLoadingPr
 // Config is the client configuration for the cluster.
 func (f *Flags) Config() (*rest.Config, error) {
 	config, err := f.loader().ClientConfig()
+	if err != nil {
+		if file := f.unreadable(); file != nil {
+			return nil, file
+		}
+	}
 	switch {
 	case err != nil && f.path != "":
 		return nil, fmt.Errorf("find a cluster in %s: %w", f.path, err)

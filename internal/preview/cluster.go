@@ -11,8 +11,11 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/version"
 
+	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -29,12 +32,9 @@ type Cluster struct {
 // Question is what the controllers would decide on now in a namespace of the cluster.
 func (c Cluster) Question(ctx context.Context, namespace, global string) (*Question, error) {
 	q := &Question{Namespace: namespace, GlobalNamespace: global, Secrets: c.Reader}
-	info, err := c.Server.ServerVersion()
-	if err != nil {
-		return nil, fmt.Errorf("ask the cluster for its version: %w", err)
-	}
-	if q.Kubernetes, err = version.ParseTolerant(info.GitVersion); err != nil {
-		return nil, fmt.Errorf("read the version of the cluster: %w", err)
+	var err error
+	if q.Kubernetes, err = c.Kubernetes(); err != nil {
+		return nil, err
 	}
 	var (
 		subscriptions v1alpha1.SubscriptionList
@@ -45,6 +45,11 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 	for _, list := range []client.ObjectList{&subscriptions, &operators, &plans, &groups} {
 		if err := c.Reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return nil, fmt.Errorf("read namespace %s of the cluster: %w", namespace, err)
+		}
+	}
+	if len(subscriptions.Items)+len(operators.Items)+len(plans.Items)+len(groups.Items) == 0 {
+		if err := c.exists(ctx, namespace); err != nil {
+			return nil, err
 		}
 	}
 	q.Objects = Objects{Subscriptions: subscriptions.Items, Operators: operators.Items, Plans: plans.Items, Groups: groups.Items}
@@ -66,6 +71,30 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		return nil, err
 	}
 	return q, nil
+}
+
+// Kubernetes is the version of the cluster.
+func (c Cluster) Kubernetes() (semver.Version, error) {
+	info, err := c.Server.ServerVersion()
+	if err != nil {
+		return semver.Version{}, fmt.Errorf("ask the cluster for its version: %w", err)
+	}
+	v, err := version.ParseTolerant(info.GitVersion)
+	if err != nil {
+		return v, fmt.Errorf("read the version of the cluster: %w", err)
+	}
+	return v, nil
+}
+
+// exists is an error when there is no such namespace. Who may not ask is not told.
+func (c Cluster) exists(ctx context.Context, namespace string) error {
+	object := metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := c.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &object)
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("read namespace %s of the cluster: there is no such namespace; correct --namespace, or the namespace of the kubeconfig's context", namespace)
+	}
+	return nil
 }
 
 // errNotServed says that a cluster does not know ClusterExtensions.

@@ -58,6 +58,7 @@ func (o *Objects) add(h *head, document []byte) error {
 	if err := appendObject(o, document); err != nil {
 		return fmt.Errorf("%s: %w; correct it", h, plain(err))
 	}
+	o.noteUnknown(h, document)
 	return nil
 }
 

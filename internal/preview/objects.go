@@ -28,6 +28,8 @@ type Objects struct {
 	Clustered     []olmv1.ClusterCatalog
 	// Ignored names the objects in files that no decision is about.
 	Ignored []string
+	// Unknown says which fields of objects in files are not known.
+	Unknown []string
 }
 
 // maxFile bounds what is read of one file.

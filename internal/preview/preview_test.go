@@ -103,7 +103,8 @@ func reader(t *testing.T, objects ...client.Object) client.WithWatch {
 	if err := errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "here"}}).Build()
 }
 
 // decided is what is decided for the namespace of a cluster.

@@ -14,6 +14,8 @@ import (
 type Resolution struct {
 	Namespace string `json:"namespace"`
 	plan.Report
+	// Notes are what the namespace says and nobody understands.
+	Notes []string `json:"notes,omitempty"`
 	// LeftAlone are Subscriptions that nothing is decided for.
 	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`
 	// Extensions are what the ClusterExtensions resolve to; Install, Conflict, More and Held tell of them too.
@@ -42,6 +44,7 @@ type CatalogState struct {
 // Resolution is the decision.
 func (p *Preview) Resolution() Resolution {
 	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
+	r.Notes = p.observed.Misread()
 	r.Held = append(r.Held, p.waiting()...)
 	r.heldHere = r.Held
 	for _, e := range p.extensions {
@@ -97,6 +100,9 @@ func (r *Resolution) Write(w io.Writer) error {
 // writeNamespace prints what is decided for the Subscriptions.
 func (r *Resolution) writeNamespace(b *page) {
 	b.printf("namespace %s: %s\n", r.Namespace, r.headline())
+	for _, note := range r.Notes {
+		b.printf("note: %s\n", note)
+	}
 	if r.installs() > 0 {
 		rows := [][]string{{"OPERATOR", "VERSION", "CHANNEL", "CATALOG", "FOR", "REPLACES"}}
 		for _, i := range r.Install[:r.installs()] {

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/preview"
 )
 
@@ -34,7 +35,7 @@ func (e *extensionFlags) flags(cmd *cobra.Command) {
 // Which flags go with which question.
 var (
 	ofExtensions    = []string{"version", "channel", "upgrade-constraint-policy", "installed-bundle"}
-	ofSubscriptions = []string{"installed", "installed-from", "subscribe", "namespace", "global-namespace", "kubernetes"}
+	ofSubscriptions = []string{"installed", "installed-from", "subscribe", "namespace", "global-namespace"}
 )
 
 // asked tells whether the question is about an extension. Its error is about flags that do not go together, or say nothing.
@@ -53,7 +54,7 @@ func (e *extensionFlags) asked(cmd *cobra.Command) (bool, error) {
 		return asked, err
 	}
 	e.wanted.Policy = extension.Policy(e.policy)
-	return true, cmp.Or(e.checkFlags(cmd), e.checkCluster(cmd), e.output.Check())
+	return true, cmp.Or(e.checkFlags(cmd), e.checkKubernetes(cmd), e.checkCluster(cmd), e.output.Check())
 }
 
 // checkFlags refuses values that nothing can be called.
@@ -103,7 +104,11 @@ func (e *extensionFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.tell(q.Notes)
 	q.Catalogs = add.Catalogs
+	if e.kubernetes != "" {
+		q.Kubernetes = add.Kubernetes
+	}
 	return e.withLibrary(ctx, func(library *preview.Library) error {
 		r, err := q.Extend(ctx, library, e.wanted)
 		if err != nil {
@@ -115,9 +120,13 @@ func (e *extensionFlags) run(ctx context.Context) error {
 
 // extensionsOnline reads the ClusterExtensions of the cluster, and its ClusterCatalogs.
 func (e *extensionFlags) extensionsOnline(ctx context.Context) (*preview.Question, error) {
-	reader, _, err := e.connect()
+	cluster, _, err := e.reach()
 	if err != nil {
 		return nil, err
 	}
-	return preview.Cluster{Reader: reader}.Extensions(ctx)
+	q, err := cluster.Extensions(ctx)
+	if err == nil {
+		q.Kubernetes, err = cluster.Kubernetes()
+	}
+	return q, kubeconfig.Explain(err)
 }

@@ -28,10 +28,17 @@ func (f *subject) checkFlags(cmd *cobra.Command) error {
 			return fmt.Errorf("--%s %q: %w; write the name of a namespace, or leave it out", name, value, err)
 		}
 	}
+	if err := f.checkKubernetes(cmd); err != nil {
+		return err
+	}
+	return f.checkCluster(cmd)
+}
+
+func (f *subject) checkKubernetes(cmd *cobra.Command) error {
 	if cmd.Flag("kubernetes").Changed && f.kubernetes == "" {
 		return errors.New(`--kubernetes "": it names no version; write one such as 1.31, or leave it out`)
 	}
-	return f.checkCluster(cmd)
+	return nil
 }
 
 // checkCluster refuses to name a cluster and then not to ask it.

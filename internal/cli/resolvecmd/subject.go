@@ -65,9 +65,7 @@ func (f *subject) decide(cmd *cobra.Command, question func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	for _, note := range q.Notes {
-		fmt.Fprintf(f.streams.Err, "note: %s\n", note)
-	}
+	f.tell(q.Notes)
 	return f.withLibrary(ctx, func(library *preview.Library) error {
 		p, err := q.Decide(ctx, library)
 		if err != nil {
@@ -75,6 +73,13 @@ func (f *subject) decide(cmd *cobra.Command, question func(ctx context.Context, 
 		}
 		return question(ctx, p)
 	})
+}
+
+// tell says what could not be looked at, or says nothing.
+func (f *subject) tell(notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(f.streams.Err, "note: %s\n", note)
+	}
 }
 
 // withLibrary opens what catalogs are read with, for as long as do takes.
@@ -117,20 +122,29 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 }
 
 func (f *subject) online(ctx context.Context) (*preview.Question, error) {
-	reader, namespace, err := f.connect()
+	cluster, namespace, err := f.reach()
 	if err != nil {
 		return nil, err
+	}
+	q, err := cluster.Question(ctx, namespace, f.global)
+	return q, kubeconfig.Explain(kube.Explain(err))
+}
+
+// reach is the cluster, and the namespace to work in.
+func (f *subject) reach() (preview.Cluster, string, error) {
+	reader, namespace, err := f.connect()
+	if err != nil {
+		return preview.Cluster{}, "", err
 	}
 	config, err := f.cluster.Config()
 	if err != nil {
-		return nil, err
+		return preview.Cluster{}, "", err
 	}
 	server, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+		return preview.Cluster{}, "", fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
-	q, err := preview.Cluster{Reader: reader, Server: server}.Question(ctx, namespace, f.global)
-	return q, kube.Explain(err)
+	return preview.Cluster{Reader: reader, Server: server}, namespace, nil
 }
 
 // connect reaches the cluster, or says how to do without one.
