@@ -1,6 +1,7 @@
 package observed
 
 import (
+	"strings"
 	"testing"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -134,6 +135,22 @@ func TestAnnotationsOfTheOperatorGroup(t *testing.T) {
 		if in, _ := n.Input(); in.Together || in.AnyCatalog {
 			t.Errorf("%s counts although there are two OperatorGroups", key)
 		}
+	}
+}
+
+func TestMisreadAnnotations(t *testing.T) {
+	for value, told := range map[string]int{"true": 0, "false": 0, "yes": 1, "True": 1, "": 1} {
+		n := Namespace{Name: "ns", Groups: []operatorsv1.OperatorGroup{{ObjectMeta: metav1.ObjectMeta{Name: "og", Annotations: map[string]string{TogetherAnnotation: value}}}}}
+		notes := n.Misread()
+		if len(notes) != told || told == 1 && (!strings.Contains(notes[0], TogetherAnnotation) || !strings.Contains(notes[0], "OperatorGroup og")) {
+			t.Errorf("value %q: got %q", value, notes)
+		}
+		if in, _ := n.Input(); in.Together != (value == "true") {
+			t.Errorf("value %q: decided on together: %t", value, in.Together)
+		}
+	}
+	if notes := (&Namespace{}).Misread(); notes != nil {
+		t.Errorf("without OperatorGroup: %q", notes)
 	}
 }
 

@@ -1,6 +1,8 @@
 package observed
 
 import (
+	"fmt"
+
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
@@ -77,4 +79,18 @@ func (n *Namespace) Source(ref catalogset.Ref) *Source {
 // Annotated tells whether the namespace's only OperatorGroup has an annotation with the value "true".
 func (n *Namespace) Annotated(key string) bool {
 	return len(n.Groups) == 1 && n.Groups[0].Annotations[key] == "true"
+}
+
+// Misread tells which annotations of the OperatorGroup have a value that is neither yes nor no, so that they say nothing.
+func (n *Namespace) Misread() []string {
+	if len(n.Groups) != 1 {
+		return nil
+	}
+	var notes []string
+	for _, key := range []string{TogetherAnnotation, AnyCatalogAnnotation} {
+		if value, there := n.Groups[0].Annotations[key]; there && value != "true" && value != "false" {
+			notes = append(notes, fmt.Sprintf("annotation %s of OperatorGroup %s has the value %q and is taken for \"false\": write \"true\", or take it away", key, n.Groups[0].Name, value))
+		}
+	}
+	return notes
 }
