@@ -77,7 +77,7 @@ type BundleInfo struct {
 	Image            string
 	Properties       []Property // without olm.bundle.object and olm.csv.metadata
 	Provides         []GVK
-	Requires         []GVK
+	Requires         []GVK // of its properties; where these declare no need of any kind, what its CSV requires
 	RequiredPackages []PackageRequirement
 	Constraints      []json.RawMessage // values of olm.constraint, not interpreted
 	RelatedImages    []RelatedImage

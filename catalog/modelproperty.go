@@ -28,6 +28,7 @@ func (m *model) checkProperties(b *bundleModel) {
 	for _, p := range b.payloads {
 		m.checkPayload(b, p)
 	}
+	b.imply()
 	if n := b.count[PropertyCSVMetadata]; n > 1 {
 		m.breaks(b)(RuleBundleCSVMetadata, fmt.Sprintf("the bundle has %d properties of type %q; it may have one", n, PropertyCSVMetadata),
 			"keep one of them")

@@ -26,6 +26,8 @@ type Payload struct {
 	fault string
 	// substitutes is set if its annotations name a bundle to take the place of.
 	substitutes bool
+	// requires are the APIs that the CSV says it requires.
+	requires []GVK
 	// dropped is set if data was not kept.
 	dropped bool
 }
@@ -65,7 +67,9 @@ func (k *keeper) payload(index int, p Property) Payload {
 	k.scratch = rawjson.AppendCanonical(k.scratch[:0], p.Value)
 	if p.Type == PropertyCSVMetadata {
 		payload.fault = csvMetadataShape.mismatch(k.scratch)
-		payload.substitutes = payload.fault == "" && substitutes(p.Type, k.scratch)
+		if payload.fault == "" {
+			payload.substitutes, payload.requires = substitutes(p.Type, k.scratch), metadataRequires(k.scratch)
+		}
 		k.keep(&payload, k.scratch)
 		return payload
 	}
@@ -73,7 +77,9 @@ func (k *keeper) payload(index int, p Property) Payload {
 	if fault == "" {
 		var object []byte
 		object, fault = manifestJSON(manifest, k.limits)
-		payload.substitutes = fault == "" && substitutes(p.Type, object)
+		if fault == "" {
+			payload.substitutes, payload.requires = substitutes(p.Type, object), manifestRequires(object)
+		}
 	}
 	payload.fault = fault
 	if exact && k.keeping == keepPacked {

@@ -50,7 +50,6 @@ func message(at place) (*registry.Bundle, error) {
 		ChannelName:  at.channel.Name,
 		BundlePath:   info.Image,
 		ProvidedApis: apis(info.Provides),
-		RequiredApis: apis(info.Requires),
 		Version:      info.VersionText,
 		SkipRange:    at.entry.SkipRange.String(),
 		Replaces:     at.entry.Replaces,
@@ -82,7 +81,12 @@ func addProperties(b *registry.Bundle, properties []catalog.Property) error {
 		value := string(p.Value)
 		b.Properties = append(b.Properties, &registry.Property{Type: p.Type, Value: value})
 		switch p.Type {
-		case catalog.PropertyGVKRequired:
+		case catalog.PropertyGVKRequired: // not of the bundle's needs, which may be more than it declares
+			var required catalog.GVK
+			if err := json.Unmarshal(p.Value, &required); err != nil {
+				return fmt.Errorf("decode its property %s: %w", p.Type, err)
+			}
+			b.RequiredApis = append(b.RequiredApis, apis([]catalog.GVK{required})...)
 			b.Dependencies = append(b.Dependencies, &registry.Dependency{Type: catalog.PropertyGVK, Value: value})
 		case catalog.PropertyPackageRequired:
 			dependency, err := packageDependency(p.Value)
