@@ -14,13 +14,15 @@ type Report struct {
 
 // Install is a bundle to install.
 type Install struct {
-	Name     string `json:"name"`
-	Package  string `json:"package"`
-	Channel  string `json:"channel"`
-	Version  string `json:"version"`
-	Catalog  string `json:"catalog"`
-	For      string `json:"for"` // ForSubscription or ForDependency
-	Replaces string `json:"replaces,omitempty"`
+	Name    string `json:"name"`
+	Package string `json:"package"`
+	Channel string `json:"channel"`
+	Version string `json:"version"`
+	Catalog string `json:"catalog"`
+	For     string `json:"for"` // ForSubscription or ForDependency
+	// Channels are all that it is in and that are followed, where that may be more than one: for a ClusterExtension.
+	Channels []string `json:"channels,omitempty"`
+	Replaces string   `json:"replaces,omitempty"`
 	// Deprecations are what the catalog says of the package, the channel and the bundle, as far as they are deprecated.
 	Deprecations []string `json:"deprecations,omitempty"`
 }

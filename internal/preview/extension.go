@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
@@ -57,9 +58,22 @@ func (r *ExtensionResolution) fill(result *extension.Result) {
 	case extension.Install, extension.Upgrade, extension.Downgrade:
 		b := result.Bundle
 		r.bundle = b
-		r.Install = append(r.Install, plan.Install{Name: b.Name, Package: b.Package, Channel: strings.Join(result.Channels, ","), Version: b.VersionText,
+		r.Install = append(r.Install, plan.Install{Name: b.Name, Package: b.Package, Channel: r.channel(result.Catalog, result.Channels), Channels: result.Channels, Version: b.VersionText,
 			Catalog: result.Catalog, For: ForExtension, Replaces: r.installed})
 	}
+}
+
+// channel is the first of some channels of a catalog, its default channel before others.
+func (r *ExtensionResolution) channel(in string, channels []string) string {
+	for _, c := range r.request.Catalogs {
+		if c.Name != in || c.Index == nil {
+			continue
+		}
+		if p, ok := c.Index.Package(r.Package); ok && slices.Contains(channels, p.DefaultChannel) {
+			return p.DefaultChannel
+		}
+	}
+	return strings.Join(channels[:min(len(channels), 1)], "")
 }
 
 // Solved tells whether there is an answer.

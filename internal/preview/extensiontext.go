@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Write prints the decision for people.
@@ -17,7 +18,7 @@ func (r *ExtensionResolution) Write(w io.Writer) error {
 	default:
 		b.printf("extension %s: %s\n\n", r.Extension, r.Change)
 		i := r.Install[0]
-		b.WriteString(table([][]string{{"BUNDLE", "VERSION", "CHANNEL", "CATALOG", "REPLACES"}, {i.Name, i.Version, i.Channel, i.Catalog, i.Replaces}}))
+		b.WriteString(table([][]string{{"BUNDLE", "VERSION", "CHANNEL", "CATALOG", "REPLACES"}, {i.Name, i.Version, strings.Join(i.Channels, ","), i.Catalog, i.Replaces}}))
 	}
 	for _, h := range r.Held {
 		what := fmt.Sprintf("%s cannot be had, but %s", h.Wanted, h.Instead)

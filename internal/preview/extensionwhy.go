@@ -117,8 +117,8 @@ func (r *ExtensionResolution) verdicts(pkg, version string) []Verdict {
 }
 
 func (r *ExtensionResolution) verdict(c *extension.Candidate) Verdict {
-	v := Verdict{Extension: r.Extension, Verdict: plan.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
-		Channel: strings.Join(c.Channels, ","), Catalog: c.Catalog, Reasons: append([]string{}, c.Refused...)}}
+	v := Verdict{Extension: r.Extension, Channels: c.Channels, Verdict: plan.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
+		Channel: r.channel(c.Catalog, c.Channels), Catalog: c.Catalog, Reasons: append([]string{}, c.Refused...)}}
 	v.Installed = r.installed == c.Name
 	v.Chosen = len(r.Install) > 0 && r.Install[0].Name == c.Name && r.Install[0].Catalog == c.Catalog
 	free := slices.IndexFunc(r.Candidates, func(o extension.Candidate) bool { return len(o.Refused) == 0 })

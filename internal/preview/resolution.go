@@ -171,10 +171,13 @@ func writeHeld(b *page, held []plan.Held) {
 			b.printf(", but %s", h.Instead)
 		}
 		b.WriteString(":\n")
-		if h.Conflict != nil {
+		if h.Conflict != nil && len(h.Conflict.Chain) > 0 {
 			b.put(indented(h.Conflict.Error()))
-		} else {
-			b.put(indented(tidy(h.Reason)))
+			continue
+		}
+		b.put(indented(tidy(h.Reason)))
+		if h.Conflict != nil { // of a ClusterExtension, whose reason is all there is
+			b.put(indented(tidy(h.Conflict.Advice)))
 		}
 	}
 }

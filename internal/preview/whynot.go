@@ -24,6 +24,8 @@ type Verdict struct {
 	// Extension is the ClusterExtension that it is about; empty for what the Subscriptions of the namespace get.
 	Extension string `json:"extension,omitempty"`
 	Advice    string `json:"advice,omitempty"`
+	// Channels are all that it is in, where that may be more than one.
+	Channels []string `json:"channels,omitempty"`
 }
 
 // WhyNot tells of each entry of a package in view, or of those with a version or name, which rules decided about it.
@@ -37,7 +39,13 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		w.Verdicts = append(w.Verdicts, p.told(v, version))
 	}
 	for _, e := range p.extensions {
-		w.Verdicts = append(w.Verdicts, e.verdicts(pkg, version)...)
+		verdicts := e.verdicts(pkg, version)
+		for i := range verdicts {
+			if v := &verdicts[i]; version != "" && v.Advice == "" && !v.Chosen && !v.Installed {
+				v.Advice = e.wayTo(ctx, v)
+			}
+		}
+		w.Verdicts = append(w.Verdicts, verdicts...)
 	}
 	if err == nil && len(w.Verdicts) == 0 {
 		err = p.unknown(ctx, pkg, version)

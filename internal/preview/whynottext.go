@@ -1,8 +1,10 @@
 package preview
 
 import (
+	"cmp"
 	"io"
 	"slices"
+	"strings"
 )
 
 // maxEntries is how many groups of entries of a channel are printed when no version was asked for.
@@ -50,7 +52,7 @@ func (w *WhyNot) Write(out io.Writer) error {
 
 // place is where an entry is, and whom it is told of.
 func (v *Verdict) place() string {
-	at := "channel " + v.Channel + " of catalog " + v.Catalog
+	at := "channel " + cmp.Or(strings.Join(v.Channels, ","), v.Channel) + " of catalog " + v.Catalog
 	if v.Extension != "" {
 		at += ", for ClusterExtension " + v.Extension
 	}

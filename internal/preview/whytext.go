@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"io"
+	"strings"
 )
 
 // Write prints the reasons for people.
@@ -14,7 +15,7 @@ func (w *Why) Write(out io.Writer) error {
 		if w.Replaces != "" {
 			b.printf(" in place of %s", w.Replaces)
 		}
-		b.printf(", from channel %s of catalog %s\n", w.Channel, w.Catalog)
+		b.printf(", from channel %s of catalog %s\n", cmp.Or(strings.Join(w.Channels, ","), w.Channel), w.Catalog)
 	case StateReplaced:
 		b.printf("%s is installed, and %s would take its place\n", w.Operator, w.ReplacedBy)
 	case StateInstalled:
