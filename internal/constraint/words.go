@@ -22,6 +22,9 @@ func inWords(err error) error {
 		return fmt.Errorf("its value is not JSON: %w", err)
 	}
 	if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		if field == `"name"` { // examples in manuals have it
+			return errors.New(`it has a field "name", which is not known; the name of a package is written as packageName`)
+		}
 		return fmt.Errorf("it has a field %s, which is not known", clip(field, 100))
 	}
 	return err
@@ -40,7 +43,7 @@ func a(kind string) string {
 func where(issues *cel.Issues) error {
 	first := issues.Errors()[0]
 	if first.Location.Line() < 1 {
-		return errors.New("Syntax error: it is nothing that resembles a rule")
+		return errors.New("it is nothing that resembles a rule: Syntax error")
 	}
 	what := first.Message
 	for _, noise := range []string{" expecting {", "\n"} {
