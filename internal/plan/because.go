@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -57,7 +58,7 @@ func (b *builder) ruleBetween(of, x, y resolve.Var) Rule {
 		if m.channel == n.channel {
 			return RuleHeadFirst
 		}
-		if m.place == 0 && n.place != 0 {
+		if from := b.requestOf(of).departure(); m.skipsAsHead(from) && !n.skipsAsHead(from) {
 			return RuleSkippingHead
 		}
 		_, rule := b.preferSource(nil, m.source, n.source)
@@ -66,6 +67,11 @@ func (b *builder) ruleBetween(of, x, y resolve.Var) Rule {
 		return RuleDefaultChannel
 	}
 	return RuleChannelName
+}
+
+// skipsAsHead tells whether the entry is the head of its channel and leads on from somewhere not only by replacing it.
+func (n *node) skipsAsHead(from catalog.Departure) bool {
+	return n.place == 0 && n.channel.Entries[0].EdgeFrom(from) != catalog.EdgeReplaces
 }
 
 // describe names a candidate together with where it comes from.

@@ -1,0 +1,70 @@
+package constraint
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+)
+
+func TestLimitsAreExact(t *testing.T) {
+	sized := func(n int) string {
+		const begin, end = `{"failureMessage":"`, `","gvk":{"group":"g","version":"v1","kind":"K"}}`
+		return begin + strings.Repeat("x", n-len(begin)-len(end)) + end
+	}
+	nested := func(n int) string {
+		return strings.Repeat(`{"all":{"constraints":[`, n) + `{"gvk":{"group":"g","version":"v1","kind":"K"}}` + strings.Repeat(`]}}`, n)
+	}
+	for name, test := range map[string]struct{ most, more, want string }{
+		"size":   {sized(MaxSize), sized(MaxSize + 1), "greater than max constraint size 65536 bytes"},
+		"levels": {nested(MaxDepth), nested(MaxDepth + 1), "nests deeper than 32 levels"},
+	} {
+		if _, err := Parse(json.RawMessage(test.most)); err != nil {
+			t.Errorf("%s: as much as is allowed is refused: %v", name, err)
+		}
+		if _, err := Parse(json.RawMessage(test.more)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: one more gives %v, want an error about %q", name, err, test.want)
+		}
+	}
+}
+
+// TestEveryPartIsPaidFor: what is compared costs what it is made of, keys and bytes too.
+func TestEveryPartIsPaidFor(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	adapt := types.DefaultTypeAdapter.NativeToValue
+	for name, test := range map[string]struct {
+		value any
+		cost  int64
+	}{
+		"a text":                  {long, 100},
+		"bytes":                   {[]byte(long), 100},
+		"the text in a list":      {[]any{long}, 101},
+		"the value in a map":      {map[string]any{"k": long}, 101},
+		"the key in a map":        {map[string]any{long: true}, 101},
+		"the key of an inner map": {[]any{map[string]any{long: long}}, 202},
+	} {
+		b := &budget{left: test.cost}
+		if !b.payFor(adapt(test.value)) || b.left != 0 {
+			t.Errorf("%s: %d of %d are left", name, b.left, test.cost)
+		}
+		if b := (&budget{left: test.cost - 1}); b.payFor(adapt(test.value)) {
+			t.Errorf("%s is paid for with less than it costs", name)
+		}
+	}
+	if n := size(types.Bytes(long)); n != 1000 {
+		t.Errorf("1000 bytes have size %d", n)
+	}
+}
+
+// TestNameOfAPackage: examples in manuals write "name" where every reader wants packageName.
+func TestNameOfAPackage(t *testing.T) {
+	_, err := Parse(json.RawMessage(`{"all":{"constraints":[{"package":{"name":"blue","versionRange":">=1.0.0"}}]}}`))
+	if err == nil || !strings.Contains(err.Error(), `field "name"`) || !strings.Contains(err.Error(), "packageName") {
+		t.Errorf("error %v, want one that says packageName", err)
+	}
+	_, err = Parse(json.RawMessage(`{"packages":{}}`))
+	if err == nil || strings.Contains(err.Error(), "packageName") {
+		t.Errorf("error %v, want one that says nothing of packageName", err)
+	}
+}
