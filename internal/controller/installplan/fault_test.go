@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -194,7 +195,7 @@ func TestAnySchedule(t *testing.T) {
 	}
 	for seed := range schedules {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 2))
+			rng := chance(seed, 2)
 			w := newWorld(t, wholePlan(t), pullSecret())
 			w.controller.RetryTimeout = 24 * time.Hour // giving up is another test
 			w.controller.engine.Parallel = 1           // so that a seed is one schedule
@@ -228,8 +229,22 @@ func TestAnySchedule(t *testing.T) {
 	}
 }
 
-func randomError(rng *rand.Rand, chance float64) error {
-	if rng.Float64() >= chance {
+// chance is a source of random numbers that several goroutines can draw from: steps are carried out side by side.
+func chance(seed, of uint64) *rand.Rand { return rand.New(&lockedSource{source: rand.NewPCG(seed, of)}) }
+
+type lockedSource struct {
+	mutex  sync.Mutex
+	source rand.Source
+}
+
+func (s *lockedSource) Uint64() uint64 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.source.Uint64()
+}
+
+func randomError(rng *rand.Rand, likely float64) error {
+	if rng.Float64() >= likely {
 		return nil
 	}
 	resource := rbacv1.Resource("roles")

@@ -72,7 +72,7 @@ func TestAnyHandWrittenSchedule(t *testing.T) {
 	}
 	for seed := range schedules {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 7))
+			rng := chance(seed, 7)
 			w := newWorld(t, append([]client.Object{handMade("Manual", "web.v1.0.0")}, objects...)...)
 			contents := &forgetful{store: w.store, rng: rng}
 			registry := &moody{rng: rng, clock: w.clock.Now, bundles: map[string]offer{}}
