@@ -230,7 +230,9 @@ func TestAnySchedule(t *testing.T) {
 }
 
 // chance is a source of random numbers that several goroutines can draw from: steps are carried out side by side.
-func chance(seed, of uint64) *rand.Rand { return rand.New(&lockedSource{source: rand.NewPCG(seed, of)}) }
+func chance(seed, of uint64) *rand.Rand {
+	return rand.New(&lockedSource{source: rand.NewPCG(seed, of)})
+}
 
 type lockedSource struct {
 	mutex  sync.Mutex
