@@ -46,6 +46,7 @@ var rules = []rule{
 	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
 	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/certs"}, client: true},
 	{pkg: "internal/trigger", client: true},
+	{pkg: "internal/clusterversion", client: true},
 	{pkg: "internal/metrics"},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/preflight"},
@@ -79,7 +80,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/metrics",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics",
 }
 
 // reserved says who alone may import a package that is not ours.

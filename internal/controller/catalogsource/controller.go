@@ -7,10 +7,12 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"google.golang.org/grpc/connectivity"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,7 +37,7 @@ type Controller struct {
 	catalogs   *catalogset.Set
 	clock      clock.Clock
 	grace      time.Duration
-	cluster    *cluster
+	cluster    *clusterversion.Remembered[*version.Version]
 	metrics    *metrics.CatalogSources
 	memory     memory
 	loads      loads

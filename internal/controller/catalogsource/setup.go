@@ -83,7 +83,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		links: l,
 		services: &services{Serving: o.Serving, client: mgr.GetClient(),
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
-		cluster:  &cluster{server: server, clock: o.Clock},
+		cluster:  clusterVersion(server, o.Clock),
 		metrics:  counted,
 		records:  records{dir: o.Records, indexes: o.Indexes},
 		catalogs: o.Catalogs,

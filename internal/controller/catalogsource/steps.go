@@ -17,7 +17,7 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 	if source.Annotations[v1alpha1.CatalogImageTemplateAnnotation] == "" {
 		return template{}, nil
 	}
-	t := resolveTemplate(source, c.cluster.version(ctx))
+	t := resolveTemplate(source, c.cluster.Get(ctx))
 	if !t.changes(source) {
 		return t, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/image"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,7 +27,7 @@ const (
 	// unresolved stands for what a variable would be, in the image that is told of.
 	unresolved = "missing"
 	// templateLife is how often the image of a template is looked at again: the version of the cluster may have changed.
-	templateLife = time.Minute
+	templateLife = clusterversion.Life
 )
 
 var variable = regexp.MustCompile(`\{[^{}]*\}`)

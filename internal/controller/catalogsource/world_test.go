@@ -158,7 +158,7 @@ func (w *world) controller(c client.Client) *Controller {
 		addresses:  remotes,
 		pods: &pods{reader: w.registry, secrets: c, server: remotes,
 			keeper: &registrypod.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: registrypod.Settings{OpmImage: "opm", UtilImage: "util"}}},
-		cluster:  &cluster{server: w.versions, clock: w.clock},
+		cluster:  clusterVersion(w.versions, w.clock),
 		metrics:  metrics.NewCatalogSources(),
 		services: &services{client: c, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
 	}

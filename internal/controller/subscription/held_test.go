@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/plan"
 
 	"github.com/blang/semver/v4"
@@ -150,11 +151,11 @@ func (s *server) ServerVersion() (*apimachineryversion.Info, error) {
 func TestClusterVersion(t *testing.T) {
 	s := &server{err: errors.New("refused")}
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_700_000_000, 0))
-	v := clusterVersion{server: s, clock: clock}
-	later := func() { clock.SetTime(clock.Now().Add(versionLife + time.Second)) }
+	v := clusterVersion(s, clock)
+	later := func() { clock.SetTime(clock.Now().Add(clusterversion.Life + time.Second)) }
 	check := func(when, want string) {
 		t.Helper()
-		if got := v.get(context.Background()); !got.Equals(semver.MustParse(want)) {
+		if got := v.Get(context.Background()); !got.Equals(semver.MustParse(want)) {
 			t.Errorf("%s the version is %s, want %s", when, got, want)
 		}
 	}

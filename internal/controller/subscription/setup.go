@@ -36,7 +36,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
 	}
-	kubernetes := &clusterVersion{server: server, clock: o.Clock}
+	kubernetes := clusterVersion(server, o.Clock)
 	if o.Metrics == nil {
 		o.Metrics = metrics.NewSubscriptions()
 	}
@@ -45,7 +45,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	//nolint:staticcheck // the same kind of Events as the other controllers make, and as the field's tools look for
 	events := mgr.GetEventRecorderFor(eventSource)
-	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.get}
+	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get}
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
