@@ -113,7 +113,7 @@ func labyrinth(t testing.TB, packages, versions int) *catalog.Index {
 	for i := range packages {
 		leaf := func(n int) string { return fmt.Sprintf(`{"gvk":%s}`, generatedAPI((i+n)%packages)) }
 		value := leaf(1)
-		for n := 0; len(value) < maxConstraint/2 && n < constraint.MaxDepth-2; n++ {
+		for n := 0; len(value) < constraint.MaxSize/2 && n < constraint.MaxDepth-2; n++ {
 			value = listOf([]string{"any", "all", "not"}[n%3], value, leaf(n), listOf("not", leaf(n+7)), listOf("all", leaf(n+1), leaf(n+2)))
 		}
 		generatedPackage(c, i, versions, catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(value)})

@@ -10,9 +10,6 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
-// maxConstraint is the documented limit on the value of an olm.constraint, in bytes.
-const maxConstraint = 64 << 10
-
 // constrain states what the constraints of a node ask for. A bundle with a constraint that cannot be read is not chosen; that stops
 // nothing else. What is installed with one stays.
 func (b *builder) constrain(v resolve.Var) {

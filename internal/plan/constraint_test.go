@@ -76,7 +76,7 @@ func holds(c constraint.Constraint, set []*catalog.BundleInfo) bool {
 func checkConstraint(t *testing.T, value json.RawMessage) {
 	t.Helper()
 	c, err := constraint.Parse(value)
-	if err != nil || len(value) > maxConstraint {
+	if err != nil || len(value) > constraint.MaxSize {
 		return
 	}
 	in := palette(t, value)

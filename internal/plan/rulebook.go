@@ -47,8 +47,8 @@ type askedRule struct {
 
 // read reads the value of an olm.constraint; versions of a package mostly repeat each other's.
 func (k *rulebook) read(raw json.RawMessage) (*constraint.Constraint, error) {
-	if len(raw) > maxConstraint {
-		return nil, fmt.Errorf("olm.constraint value is greater than max constraint size %d bytes", maxConstraint)
+	if len(raw) > constraint.MaxSize {
+		return nil, fmt.Errorf("olm.constraint value is greater than max constraint size %d bytes", constraint.MaxSize)
 	}
 	if known, ok := k.constraints[string(raw)]; ok {
 		return known.Constraint, known.err
