@@ -101,6 +101,9 @@ func decode(f file, lim limits) decoded {
 		return decoded{err: err}
 	}
 	object, ok := value.(map[string]any)
+	if ok && object["kind"] == v1alpha1.ClusterServiceVersionKind && object["apiVersion"] == nil {
+		return decoded{err: markf(ErrNoCSV, "the ClusterServiceVersion has no apiVersion; write apiVersion: %s", v1alpha1.GroupVersion)}
+	}
 	if !ok || object["kind"] == nil || object["apiVersion"] == nil {
 		return decoded{warnings: []error{markf(ErrNotObject, "passed over: not a Kubernetes object with apiVersion and kind")}}
 	}

@@ -19,6 +19,9 @@ import (
 // tokenLifetime is what tokens are asked for; they are renewed after four fifths of what the API server grants.
 const tokenLifetime = time.Hour
 
+// maxAccounts is how many clients are kept. Each holds a token and connections; one that had to go costs a request for another token.
+const maxAccounts = 256
+
 // Accounts gives clients that act as a service account, with a token of it and no other credential. It is safe for concurrent use.
 type Accounts struct {
 	config *rest.Config
@@ -52,10 +55,29 @@ func (a *Accounts) Client(ctx context.Context, namespace, name string) (client.C
 	if err != nil {
 		return nil, fmt.Errorf("act as ServiceAccount %s: %w", key, err)
 	}
+	a.keep(key, fresh)
+	return fresh.client, nil
+}
+
+// keep makes room for a client and keeps it: those whose token is due go, and if that is not enough the one that is due next.
+func (a *Accounts) keep(key types.NamespacedName, fresh account) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	delete(a.known, key)
+	now, next := a.clock.Now(), types.NamespacedName{}
+	for k, known := range a.known {
+		if !now.Before(known.renew) {
+			delete(a.known, k)
+			continue
+		}
+		if oldest, ok := a.known[next]; !ok || known.renew.Before(oldest.renew) {
+			next = k
+		}
+	}
+	if len(a.known) >= maxAccounts {
+		delete(a.known, next)
+	}
 	a.known[key] = fresh
-	return fresh.client, nil
 }
 
 func (a *Accounts) open(ctx context.Context, key types.NamespacedName) (account, error) {

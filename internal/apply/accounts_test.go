@@ -106,6 +106,41 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
+// TestAccountsAreForgotten: neither accounts that nobody asks for any more nor very many at once stay in memory.
+func TestAccountsAreForgotten(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	var requests int
+	accounts := NewAccounts(&rest.Config{Host: "http://127.0.0.1:1"}, tokenClient(t, clock, &requests), clock)
+	ask := func(namespace string) {
+		t.Helper()
+		if _, err := accounts.Client(t.Context(), namespace, "sa"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range maxAccounts + 10 {
+		ask(fmt.Sprint("ns-", i))
+		clock.SetTime(clock.Now().Add(time.Second))
+	}
+	if n := len(accounts.known); n != maxAccounts {
+		t.Errorf("%d clients are kept, want %d", n, maxAccounts)
+	}
+	requests = 0
+	ask("ns-10")
+	ask(fmt.Sprint("ns-", maxAccounts+9))
+	if requests != 0 {
+		t.Errorf("%d tokens were requested for the accounts that were asked for last", requests)
+	}
+	ask("ns-9")
+	if requests != 1 {
+		t.Errorf("%d tokens were requested for the account that had to go", requests)
+	}
+	clock.SetTime(clock.Now().Add(tokenLifetime))
+	ask("late")
+	if n := len(accounts.known); n != 1 {
+		t.Errorf("%d clients are kept after their tokens are due, want 1", n)
+	}
+}
+
 func TestWarningsOfOthersGoOn(t *testing.T) {
 	var next recorded
 	h := WarningHandler{Next: &next}

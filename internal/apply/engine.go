@@ -44,6 +44,14 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 	return r.result()
 }
 
+// Look reads the objects of the phases and asks the rules for them, as Apply does before it writes, and writes nothing. It tells whether
+// Apply would go on to write.
+func (e *Engine) Look(ctx context.Context, phases []Phase) (result *Result, goesOn bool) {
+	r := newRun(e, phases)
+	r.each(r.all(), func(t *task) { t.observe(ctx) })
+	return r.result(), !r.stopped(r.all())
+}
+
 // run is the state of one call.
 type run struct {
 	engine *Engine

@@ -177,6 +177,40 @@ func TestCreateOnlyLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestPlaceholdersGiveWay(t *testing.T) {
+	holds := func(live *unstructured.Unstructured) bool { return live.GetLabels()["placeholder"] != "" }
+	placeholder := configMap("a", "placeholder")
+	placeholder.SetLabels(map[string]string{"placeholder": "yes"})
+	c := newCluster(t, placeholder, configMap("b", "theirs"))
+	before := c.get(t, "ConfigMap", "ns", "a").GetUID()
+	p := phase(configMap("a", "1"), configMap("b", "1"))
+	for i := range p.Objects {
+		p.Objects[i].Policy, p.Objects[i].Displaces = CreateOnly, holds
+	}
+	r := engine(c).Apply(t.Context(), []Phase{p})
+	if diff := cmp.Diff([]Outcome{Created, Unchanged}, outcomes(r)); diff != "" {
+		t.Fatal(diff, r.Err())
+	}
+	live := c.get(t, "ConfigMap", "ns", "a")
+	if value, _, _ := unstructured.NestedString(live.Object, "data", "key"); value != "1" || holds(live) || live.GetUID() == before && before != "" {
+		t.Errorf("in place of the placeholder there is %v", live)
+	}
+}
+
+// TestPlaceholderOfWhomMayNotCreate stays.
+func TestPlaceholderOfWhomMayNotCreate(t *testing.T) {
+	placeholder := configMap("a", "placeholder")
+	c := newCluster(t, placeholder)
+	c.fault = func(int, bool) error { return apierrors.NewForbidden(kindResource, "a", errors.New("no")) }
+	p := phase(configMap("a", "1"))
+	p.Objects[0].Policy, p.Objects[0].Displaces = CreateOnly, func(*unstructured.Unstructured) bool { return true }
+	r := engine(c).Apply(t.Context(), []Phase{p})
+	if !apierrors.IsForbidden(r.Err()) || len(c.taken()) != 1 {
+		t.Error(r.Err())
+	}
+	c.get(t, "ConfigMap", "ns", "a")
+}
+
 func TestPhases(t *testing.T) {
 	waiting := Condition("Ready", "True")
 	broken := apierrors.NewForbidden(kindResource, "b", errors.New("no"))

@@ -32,6 +32,11 @@ type Object struct {
 	Owner string
 	// Claim refuses live objects that belong to others; nil takes over whatever is there.
 	Claim Claim
+	// Predecessors are field managers that wrote whole objects on the caller's behalf before, such as those of a program that the caller
+	// takes the place of. What they set counts as set by the engine, so it goes when it is no longer wanted. nil is none.
+	Predecessors func(live *unstructured.Unstructured) []string
+	// Displaces says which live objects only hold the place of one that is created by CreateOnly: they are deleted before. nil is none.
+	Displaces func(live *unstructured.Unstructured) bool
 	// Adjust is asked before anything is written; nil is no adjustment.
 	Adjust Adjust
 	// Probe says what a written object still lacks; nil is nothing.

@@ -25,18 +25,23 @@ func (e *Engine) Teardown(ctx context.Context, phases []Phase) *Result {
 	return r.result()
 }
 
-// remove asks for the removal of one object. The preconditions make sure that it is the one which was looked at.
+// remove asks for the removal of one object. When others write it at the same time it is looked at again.
 func (t *task) remove(ctx context.Context) {
-	if !t.look(ctx) {
-		return
-	}
-	if t.Claim != nil && t.Claim(t.live) != "" {
-		t.result.Outcome = Kept
-		return
-	}
-	if t.live.GetDeletionTimestamp() == nil {
-		uid := t.live.GetUID()
-		err := t.client.Delete(ctx, t.live, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	for attempt := 1; ; attempt++ {
+		if !t.look(ctx) {
+			return
+		}
+		if t.Claim != nil && t.Claim(t.live) != "" {
+			t.result.Outcome = Kept
+			return
+		}
+		if t.live.GetDeletionTimestamp() != nil {
+			break
+		}
+		err := t.delete(ctx)
+		if apierrors.IsConflict(err) && attempt < attempts {
+			continue
+		}
 		if err != nil && !apierrors.IsNotFound(err) {
 			t.fail("delete", err)
 			return
@@ -44,12 +49,21 @@ func (t *task) remove(ctx context.Context) {
 		if !t.look(ctx) {
 			return
 		}
+		break
 	}
 	t.result.Outcome = Deleted
 	t.result.Waiting = fmt.Sprintf("%s is being deleted", t.result.Ref)
 	if finalizers := t.live.GetFinalizers(); len(finalizers) > 0 {
 		t.result.Waiting += fmt.Sprintf(", which waits for %v", finalizers)
 	}
+}
+
+// delete removes the object that was looked at, and no other: the preconditions see to that.
+func (t *task) delete(ctx context.Context) error { return t.deleteBy(ctx, t.client) }
+
+func (t *task) deleteBy(ctx context.Context, c client.Client) error {
+	uid, revision := t.live.GetUID(), t.live.GetResourceVersion()
+	return c.Delete(ctx, t.live, client.Preconditions{UID: &uid, ResourceVersion: &revision}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 }
 
 // look reads the object, and tells whether it is there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -57,20 +58,36 @@ func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 	ctx, warned := collectWarnings(ctx)
 	defer func() { t.result.Warnings = warned.texts() }()
 	if t.Policy == CreateOnly {
-		if t.live != nil {
-			return "read", Unchanged, nil
-		}
-		return "create", Created, t.create(ctx)
+		return t.once(ctx)
 	}
 	stamp(t.wanted)
 	if t.live == nil {
 		return "create", Created, t.create(ctx)
 	}
 	warned.add(prune(t.engine.Client.Scheme(), t.wanted)...)
-	if asWanted(t.wanted, t.live, t.engine.FieldManager) {
+	managers := t.predecessors()
+	if managers.Len() == 0 && asWanted(t.wanted, t.live, t.engine.FieldManager) {
 		return "read", Unchanged, nil
 	}
-	return "apply", Configured, t.apply(ctx)
+	return "apply", Configured, t.apply(ctx, managers.Insert(t.engine.FieldManager))
+}
+
+// once creates the object, unless it is there, and not only a placeholder.
+func (t *task) once(ctx context.Context) (verb string, _ Outcome, _ error) {
+	if t.live == nil {
+		return "create", Created, t.create(ctx)
+	}
+	if t.Displaces == nil || !t.Displaces(t.live) {
+		return "read", Unchanged, nil
+	}
+	// Whoever may not create it is refused before anything goes. The placeholder is the engine's.
+	if err := t.create(ctx); !apierrors.IsAlreadyExists(err) {
+		return "create", Created, err
+	}
+	if err := t.deleteBy(ctx, t.engine.Client); client.IgnoreNotFound(err) != nil {
+		return "delete the placeholder", Failed, err
+	}
+	return "create", Created, t.create(ctx)
 }
 
 // create makes the object by a plain create rather than by an apply: that fails when somebody else was faster, and needs the
@@ -83,11 +100,15 @@ func (t *task) create(ctx context.Context) error {
 	return nil
 }
 
-// apply takes over the wanted fields. Fields that were wanted before, and no longer are, go.
-func (t *task) apply(ctx context.Context) error {
-	if err := t.adoptCreated(ctx); err != nil {
+// apply takes over the wanted fields. Fields that were wanted before, and no longer are, go. It is refused when the object is not the
+// one that was looked at any more: it may belong to somebody else by now.
+func (t *task) apply(ctx context.Context, before sets.Set[string]) error {
+	revision, err := t.adopt(ctx, before)
+	if err != nil {
 		return err
 	}
+	t.wanted.SetUID(t.live.GetUID())
+	t.wanted.SetResourceVersion(revision)
 	configuration := client.ApplyConfigurationFromUnstructured(t.wanted)
 	if err := t.client.Apply(ctx, configuration, client.FieldOwner(t.engine.FieldManager), client.ForceOwnership); err != nil {
 		return err
@@ -96,20 +117,39 @@ func (t *task) apply(ctx context.Context) error {
 	return nil
 }
 
-// adoptCreated turns what the create recorded as our fields into what an apply records, so that the two do not both own them.
-func (t *task) adoptCreated(ctx context.Context) error {
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(t.live, sets.New(t.engine.FieldManager), t.engine.FieldManager)
+// predecessors are those field managers of the caller that still have fields of the object.
+func (t *task) predecessors() sets.Set[string] {
+	found := sets.New[string]()
+	if t.Predecessors == nil {
+		return found
+	}
+	names := sets.New(t.Predecessors(t.live)...)
+	for _, entry := range t.live.GetManagedFields() {
+		if entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == "" && names.Has(entry.Manager) {
+			found.Insert(entry.Manager)
+		}
+	}
+	return found
+}
+
+// adopt turns what a create, or predecessors, recorded as their fields into what an apply records, so that no two own them. It returns
+// the revision of the object after that.
+func (t *task) adopt(ctx context.Context, managers sets.Set[string]) (revision string, _ error) {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(t.live, managers, t.engine.FieldManager)
 	if err != nil {
-		return fmt.Errorf("take over the fields that it was created with: %w", err)
+		return "", fmt.Errorf("take over the fields that it was written with: %w", err)
 	}
 	if patch == nil {
-		return nil
+		return t.live.GetResourceVersion(), nil
 	}
 	target := &unstructured.Unstructured{}
 	target.SetGroupVersionKind(t.live.GroupVersionKind())
 	target.SetNamespace(t.live.GetNamespace())
 	target.SetName(t.live.GetName())
-	return t.client.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(t.engine.FieldManager))
+	if err := t.client.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(t.engine.FieldManager)); err != nil {
+		return "", err
+	}
+	return target.GetResourceVersion(), nil
 }
 
 // done records a written object.

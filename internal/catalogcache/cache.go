@@ -21,8 +21,13 @@ type Cache struct {
 	// sizes and times, and Dir and FS check every byte of the index.
 	Enforce bool
 
-	dir string
+	dir      string
+	program  string        // the build that is running
+	building chan struct{} // has room for those who build an index
 }
+
+// maxBuilding is how many indexes are built at once: each takes several times the memory that the index needs afterwards.
+const maxBuilding = 2
 
 // The files in the directory, each named by a digest.
 const (
@@ -37,7 +42,7 @@ func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open the cache of catalogs %s: %w", dir, err)
 	}
-	return &Cache{dir: dir}, nil
+	return &Cache{dir: dir, program: program(), building: make(chan struct{}, maxBuilding)}, nil
 }
 
 // FS is the index of the catalog in fsys, whose content digest identifies: the
@@ -62,6 +67,12 @@ func (c *Cache) index(ctx context.Context, digest string, build func(path string
 	defer unlock()
 	if x := c.open(ctx, path); x != nil {
 		return x, nil // somebody else has built it in the meantime
+	}
+	select {
+	case c.building <- struct{}{}:
+		defer func() { <-c.building }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("build the index of catalog %s in %s: %w", digest, c.dir, context.Cause(ctx))
 	}
 	x, err := build(path)
 	// Reading takes several times the memory that is needed afterwards. Whoever
@@ -88,6 +99,17 @@ func (c *Cache) open(ctx context.Context, path string) *catalog.Index {
 // path is the file of a kind for a content. Another build of the program may
 // judge catalogs in another way, so it has files of its own.
 func (c *Cache) path(digest, suffix string) string {
-	sum := sha256.Sum256([]byte(digest + "\n" + program()))
-	return filepath.Join(c.dir, hex.EncodeToString(sum[:])+suffix)
+	return filepath.Join(c.dir, stem(digest)+shorthand(c.program)+suffix)
+}
+
+// stem begins the names of all files for a content, whichever build wrote them.
+func stem(digest string) string {
+	sum := sha256.Sum256([]byte(digest))
+	return hex.EncodeToString(sum[:]) + "-"
+}
+
+// shorthand stands for a build of the program in the name of a file.
+func shorthand(program string) string {
+	sum := sha256.Sum256([]byte(program))
+	return hex.EncodeToString(sum[:8])
 }

@@ -84,7 +84,7 @@ func dirVersion(t *testing.T, c *Cache, dir string) string {
 // files are the files of a cache with a suffix.
 func files(t *testing.T, c *Cache, suffix string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(c.dir, strings.Repeat("[0-9a-f]", 64)+suffix))
+	names, err := filepath.Glob(filepath.Join(c.dir, strings.Repeat("[0-9a-f]", 64)+"*"+suffix))
 	if err != nil {
 		t.Fatal(err)
 	}

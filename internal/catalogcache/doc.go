@@ -4,7 +4,8 @@
 // Any number of processes may use the same directory, and each may be killed at
 // any moment: an index appears by one rename, complete or not at all, and is
 // built again when it is damaged or another build of the program wrote it.
-// What else is in the directory is left alone.
+// What another build has made is only used where there is nothing else, see
+// [Cache.Earlier]. What else is in the directory is left alone.
 //
 // An index is found by what it was made from, never by a name alone: by the
 // digest of an image, or of the content of a directory. To find out that a

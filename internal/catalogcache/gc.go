@@ -25,22 +25,20 @@ type GCStats struct {
 const orphanAge = time.Hour
 
 // ours is what the files of a cache are called.
-var ours = regexp.MustCompile(`^([0-9a-f]{64}\.(index|record|lock)|\.index-.+)$`)
+var ours = regexp.MustCompile(`^([0-9a-f]{64}(-[0-9a-f]{16})?\.(index|record|lock)|\.index-.+)$`)
 
 // GC removes the indexes that nobody has asked for during the given time, those
-// of the digests in keep aside, and what killed processes have left. An index
-// that is open stays readable. What this process may not remove is left: the
+// of the digests in keep aside, and what killed processes have left. As long as
+// this build has no index of its own for a digest, those of others are kept: the
+// content may not be had any more. An index that is open stays readable. What this process may not remove is left: the
 // cache in an image belongs to who built it, and may be read-only.
 func (c *Cache) GC(ctx context.Context, unused time.Duration, keep ...string) (GCStats, error) {
 	var stats GCStats
-	kept := map[string]bool{}
-	for _, digest := range keep {
-		kept[filepath.Base(c.path(digest, indexSuffix))] = true
-	}
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return stats, fmt.Errorf("collect garbage in the cache of catalogs: %w", err)
 	}
+	kept := c.kept(entries, keep)
 	for _, entry := range entries {
 		if ctx.Err() != nil {
 			return stats, fmt.Errorf("collect garbage in the cache of catalogs %s: %w", c.dir, context.Cause(ctx))
@@ -72,4 +70,23 @@ func (c *Cache) GC(ctx context.Context, unused time.Duration, keep ...string) (G
 		}
 	}
 	return stats, nil
+}
+
+// kept are the names of the files that hold the indexes of digests.
+func (c *Cache) kept(entries []fs.DirEntry, digests []string) map[string]bool {
+	names := map[string]bool{}
+	others := map[string]bool{} // the stems of those that this build has no index of
+	for _, digest := range digests {
+		own := c.path(digest, indexSuffix)
+		names[filepath.Base(own)] = true
+		if _, err := os.Stat(own); err != nil {
+			others[stem(digest)] = true
+		}
+	}
+	for _, entry := range entries {
+		if before, _, ok := strings.Cut(entry.Name(), "-"); ok && others[before+"-"] && strings.HasSuffix(entry.Name(), indexSuffix) {
+			names[entry.Name()] = true
+		}
+	}
+	return names
 }

@@ -24,29 +24,45 @@ func (r Reader) Digest(ctx context.Context, ref string, auth image.Auth) (string
 	return r.Images.Digest(ctx, ref, auth)
 }
 
-// Read is the index of the catalog in an image, and the digest of that image. The caller may close the index.
+// Read is the index of the catalog in an image, and the digest of that image. It refuses one without a package. The caller may close the
+// index.
 func (r Reader) Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error) {
+	x, digest, where, err := r.open(ctx, ref, auth)
+	if err == nil {
+		err = Check(x, where)
+	}
+	if err != nil && x != nil {
+		return nil, "", errors.Join(err, x.Close())
+	}
+	return x, digest, err
+}
+
+// Open is Read for callers who judge the index themselves.
+func (r Reader) Open(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, error) {
+	x, _, _, err := r.open(ctx, ref, auth)
+	return x, err
+}
+
+// open also says where the catalog is.
+func (r Reader) open(ctx context.Context, ref string, auth image.Auth) (x *catalog.Index, digest, where string, err error) {
 	img, err := r.Images.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog})
 	if err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	defer img.Close()
 	dir, err := image.CatalogDir(img.Labels)
 	if err != nil {
-		return nil, "", fmt.Errorf("image %s holds no file-based catalog: %w", img.Ref, err)
+		return nil, "", "", fmt.Errorf("image %s holds no file-based catalog: %w", img.Ref, err)
 	}
+	where = fmt.Sprintf("directory %s of image %s", dir, img.Ref)
 	tree, err := fs.Sub(img.FS(), dir)
 	if err != nil {
-		return nil, "", fmt.Errorf("read directory %s of image %s: %w", dir, img.Ref, err)
+		return nil, "", "", fmt.Errorf("read %s: %w", where, err)
 	}
-	x, err := r.Indexes.FS(ctx, img.Digest, tree)
-	if err != nil {
-		return nil, "", fmt.Errorf("index the catalog in directory %s of image %s: %w", dir, img.Ref, err)
+	if x, err = r.Indexes.FS(ctx, img.Digest, tree); err != nil {
+		return nil, "", "", fmt.Errorf("index the catalog in %s: %w", where, err)
 	}
-	if err := Check(x, fmt.Sprintf("directory %s of image %s", dir, img.Ref)); err != nil {
-		return nil, "", errors.Join(err, x.Close())
-	}
-	return x, img.Digest, nil
+	return x, img.Digest, where, nil
 }
 
 // Check refuses an index without any package, which nobody can want to be served, and says what is wrong with the content of where.

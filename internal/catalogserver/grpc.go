@@ -42,7 +42,7 @@ func newGRPC(source Source, health *Health, log *slog.Logger, stall time.Duratio
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idlePing, Timeout: pingTime, MaxConnectionIdle: idleConnection}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(logUnary(log)),
-		grpc.ChainStreamInterceptor(logStream(log), limitStalls(stall)),
+		grpc.ChainStreamInterceptor(logStream(log), limitWaiting(), limitStalls(stall)),
 	)
 	r := router{source, health}
 	registry.RegisterRegistryServer(s, &registryServer{router: r})

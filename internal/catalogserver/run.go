@@ -126,7 +126,7 @@ func (s *server) listen(group *errgroup.Group) error {
 		*l.at = listener.Addr()
 		s.onStop(l.stop)
 		group.Go(func() error {
-			err := l.serve(netutil.LimitListener(listener, maxConnections))
+			err := l.serve(Limit(listener))
 			if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
 				return fmt.Errorf("serve %s at %s: %w", l.what, listener.Addr(), err)
 			}
@@ -139,6 +139,9 @@ func (s *server) listen(group *errgroup.Group) error {
 	}
 	return nil
 }
+
+// Limit lets a server have no more than so many clients at once; others wait until one goes.
+func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }
 
 // start reads all catalogs.
 func (s *server) start(ctx context.Context) ([]*watcher, error) {

@@ -47,6 +47,7 @@ func commands(s command.Streams) []*cobra.Command {
 		newDemoCommand(s),
 		newInstallCommand(s),
 		newManagerCommand(s),
+		newPlanCommand(s),
 		newStatusCommand(s),
 		newVersionCommand(s),
 	)

@@ -1,5 +1,5 @@
-// Package clusterversion remembers the version of the cluster for controllers that look at it in every pass. It never fails: who needs to
-// tell of an error asks the cluster itself.
+// Package clusterversion remembers the version of the cluster for controllers that look at it in every pass: it changes when the cluster is
+// upgraded. Start reading at Server; Remembered is for who goes on without the version.
 package clusterversion
 
 import (
@@ -7,15 +7,59 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Life is how long a version is remembered: it changes when the cluster is upgraded.
-const Life = time.Minute
+const (
+	// Life is how long a version is remembered.
+	Life = time.Minute
+	// failureLife is how long it is remembered that there is no version to be had.
+	failureLife = 5 * time.Second
+)
 
-// Remembered asks the cluster for its version now and then. All fields have to be set; V is the form that the version is wanted in.
+// Server is the version endpoint of a cluster, asked now and then. It is a discovery.ServerVersionInterface itself. Its fields have to be
+// set.
+type Server struct {
+	Server discovery.ServerVersionInterface
+	Clock  clock.PassiveClock
+
+	mutex sync.Mutex
+	known *version.Info
+	err   error
+	until time.Time
+}
+
+// ServerVersion returns the version of the cluster: the last one that is known when it cannot be had, and the error when there never was
+// one.
+func (s *Server) ServerVersion() (*version.Info, error) {
+	info, _, err := s.ask()
+	return info, err
+}
+
+// ask tells besides whether the cluster was asked just now, and then what came of it.
+func (s *Server) ask() (known *version.Info, now bool, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if now = !s.Clock.Now().Before(s.until); now {
+		life := Life
+		var info *version.Info
+		if info, s.err = s.Server.ServerVersion(); s.err == nil {
+			s.known = info
+		} else {
+			life = failureLife
+		}
+		s.until = s.Clock.Now().Add(life)
+	}
+	if s.known != nil {
+		return s.known, now, nil
+	}
+	return nil, now, s.err
+}
+
+// Remembered is the version of a cluster in the form that it is wanted in, V. It never fails. All fields have to be set.
 type Remembered[V any] struct {
 	Server discovery.ServerVersionInterface
 	Clock  clock.PassiveClock
@@ -23,19 +67,22 @@ type Remembered[V any] struct {
 	// Without says, in the log, what is not done while the version is not known.
 	Without string
 
-	mutex sync.Mutex
-	known V
-	until time.Time
+	mutex  sync.Mutex
+	server *Server
+	known  V
 }
 
 // Get returns the version of the cluster: the last one that is known when it cannot be had, and the zero value when there never was one.
 func (r *Remembered[V]) Get(ctx context.Context) V {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.Clock.Now().Before(r.until) {
+	if r.server == nil {
+		r.server = &Server{Server: r.Server, Clock: r.Clock}
+	}
+	info, now, err := r.server.ask()
+	if !now {
 		return r.known
 	}
-	info, err := r.Server.ServerVersion()
 	if err == nil {
 		var found V
 		if found, err = r.Parse(info.GitVersion); err == nil {
@@ -45,6 +92,5 @@ func (r *Remembered[V]) Get(ctx context.Context) V {
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "the version of the cluster cannot be found out; "+r.Without)
 	}
-	r.until = r.Clock.Now().Add(Life)
 	return r.known
 }

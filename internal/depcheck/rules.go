@@ -38,7 +38,7 @@ var rules = []rule{
 	{pkg: "internal/image", may: []string{"internal/filelock"}},
 	{pkg: "internal/catalogcache", may: []string{"catalog", "internal/filelock"}},
 	{pkg: "internal/catalogimage", may: []string{"catalog", "internal/catalogcache", "internal/image"}},
-	{pkg: "internal/catalogserver", may: []string{"api/registry", "catalog", "internal/catalogcache", "internal/image"}},
+	{pkg: "internal/catalogserver", may: []string{"api/registry", "catalog", "internal/catalogcache", "internal/catalogimage", "internal/image"}},
 	{pkg: "internal/registryclient", may: []string{"api/registry", "catalog"}},
 	{pkg: "internal/certs"},
 	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/catalogset", "internal/inorder", "internal/packageserver"}, client: true},
@@ -48,6 +48,7 @@ var rules = []rule{
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/clusterversion", client: true},
 	{pkg: "internal/metrics"},
+	{pkg: "internal/tenancy", may: []string{"api/operators"}},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
@@ -59,6 +60,7 @@ var rules = []rule{
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver"), client: true},
 	{pkg: "internal/devcluster", may: []string{"internal/image", "internal/devcluster"}, client: true},
 	{pkg: "internal/configmapcatalog", may: []string{"catalog", "internal/image", "internal/packagemanifest"}},
+	{pkg: "internal/planview", may: []string{"api/operators", "bundle", "internal/unpack"}},
 	{pkg: "internal/inspect", may: append(libraries, "api"), client: true},
 	{pkg: "internal/install", may: append(libraries, "api", "internal/inspect"), client: true},
 	{pkg: "internal/publish", may: append(libraries, "api")},
@@ -80,7 +82,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -25,6 +25,35 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
+// MainAlone is Main for a package whose tests run a manager of the whole cluster: it would work on the namespaces of other packages as
+// well, so the package has a cluster of its own. What is to be done after the tests is done before that ends.
+func MainAlone(m *testing.M, after ...func()) {
+	join = joinAlone
+	code := m.Run()
+	for _, do := range after {
+		do()
+	}
+	stopAlone()
+	os.Exit(code)
+}
+
+// join is how this process comes to its cluster; stopAlone ends one that it has for itself.
+var (
+	join      = joinShared
+	stopAlone = func() {}
+)
+
+func joinAlone(ctx context.Context) (*Client, error) {
+	client, data, err := startAlone(ctx, sharedNodes)
+	stopAlone = func() {
+		if client != nil {
+			_ = client.Stop(context.Background()) // it ends with this process anyway
+		}
+		_ = os.RemoveAll(data)
+	}
+	return client, err
+}
+
 // environmentOfTests is what the tests of this process use.
 type environmentOfTests struct {
 	kubeconfig string
@@ -39,7 +68,7 @@ var shared = sync.OnceValues(func() (*environmentOfTests, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
 	defer cancel()
-	client, err := joinShared(ctx)
+	client, err := join(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("shared cluster of the tests: %w", err)
 	}

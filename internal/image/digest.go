@@ -12,18 +12,18 @@ import (
 )
 
 // Digest returns the digest that a reference stands for now: that of its
-// manifest, or of its index. For a tag it is asked for with one HEAD request; a
+// manifest, or of its index. For a tag it is asked for with a HEAD request; a
 // reference with a digest needs no request.
 func (s *Store) Digest(ctx context.Context, ref string, auth Auth) (string, error) {
 	named, err := parseReference(ref)
 	if err != nil {
 		return "", complete(err, "resolve", ref)
 	}
-	d, err := s.resolve(ctx, named, auth, Limits{}.withDefaults())
+	found, err := s.resolve(ctx, named, auth, Limits{}.withDefaults())
 	if err != nil {
 		return "", complete(err, "resolve", ref)
 	}
-	return d.String(), nil
+	return found.digest.String(), nil
 }
 
 // Exists proves that the registry has the image, also when the reference has
@@ -39,24 +39,32 @@ func (s *Store) Exists(ctx context.Context, ref string, auth Auth) error {
 	return nil
 }
 
-func (s *Store) resolve(ctx context.Context, named reference.Named, auth Auth, limits Limits) (digest.Digest, error) {
+// resolved is what a reference stands for, and who said so: nobody, when it has
+// a digest itself.
+type resolved struct {
+	digest digest.Digest
+	by     *endpoint
+}
+
+func (s *Store) resolve(ctx context.Context, named reference.Named, auth Auth, limits Limits) (resolved, error) {
 	if canonical, ok := named.(reference.Canonical); ok {
-		return canonical.Digest(), nil
+		return resolved{digest: canonical.Digest()}, nil
 	}
 	return s.ask(ctx, named, auth, limits)
 }
 
 // ask gets the digest from the first endpoint that knows it.
-func (s *Store) ask(ctx context.Context, named reference.Named, auth Auth, limits Limits) (digest.Digest, error) {
+func (s *Store) ask(ctx context.Context, named reference.Named, auth Auth, limits Limits) (resolved, error) {
 	endpoints, err := s.config.endpoints(named, auth)
 	if err != nil {
-		return "", err
+		return resolved{}, err
 	}
-	return patiently(ctx, s.config.Retries, func() (digest.Digest, error) {
-		return first(ctx, endpoints, func(e endpoint) (digest.Digest, error) {
+	return patiently(ctx, s.config.Retries, func() (resolved, error) {
+		return first(ctx, endpoints, func(e endpoint) (resolved, error) {
 			w := newWatch(ctx, limits.Stall)
 			defer w.stop()
-			return ask(w, e)
+			d, err := ask(w, e)
+			return resolved{d, &e}, err
 		})
 	})
 }

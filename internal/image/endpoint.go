@@ -19,6 +19,9 @@ import (
 type endpoint struct {
 	named reference.Named // what to ask that place for
 	sys   *types.SystemContext
+
+	identity  string // of the credentials, for what is remembered of access
+	elsewhere string // what the pull secrets have instead of credentials
 }
 
 // host returns the host[:port] of the endpoint.
@@ -44,7 +47,11 @@ func (c Config) endpoints(named reference.Named, auth Auth) ([]endpoint, error) 
 		if err != nil {
 			return nil, err
 		}
-		endpoints = append(endpoints, endpoint{named: source.Reference, sys: sys})
+		identity, err := secrets.identity(source.Reference)
+		if err != nil {
+			return nil, err
+		}
+		endpoints = append(endpoints, endpoint{named: source.Reference, sys: sys, identity: identity, elsewhere: auth.elsewhere(secrets, source.Reference)})
 	}
 	return endpoints, nil
 }
@@ -174,6 +181,7 @@ func first[T any](ctx context.Context, endpoints []endpoint, try func(endpoint) 
 		if ctx.Err() != nil || KindOf(err) == "" || KindOf(err) == LimitExceeded {
 			return zero, err
 		}
+		err = e.explain(err)
 		if i < len(endpoints)-1 {
 			failures = append(failures, "mirror "+e.host()+": "+reasonOf(err))
 			continue

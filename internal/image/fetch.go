@@ -5,43 +5,59 @@ import (
 	"os"
 
 	"github.com/opencontainers/go-digest"
-	"go.podman.io/image/v5/docker/reference"
 
 	"fairlead.dev/fairlead/internal/filelock"
 )
 
-// fetch reads an image from the first endpoint that has it into the store.
-func (s *Store) fetch(ctx context.Context, pinned reference.Canonical, o PullOptions, limits Limits) (*pack, func(string) bool, error) {
-	unlock, err := filelock.Lock(ctx, s.path(locksDir, pinned.Digest()))
+// fetching is one image on its way out of the store, or into it.
+type fetching struct {
+	store     *Store
+	digest    digest.Digest
+	said      *endpoint // which named the digest just now; nil when the reference has it
+	endpoints []endpoint
+	options   PullOptions
+	limits    Limits
+	wanted    func(string) bool // known once the labels are
+}
+
+// image takes the image from the store, or reads it from the first endpoint
+// that has it into the store.
+func (f *fetching) image(ctx context.Context) (*pack, error) {
+	if p, err := f.cached(ctx); p != nil || err != nil {
+		return p, err
+	}
+	unlock, err := filelock.Lock(ctx, f.store.path(locksDir, f.digest))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer unlock()
 	// Whoever held the lock before has probably fetched just this.
-	if p, wanted, err := s.open(pinned.Digest(), o); p != nil || err != nil {
-		return p, wanted, err
+	if p, err := f.cached(ctx); p != nil || err != nil {
+		return p, err
 	}
-	endpoints, err := s.config.endpoints(pinned, o.Auth)
-	if err != nil {
-		return nil, nil, err
-	}
-	f := fetching{store: s, digest: pinned.Digest(), options: o, limits: limits}
-	p, err := patiently(ctx, s.config.Retries, func() (*pack, error) {
-		return first(ctx, endpoints, func(e endpoint) (*pack, error) { return f.from(ctx, e) })
+	return patiently(ctx, f.store.config.Retries, func() (*pack, error) {
+		return first(ctx, f.endpoints, func(e endpoint) (*pack, error) {
+			p, err := f.from(ctx, e)
+			if err == nil {
+				f.store.grant(f.digest, e)
+			}
+			return p, err
+		})
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, f.wanted, nil
 }
 
-// fetching is one image on its way into the store.
-type fetching struct {
-	store   *Store
-	digest  digest.Digest
-	options PullOptions
-	limits  Limits
-	wanted  func(string) bool // known once the labels are
+// cached takes the image from the store. It returns nil when the store does not
+// hold all that is wanted, or not for these credentials.
+func (f *fetching) cached(ctx context.Context) (*pack, error) {
+	p, wanted, err := f.store.open(f.digest, f.options)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if !f.store.mayRead(ctx, f.digest, f.said, f.endpoints, f.limits) {
+		return nil, p.file.Close()
+	}
+	f.wanted = wanted
+	return p, nil
 }
 
 // from reads the image from one endpoint.

@@ -38,6 +38,7 @@ type stored struct {
 // stay readable. A nil keep wants nothing.
 func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes int64) (GCStats, error) {
 	s.removeOrphans()
+	defer s.removeAccess()
 	var stats GCStats
 	var candidates []stored
 	for _, kind := range []string{blobsDir, imagesDir} {

@@ -33,11 +33,11 @@ func (s *Store) platforms(ctx context.Context, ref string, auth Auth, limits Lim
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.resolve(ctx, named, auth, limits)
+	found, err := s.resolve(ctx, named, auth, limits)
 	if err != nil {
 		return nil, err
 	}
-	pinned, err := pin(named, d)
+	pinned, err := pin(named, found.digest)
 	if err != nil {
 		return nil, err
 	}

@@ -54,9 +54,10 @@ func (i *Image) FS() fs.FS { return i.tree }
 func (i *Image) Close() error { return i.file.Close() }
 
 // Pull returns the wanted files of an image. A tag is asked for at the registry
-// each time, with one HEAD request. What its digest, or a reference with a
-// digest, names is read from the store when it is there, without the registry:
-// who knows the digest may read it.
+// each time, with a HEAD request. What its digest, or a reference with a digest,
+// names is read from the store when it is there and these credentials have read
+// it before, without the registry. With other credentials the registry is asked
+// whether they may read it; while it does not answer they get nothing.
 //
 // Pulls of the same image at the same time, in this process or in another that
 // shares the store, wait for each other and read it once.
@@ -78,24 +79,24 @@ func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limi
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.resolve(ctx, named, o.Auth, limits)
+	found, err := s.resolve(ctx, named, o.Auth, limits)
 	if err != nil {
 		return nil, err
 	}
-	pinned, err := pin(named, d)
+	pinned, err := pin(named, found.digest)
 	if err != nil {
 		return nil, err
 	}
-	p, wanted, err := s.open(pinned.Digest(), o)
+	endpoints, err := s.config.endpoints(pinned, o.Auth)
 	if err != nil {
 		return nil, err
 	}
-	if p == nil {
-		if p, wanted, err = s.fetch(ctx, pinned, o, limits); err != nil {
-			return nil, err
-		}
+	f := &fetching{store: s, digest: found.digest, said: found.by, endpoints: endpoints, options: o, limits: limits}
+	p, err := f.image(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return newImage(pinned, p, wanted), nil
+	return newImage(pinned, p, f.wanted), nil
 }
 
 // newImage shows the wanted part of a pack. The pack may hold more, when others

@@ -22,6 +22,7 @@ import (
 //
 //	blobs/<algorithm>-<hex>   what Put has stored
 //	images/<algorithm>-<hex>  packs, by the digest of the manifest or index
+//	access/<algorithm>-<hex>  which repositories delivered that image, to whom
 //	locks/<algorithm>-<hex>   held by the process that pulls that image
 //	tmp/                      what is being written
 type Store struct {
@@ -43,12 +44,13 @@ const orphanAge = time.Hour
 // Open opens the content store in dir and makes it when it is not there.
 func Open(dir string, cfg Config) (*Store, error) {
 	s := &Store{dir: dir, config: cfg}
-	for _, sub := range []string{blobsDir, imagesDir, locksDir, tmpDir} {
+	for _, sub := range []string{blobsDir, imagesDir, accessDir, locksDir, tmpDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("open content store %s: %w", dir, err)
 		}
 	}
 	s.removeOrphans()
+	s.removeAccess()
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package image
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -25,8 +26,13 @@ var flapping = []struct {
 	{regexp.MustCompile(`\b(read|write|dial) (tcp|udp)([46]?) \S+->(\S+?)(:?)(\s|$)`), "$1 $2$3 $4$5$6"}, // own end of a connection
 	{regexp.MustCompile(`(https?://[^\s"?]+)\?[^\s"]*`), "$1"},                                           // signed URLs
 	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "..."},
-	{regexp.MustCompile(`(?i)\b(request|trace|correlation)[ _-]?id\b["']?[:= ]+["']?[^\s"',;)]+`), "$1 id ..."},
+	{regexp.MustCompile(`(?i)\b(request|trace|correlation|host|ray|session|span)[ _-]?id\b["']?[:= ]+["']?[^\s"',;)]+`), "$1 id ..."},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "..."},
+	{regexp.MustCompile(`\b\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`), "..."},
+	{regexp.MustCompile(`\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [A-Z]{3}`), "..."},
+	{regexp.MustCompile(`(?i)\b(trace|span|request|reference)( |: ?)#?[0-9a-f.]{16,}`), "$1$2..."},
+	{regexp.MustCompile(`\b1\d{9}(\d{3})?\b`), "..."}, // seconds or milliseconds since 1970
+	{regexp.MustCompile(`(?i)\b(again|retry|retrying|resets?) (in|after) \d[\d.]*( ?([mµn]?s|m|h|(milli)?seconds?|minutes?|hours?))?\b`), "$1 $2 ..."},
 	{regexp.MustCompile(`(?i)\bretry-after: ?[^\s,;]+`), "retry-after: ..."},
 	{regexp.MustCompile(`\(heuristic tuning data: [^)]*\): `), ""},
 	{regexp.MustCompile(`after reconnecting at offset \d+`), "after reconnecting"},
@@ -87,9 +93,18 @@ func registryWords(code, message string) string {
 
 // networkWords formats an error of a connection with the host it was made to:
 // the rest of the URL is in the image's reference already.
+// A host with a name may have many addresses, of which each attempt takes one.
 func networkWords(err *url.Error) string {
-	if u, parseErr := url.Parse(err.URL); parseErr == nil {
-		return steady(u.Host + ": " + err.Err.Error())
+	text := err.Err.Error()
+	u, parseErr := url.Parse(err.URL)
+	if parseErr != nil {
+		return steady(text)
 	}
-	return steady(err.Err.Error())
+	if net.ParseIP(u.Hostname()) == nil {
+		text = peer.ReplaceAllString(text, "$1$2")
+	}
+	return steady(u.Host + ": " + text)
 }
+
+// peer matches an address that a connection was made to.
+var peer = regexp.MustCompile(`\b((?:dial|read|write) tcp[46]?) (?:\S+->)?[0-9a-fA-F.:\[\]]+:\d+(:)`)

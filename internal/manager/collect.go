@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/go-logr/logr"
@@ -25,6 +27,7 @@ const unusedIndexAge = 24 * time.Hour
 // collector keeps the content store within its size, and the indexes to those in use. It is a manager.Runnable.
 type collector struct {
 	stores
+	records  string // the directory of notes about which content catalogs served last
 	reader   client.Reader
 	maxBytes int64
 	log      logr.Logger
@@ -68,6 +71,24 @@ func (c collector) collect(ctx context.Context) error {
 		}
 	}
 	_, contents := c.contents.GC(ctx, func(digest string) bool { return needed[digest] }, c.maxBytes)
-	_, indexes := c.indexes.GC(ctx, unusedIndexAge, c.catalogs.Digests()...)
-	return errors.Join(contents, indexes)
+	return errors.Join(contents, c.collectIndexes(ctx))
+}
+
+// collectIndexes removes the indexes that are neither served nor about to be: after a start catalogs are recalled one by one, and what they
+// served last may not be to be had from anywhere else.
+func (c collector) collectIndexes(ctx context.Context) error {
+	var all v1alpha1.CatalogSourceList
+	if err := c.reader.List(ctx, &all); err != nil {
+		return fmt.Errorf("list the CatalogSources whose indexes are to be kept: %w", err)
+	}
+	exist := map[catalogset.Ref]bool{}
+	for i := range all.Items {
+		exist[catalogset.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name}] = true
+	}
+	recorded, err := catalogsource.Recorded(c.records, func(ref catalogset.Ref) bool { return exist[ref] }, unusedIndexAge)
+	if err != nil {
+		return err
+	}
+	_, err = c.indexes.GC(ctx, unusedIndexAge, append(recorded, c.catalogs.Digests()...)...)
+	return err
 }

@@ -103,3 +103,52 @@ func age(t *testing.T, dir string, by time.Duration) {
 		t.Fatal(err)
 	}
 }
+
+// TestCollectKeepsWhatWillBeServed: right after a start nothing is served yet, and what catalogs served last may not be to be had from
+// anywhere else.
+func TestCollectKeepsWhatWillBeServed(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStores(Options{StoreDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := filepath.Join(dir, recordsDir)
+	if err := os.MkdirAll(records, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"there", "gone"} {
+		x, err := s.indexes.FS(t.Context(), "sha256:"+name, fstest.MapFS{"catalog.json": {Data: []byte(`{"schema":"olm.package","name":"a","defaultChannel":"stable"}`)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Close()
+		if err := os.WriteFile(filepath.Join(records, name+".json"), fmt.Appendf(nil, `{"Namespace":"olm","Name":%q,"Digest":"sha256:%s"}`, name, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age(t, dir, 2*unusedIndexAge)
+	scheme, err := Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "there"}}
+	c := collector{stores: s, records: records, reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(there).Build(), maxBytes: DefaultStoreBytes}
+	if err := c.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"there", "gone"} {
+		x, kept := s.indexes.Get(t.Context(), "sha256:"+name)
+		if kept {
+			x.Close()
+		}
+		_, noted := os.Stat(filepath.Join(records, name+".json"))
+		if want := name == "there"; kept != want || (noted == nil) != want {
+			t.Errorf("what a catalog served that is %s: kept %t, noted %v", name, kept, noted)
+		}
+	}
+	// Notes that cannot be read are no reason to remove anything.
+	c.records = filepath.Join(records, "there.json")
+	if err := c.collect(t.Context()); err == nil {
+		t.Error("notes that cannot be read are taken for none")
+	}
+}

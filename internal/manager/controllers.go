@@ -7,8 +7,12 @@ import (
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/controller/installplan"
+	operatorobject "fairlead.dev/fairlead/internal/controller/operator"
+	"fairlead.dev/fairlead/internal/controller/operatorcondition"
 	"fairlead.dev/fairlead/internal/controller/operatorgroup"
+	"fairlead.dev/fairlead/internal/controller/providedapi"
 	"fairlead.dev/fairlead/internal/controller/subscription"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -41,8 +45,9 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		{"InstallPlan", func() error {
 			return installplan.Setup(mgr, installplan.Options{Clock: c, Manifests: manifests,
 				Catalogs: s.catalogs, Unpacker: unpacker, Notify: plans,
-				Bundles:           installplan.Images{Unpacker: unpacker, Reader: mgr.GetAPIReader()},
+				Bundles:           installplan.Images{Unpacker: unpacker, Reader: mgr.GetAPIReader(), Catalogs: s.catalogs, GlobalNamespace: o.GlobalNamespace},
 				Accounts:          apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
+				Namespaces:        o.Namespaces,
 				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout})
 		}},
 		{"OperatorGroup", func() error {
@@ -50,6 +55,12 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}},
 		{"ClusterServiceVersion", func() error {
 			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces})
+		}},
+		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr) }},
+		{"Operator", func() error { return operatorobject.Setup(mgr, o.Namespaces) }},
+		{"provided API", func() error { return providedapi.Setup(mgr) }},
+		{"copied ClusterServiceVersion", func() error {
+			return copiedcsv.Setup(mgr, copiedcsv.Options{Clock: c, Namespaces: o.Namespaces, Protected: o.ProtectedCopiedCSVNamespaces})
 		}},
 	} {
 		if err := controller.setup(); err != nil {

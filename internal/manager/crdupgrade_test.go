@@ -229,3 +229,74 @@ func TestConversionIsSwitchedOnWhenEndpointsAreReady(t *testing.T) {
 		t.Errorf("%d EndpointSlices, %v", len(slices.Items), err)
 	}
 }
+
+// TestUpgradeOfACRDOwner gives the API from one release to the next another version, which a second operator requires.
+func TestUpgradeOfACRDOwner(t *testing.T) {
+	w := newWorld(t)
+	group := w.apiGroup()
+	old := w.owns(operator{pkg: "op", version: "1.0.0"}, group, "v1 served stored")
+	next := w.owns(operator{pkg: "op", version: "2.0.0"}, group, "v1 served", "v2 served stored")
+	w.create(w.allNamespaces(), w.catalogSource(w.catalog(old)), w.subscribe("op"))
+	w.succeeds("op.v1.0.0")
+	w.gear(group, "v1", "old", 3)
+	w.catalog(old, next)
+	w.succeeds("op.v2.0.0")
+	w.gears(group, "v1 v2, stored v1 v2")
+	w.gear(group, "v2", "new", 4)
+	w.eventually("the CRD to say whom it is installed with", func() error {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := w.client.Get(t.Context(), client.ObjectKey{Name: "gears." + group}, &crd); err != nil {
+			return err
+		}
+		var with []string
+		for key, value := range crd.Annotations {
+			if strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) {
+				with = append(with, value)
+			}
+		}
+		if !slices.Contains(with, w.namespace+"/op.v2.0.0") {
+			return fmt.Errorf("it says %v", with)
+		}
+		return nil
+	})
+}
+
+// TestCRDThatIsThereAlready has one that somebody made by hand, with an object: an operator takes it over, and takes nothing away.
+func TestCRDThatIsThereAlready(t *testing.T) {
+	tests := map[string]struct {
+		there, brought string
+		refused        string
+		ends           string
+	}{
+		"the same":                           {"v1 served stored", "v1 served stored", "", "v1, stored v1"},
+		"with another version":               {"v1 served stored", "v1 served, v2 served stored", "", "v1 v2, stored v1 v2"},
+		"without what objects are stored in": {"v0 served stored", "v1 served stored", "risk of data loss updating", "v0, stored v0"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			group := w.apiGroup()
+			byHand := &apiextensionsv1.CustomResourceDefinition{}
+			if err := json.Unmarshal([]byte(w.owns(operator{pkg: "op", version: "0.0.0"}, group, tc.there).files["manifests/gears.json"]), byHand); err != nil {
+				t.Fatal(err)
+			}
+			byHand.Annotations = map[string]string{"made": "by hand"}
+			w.create(byHand)
+			w.gear(group, strings.Fields(tc.there)[0], "old", 3)
+			o := w.owns(operator{pkg: "op", version: "1.0.0"}, group, strings.Split(tc.brought, ", ")...)
+			w.create(w.allNamespaces(), w.catalogSource(w.catalog(o)), w.subscribe("op"))
+			if tc.refused != "" {
+				w.fails("op.v1.0.0", tc.refused)
+			} else {
+				w.succeeds("op.v1.0.0")
+				w.teeth(group, "v1", 3)
+			}
+			w.gears(group, tc.ends)
+			var crd apiextensionsv1.CustomResourceDefinition
+			if err := w.client.Get(t.Context(), client.ObjectKey{Name: "gears." + group}, &crd); err != nil || crd.Annotations["made"] != "by hand" {
+				t.Errorf("annotations %v, %v", crd.Annotations, err)
+			}
+		})
+	}
+}

@@ -18,11 +18,13 @@ import (
 	"fairlead.dev/fairlead/internal/inspect"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) { devcluster.Main(m) }
+func TestMain(m *testing.M) { devcluster.MainAlone(m) }
 
 // patience is how long a test waits for something that takes well under a second on an idle machine.
 const patience = 60 * time.Second
@@ -139,9 +141,14 @@ func (w *world) succeeds(name string) {
 	})
 }
 
+// csv returns an operator of the namespace. Copies do not count: operators of tests that watch all namespaces are shown here too, and many
+// have the same name.
 func (w *world) csv(name string) (*v1alpha1.ClusterServiceVersion, error) {
 	var csv v1alpha1.ClusterServiceVersion
 	err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &csv)
+	if err == nil && csv.IsCopied() {
+		err = apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "clusterserviceversions"}, name)
+	}
 	return &csv, err
 }
 

@@ -7,19 +7,23 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/image"
 
 	"github.com/go-logr/logr"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -48,6 +52,8 @@ type Options struct {
 	GlobalNamespace string
 	// Namespaces limits the manager to some namespaces; all when empty.
 	Namespaces []string
+	// ProtectedCopiedCSVNamespaces have copies of ClusterServiceVersions even where an OLMConfig disables these.
+	ProtectedCopiedCSVNamespaces []string
 	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all.
 	MetricsAddress string
 	HealthAddress  string
@@ -67,6 +73,10 @@ type Options struct {
 	LeaderElection  bool
 	LeaderNamespace string
 	Log             logr.Logger
+	// Clock tells the time; the real one when nil. Resync is how often everything that is watched is looked at again although nothing
+	// changed; 0 is what the library thinks best, some hours.
+	Clock  clock.Clock
+	Resync time.Duration
 	// Ready, when set, is called once all controllers run.
 	Ready func()
 }
@@ -79,6 +89,9 @@ func Run(ctx context.Context, o Options) error {
 	if o.StoreBytes == 0 {
 		o.StoreBytes = DefaultStoreBytes
 	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
 	s, err := openStores(o)
 	if err != nil {
 		return err
@@ -90,7 +103,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := addControllers(mgr, o, s, clock.RealClock{}); err != nil {
+	if err := addControllers(mgr, o, s, o.Clock); err != nil {
 		return err
 	}
 	if err := addServices(mgr, o, s); err != nil {
@@ -123,6 +136,9 @@ func newManager(o Options) (manager.Manager, error) {
 		// Several managers in one process, as in tests, would otherwise clash over the names of their controllers.
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	}
+	if o.Resync > 0 {
+		options.Cache.SyncPeriod = &o.Resync
+	}
 	config := unlimited(o.Config)
 	config.WarningHandlerWithContext = apply.WarningHandler{}
 	mgr, err := ctrl.NewManager(config, options)
@@ -141,7 +157,7 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 		mgr.Add(r),
 		s.serving.addTo(mgr),
 		addPackageServer(mgr, o, s),
-		mgr.Add(collector{stores: s, reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
+		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
 	)
 }
 
@@ -149,12 +165,17 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 func cacheOptions(namespaces []string, global string) cache.Options {
 	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions()}
 	maps.Copy(o.ByObject, catalogsource.CacheOptions())
+	maps.Copy(o.ByObject, copiedcsv.CacheOptions())
 	if len(namespaces) == 0 {
 		return o
 	}
 	o.DefaultNamespaces = map[string]cache.Config{global: {}}
 	for _, namespace := range namespaces {
 		o.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	// Operators have roles in their target namespaces too, which may be others.
+	for _, object := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
+		o.ByObject[object] = cache.ByObject{Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}}
 	}
 	return o
 }

@@ -78,11 +78,16 @@ func (p *packages) podName() string {
 // advertised is where the API server reaches a server that listens at an address.
 func (p *packages) advertised(ctx context.Context, listening netip.AddrPort) (netip.AddrPort, func(), error) {
 	if p.Route != nil && p.Advertise == "" {
-		if listening.Addr().IsUnspecified() {
-			listening = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), listening.Port())
-		}
-		return p.Route(ctx, listening)
+		return p.Route(ctx, local(listening))
 	}
 	at, err := advertise(p.Advertise, os.Getenv(PodIPVariable), listening)
 	return at, func() {}, err
+}
+
+// local is where a server is reached on its own host.
+func local(listening netip.AddrPort) netip.AddrPort {
+	if listening.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), listening.Port())
+	}
+	return listening
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"time"
 
@@ -27,11 +28,12 @@ const (
 	maxPackageRetry = time.Minute
 )
 
-// packages runs the package server. It is never why a manager ends: operators are installed without it, too.
+// packages runs the package server, in every manager and not only in the one that leads: packages are to be read while that one is replaced.
+// It is never why a manager ends: operators are installed without it, too.
 type packages struct {
 	PackageServer
 	mgr      manager.Manager
-	contents *catalogset.Set
+	contents packageserver.Contents
 	global   string
 	looks    *serving
 	log      logr.Logger
@@ -41,13 +43,53 @@ type packages struct {
 // addPackageServer makes the manager serve packages, when it is to.
 func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 	p, err := o.PackageServer.settle(o.GlobalNamespace)
-	if err != nil || p.Address == noAddress {
+	if err != nil {
 		return err
 	}
-	r := &packages{PackageServer: p, mgr: mgr, contents: s.catalogs, global: o.GlobalNamespace, log: o.Log.WithName("packages"),
-		looks: &serving{reader: mgr.GetClient(), known: s.catalogs, elected: mgr.Elected()}}
-	s.catalogs.OnChange(func(catalogset.Ref) { r.changed.happened() })
+	r := &packages{PackageServer: p, mgr: mgr, global: o.GlobalNamespace, log: o.Log.WithName("packages")}
+	if p.Address == noAddress {
+		return mgr.Add(manager.RunnableFunc(r.clear))
+	}
+	all, err := addStandby(mgr, o, s)
+	if err != nil {
+		return err
+	}
+	started := make(chan struct{})
+	close(started) // catalogs are read whoever leads
+	r.contents, r.looks = all, &serving{reader: mgr.GetClient(), known: all, elected: started}
+	for _, set := range []*catalogset.Set{all.Leading, all.Standby} {
+		set.OnChange(func(catalogset.Ref) { r.changed.happened() })
+	}
 	return mgr.Add(r)
+}
+
+// NeedLeaderElection lets every manager serve.
+func (p *packages) NeedLeaderElection() bool { return false }
+
+// clear is for a manager that does not serve packages: one before it that did, and was killed, has left what keeps namespaces from being
+// deleted.
+func (p *packages) clear(ctx context.Context) error {
+	for retry := minPackageRetry; ctx.Err() == nil; retry = min(2*retry, maxPackageRetry) {
+		left, err := registration.New(p.registration(netip.AddrPort{}, netip.AddrPort{}))
+		if err == nil {
+			err = left.Clear(ctx)
+		}
+		if err == nil {
+			return nil
+		}
+		p.log.Error(err, "what a package server has left may be there still, without which namespaces cannot be deleted; it is tried again", "in", retry)
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry):
+		}
+	}
+	return nil
+}
+
+// registration says what is registered for a server that the API server and other managers reach.
+func (p *packages) registration(at, reached netip.AddrPort) registration.Options {
+	return registration.Options{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Home: os.Getenv(podNamespaceVariable), Address: at, Reached: reached,
+		Pod: registration.Pod{Name: p.podName(), UID: types.UID(os.Getenv(podUIDVariable))}, Clock: clock.RealClock{}, Log: p.log}
 }
 
 // Start serves until the context ends, and tries again what fails.
@@ -93,13 +135,17 @@ func (p *packages) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("serve packages: %w; choose another address, or 0 for none", err)
 	}
 	defer func() { _ = listener.Close() }() // the server has closed it when it served
-	at, remove, err := p.advertised(ctx, listener.Addr().(*net.TCPAddr).AddrPort())
+	listening := listener.Addr().(*net.TCPAddr).AddrPort()
+	at, remove, err := p.advertised(ctx, listening)
 	if err != nil {
 		return fmt.Errorf("serve packages at %s: %w", p.Address, err)
 	}
 	defer remove()
-	registered, err := registration.New(registration.Options{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Address: at,
-		Pod: registration.Pod{Name: p.podName(), UID: types.UID(os.Getenv(podUIDVariable))}, Clock: clock.RealClock{}, Log: p.log})
+	reached := at
+	if p.Route != nil && p.Advertise == "" {
+		reached = local(listening) // the route is for the API server alone; the others are on this host
+	}
+	registered, err := registration.New(p.registration(at, reached))
 	if err != nil {
 		return err
 	}
@@ -107,7 +153,7 @@ func (p *packages) serve(ctx context.Context) (err error) {
 		return err
 	}
 	server, err := packageserver.New(ctx, packageserver.Config{REST: p.mgr.GetConfig(), Cluster: packageserver.Reader{Reader: p.mgr.GetClient()},
-		Contents: p.contents, GlobalNamespace: p.global, Listener: listener, Certificate: registered.Certificate(), Start: time.Now()})
+		Contents: p.contents, GlobalNamespace: p.global, Listener: listener, Certificate: registered.Certificate(), Clock: clock.RealClock{}, Log: p.log})
 	if err != nil {
 		return err
 	}
@@ -127,7 +173,10 @@ func (p *packages) run(ctx context.Context, server *packageserver.Server, regist
 		withdraw() // nobody may come any more
 	}()
 	p.looks.lookAtAll(leading)
-	err := registered.Run(leading)
+	err := server.Open(leading)
+	if err == nil {
+		err = registered.Run(leading)
+	}
 	stop()
 	return errors.Join(err, <-ended)
 }

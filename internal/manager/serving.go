@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/internal/packageserver"
 
 	"github.com/go-logr/logr"
 	"google.golang.org/grpc"
@@ -43,7 +44,7 @@ type serving struct {
 	log      logr.Logger
 	// Whether everything was looked at once is found out by comparing what there is with what is known.
 	reader  client.Reader
-	known   *catalogset.Set
+	known   packageserver.Contents
 	elected <-chan struct{} // closed once this manager reads catalogs
 }
 
@@ -66,7 +67,16 @@ func openServing(o Options, known *catalogset.Set) (*serving, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve catalogs at %s: %w", address, err), listener.Close())
 	}
-	return &serving{Serving: &catalogsource.Serving{Address: at, Catalogs: &catalogserver.Set{}}, listener: listener, log: o.Log, known: known}, nil
+	return &serving{Serving: &catalogsource.Serving{Address: at, Catalogs: &catalogserver.Set{}, Pod: podOf(at, pod)}, listener: listener, log: o.Log, known: known}, nil
+}
+
+// podOf is NAMESPACE/NAME/UID of the pod whose address is advertised; empty when that is not known.
+func podOf(at netip.AddrPort, address string) string {
+	namespace, name, uid := os.Getenv(podNamespaceVariable), os.Getenv(podNameVariable), os.Getenv(podUIDVariable)
+	if at.Addr().String() != address || namespace == "" || name == "" || uid == "" {
+		return ""
+	}
+	return namespace + "/" + name + "/" + uid
 }
 
 // advertise is where pods of the cluster reach a server that listens at an address.
@@ -121,7 +131,7 @@ func (s *serving) Start(ctx context.Context) error {
 		health.Stop()
 		stopGracefully(calls)
 	})()
-	if err := calls.Serve(s.listener); err != nil && ctx.Err() == nil {
+	if err := calls.Serve(catalogserver.Limit(s.listener)); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve catalogs at %s: %w", s.listener.Addr(), err)
 	}
 	if ctx.Err() != nil {

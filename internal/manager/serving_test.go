@@ -153,7 +153,11 @@ func TestServicesOfCatalogsAreKept(t *testing.T) {
 	w.create(w.catalogSource(w.catalog(operator{pkg: "app", version: "1.0.0"})))
 	source := w.served("app")
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "catalog"}}
-	slice := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "catalog-fairlead-ipv4"}}
+	var slices discoveryv1.EndpointSliceList
+	if err := w.client.List(t.Context(), &slices, client.InNamespace(w.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "catalog"}); err != nil || len(slices.Items) != 1 {
+		t.Fatalf("%d EndpointSlices, %v, want one", len(slices.Items), err)
+	}
+	slice := &slices.Items[0]
 	for name, drift := range map[string]func(){
 		"another port": func() { update(w, service, func(s *corev1.Service) { s.Spec.Ports[0].TargetPort.IntVal = 1 }) },
 		"a selector":   func() { update(w, service, func(s *corev1.Service) { s.Spec.Selector = map[string]string{"a": "b"} }) },
@@ -173,7 +177,7 @@ func TestServicesOfCatalogsAreKept(t *testing.T) {
 				return err
 			}
 			to, err := w.endpoint(t.Context(), "catalog", w.namespace, "50051")
-			if err == nil && (to != advertised || len(now.Spec.Selector) > 0 || now.Spec.Ports[0].TargetPort.IntValue() != 4711) {
+			if err == nil && (to != advertised || len(now.Spec.Selector) > 0 || now.Spec.Ports[0].TargetPort.IntValue() != 50051) {
 				err = fmt.Errorf("it leads to %s: %+v", to, now.Spec)
 			}
 			return err

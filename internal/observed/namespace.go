@@ -87,7 +87,7 @@ func (n *Namespace) Misread() []string {
 		return nil
 	}
 	var notes []string
-	for _, key := range []string{TogetherAnnotation, AnyCatalogAnnotation} {
+	for _, key := range []string{TogetherAnnotation, AnyCatalogAnnotation, v1alpha1.ExcludeGlobalNamespaceAnnotation} {
 		if value, there := n.Groups[0].Annotations[key]; there && value != "true" && value != "false" {
 			notes = append(notes, fmt.Sprintf("annotation %s of OperatorGroup %s has the value %q and is taken for \"false\": write \"true\", or take it away", key, n.Groups[0].Name, value))
 		}

@@ -49,6 +49,6 @@ func identifyJSON() runtime.Identifier {
 // apiGroup is what the server serves.
 func apiGroup(s *storage) *genericapiserver.APIGroupInfo {
 	group := genericapiserver.NewDefaultAPIGroupInfo(packagesv1.GroupName, scheme, metav1.ParameterCodec, codecs)
-	group.VersionedResourcesStorageMap[packagesv1.GroupVersion.Version] = map[string]rest.Storage{resource: s, iconResource: &iconStorage{s.view}}
+	group.VersionedResourcesStorageMap[packagesv1.GroupVersion.Version] = map[string]rest.Storage{resource: s, iconResource: &iconStorage{s}}
 	return &group
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/apis/apiserver"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
 	"k8s.io/apiserver/pkg/authentication/request/headerrequest"
@@ -23,7 +25,12 @@ import (
 const (
 	authenticationNamespace = "kube-system"
 	authenticationName      = "extension-apiserver-authentication"
+	clientsKey              = "client-ca-file"
+	frontProxyKey           = "requestheader-client-ca-file"
 )
+
+// learnTime bounds the wait for what the ConfigMap says.
+const learnTime = 10 * time.Second
 
 // answersAreKept is how long an answer of the API server, whose token it is and what one may do, is used again.
 const answersAreKept = 10 * time.Second
@@ -34,25 +41,45 @@ type delegation struct {
 	headers             *headerrequest.RequestHeaderAuthRequestController
 }
 
-// delegate reads whom to believe, once before anything is served and again whenever it changes.
-func delegate(ctx context.Context, client kubernetes.Interface, config *genericapiserver.Config) (*delegation, error) {
+// delegate learns whom to believe, before anything is served, and follows changes of that until running ends. The server would begin
+// without: the API server would be anybody to it, on connections that stay open for long.
+func delegate(ctx, running context.Context, client kubernetes.Interface, config *genericapiserver.Config) error {
 	d := &delegation{headers: headerrequest.NewRequestHeaderAuthRequestController(authenticationName, authenticationNamespace, client,
 		"requestheader-username-headers", "requestheader-uid-headers", "requestheader-group-headers",
 		"requestheader-extra-headers-prefix", "requestheader-allowed-names")}
 	var err error
-	if d.clients, err = authorities(client, "client-ca", "client-ca-file"); err != nil {
-		return nil, err
+	if d.clients, err = authorities(client, "client-ca", clientsKey); err != nil {
+		return err
 	}
-	if d.frontProxy, err = authorities(client, "front-proxy-ca", "requestheader-client-ca-file"); err != nil {
-		return nil, err
+	if d.frontProxy, err = authorities(client, "front-proxy-ca", frontProxyKey); err != nil {
+		return err
 	}
-	// A cluster may do without certificates of users, but its API server always has one to show to aggregated servers.
-	_ = d.clients.RunOnce(ctx)
-	if err := errors.Join(d.frontProxy.RunOnce(ctx), d.headers.RunOnce(ctx)); err != nil {
-		return nil, fmt.Errorf("read ConfigMap %s of namespace %s, which says whom to believe: %w; "+
+	for _, follow := range []func(context.Context, int){d.clients.Run, d.frontProxy.Run, d.headers.Run} {
+		go follow(running, 1)
+	}
+	if err := d.learn(ctx, client); err != nil {
+		return fmt.Errorf("read ConfigMap %s of namespace %s, which says whom to believe: %w; "+
 			"the manager needs the Role extension-apiserver-authentication-reader there", authenticationName, authenticationNamespace, err)
 	}
-	return d, errors.Join(d.authenticate(client, config), authorize(client, config))
+	return errors.Join(d.authenticate(client, config), authorize(client, config))
+}
+
+// learn waits until everything is known that there is to be known.
+func (d *delegation) learn(ctx context.Context, client kubernetes.Interface) error {
+	said, err := client.CoreV1().ConfigMaps(authenticationNamespace).Get(ctx, authenticationName, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if said.Data[frontProxyKey] == "" {
+		return fmt.Errorf("it has no %s: the API server must be started with --requestheader-client-ca-file", frontProxyKey)
+	}
+	if err := d.headers.RunOnce(ctx); err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, learnTime, true, func(context.Context) (bool, error) {
+		// A cluster may do without certificates of users.
+		return d.frontProxy.CurrentCABundleContent() != nil && (said.Data[clientsKey] == "" || d.clients.CurrentCABundleContent() != nil), nil
+	})
 }
 
 func authorities(client kubernetes.Interface, purpose, key string) (*dynamiccertificates.ConfigMapCAController, error) {
@@ -63,8 +90,10 @@ func authorities(client kubernetes.Interface, purpose, key string) (*dynamiccert
 	return c, nil
 }
 
-// run follows changes until the context ends. The server itself follows those of the authorities that its listener believes.
-func (d *delegation) run(ctx context.Context) { go d.headers.Run(ctx, 1) }
+// followed are authorities whose changes are followed already: the server must not do that again.
+type followed struct {
+	dynamiccertificates.CAContentProvider
+}
 
 func (d *delegation) authenticate(client kubernetes.Interface, config *genericapiserver.Config) error {
 	front := &authenticatorfactory.RequestHeaderConfig{
@@ -90,8 +119,8 @@ func (d *delegation) authenticate(client kubernetes.Interface, config *genericap
 	config.Authentication.Authenticator = authenticator
 	config.Authentication.RequestHeaderConfig = front
 	return errors.Join(
-		config.Authentication.ApplyClientCert(d.clients, config.SecureServing),
-		config.Authentication.ApplyClientCert(d.frontProxy, config.SecureServing),
+		config.Authentication.ApplyClientCert(followed{d.clients}, config.SecureServing),
+		config.Authentication.ApplyClientCert(followed{d.frontProxy}, config.SecureServing),
 	)
 }
 

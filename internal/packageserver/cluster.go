@@ -12,30 +12,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Reader is a Cluster that is read through a client, which had better be a cache: it is asked at every request.
+// Reader is a Cluster that is read through a client, which had better be a cache.
 type Reader struct{ client.Reader }
 
 var _ Cluster = Reader{}
 
-// CatalogSources are those of a namespace, or of all namespaces when it is empty. They must not be changed.
-func (r Reader) CatalogSources(ctx context.Context, namespace string) ([]v1alpha1.CatalogSource, error) {
+// CatalogSources are all that the client knows: those of some namespaces where it is limited to these. They must not be changed.
+func (r Reader) CatalogSources(ctx context.Context) ([]v1alpha1.CatalogSource, error) {
 	var list v1alpha1.CatalogSourceList
-	err := r.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
+	err := r.List(ctx, &list, client.UnsafeDisableDeepCopy)
 	return list.Items, err
 }
 
-// ExcludesGlobal tells whether an OperatorGroup of the namespace says so.
-func (r Reader) ExcludesGlobal(ctx context.Context, namespace string) (bool, error) {
+// WithoutGlobal are the namespaces in which an OperatorGroup says so.
+func (r Reader) WithoutGlobal(ctx context.Context) (map[string]bool, error) {
 	var list operatorsv1.OperatorGroupList
-	if err := r.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return false, err
+	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
 	}
+	alone := map[string]bool{}
 	for i := range list.Items {
 		if excludes(&list.Items[i]) {
-			return true, nil
+			alone[list.Items[i].Namespace] = true
 		}
 	}
-	return false, nil
+	return alone, nil
 }
 
 func excludes(group *operatorsv1.OperatorGroup) bool {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
+	"sync/atomic"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
@@ -13,40 +15,51 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// document is a package of a catalog's content, ready to be sent. The same content served by two catalogs has the same documents, so
-// nothing in it names a catalog.
+// document is a package of a catalog's content, without its text, which comes and goes. The same content served by two catalogs has the
+// same documents, so nothing in it names a catalog.
 type document struct {
 	name   string
 	labels map[string]string
 	// sum identifies labels and status.
 	sum [sha256.Size]byte
-	// size is that of the unpacked tail.
-	size int
-	// packed is the compressed tail, by a method that is quick to undo; nil where the cache has no room for it.
-	packed []byte
+	// size and check are those of the unpacked tail.
+	size  int
+	check uint32
+	pack  *pack
+	held  atomic.Pointer[packed] // nil where the cache has no room for it
 }
+
+// packed is the tail of a document, ready to be sent in two ways.
+type packed struct {
+	quick    []byte // compressed by a method that is quick to undo
+	deflated []byte // as a piece of a compressed answer, see gzip.go
+}
+
+func (p *packed) bytes() int { return len(p.quick) + len(p.deflated) }
 
 // statusHead is how a status begins that names no catalog. The rest of it, from the next field on, is the tail of a document.
 const statusHead = `{"catalogSource":"","catalogSourceDisplayName":"","catalogSourcePublisher":"","catalogSourceNamespace":"",`
 
 // newDocument describes a package; it is nil when nothing of it can be shown.
-func newDocument(x *catalog.Index, name string) (*document, error) {
+func newDocument(x *catalog.Index, name string) (*document, *packed, error) {
 	p, ok := manifest.Convert(x, name)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	tail, err := tailOf(p.Status)
 	if err != nil {
-		return nil, fmt.Errorf("write package %s of catalog %s: %w", name, x.Digest(), err)
+		return nil, nil, fmt.Errorf("write package %s of catalog %s: %w", name, x.Digest(), err)
 	}
-	d := &document{name: name, labels: p.Labels, size: len(tail)}
 	labels, err := json.Marshal(p.Labels)
 	if err != nil {
-		return nil, fmt.Errorf("write the labels of package %s of catalog %s: %w", name, x.Digest(), err)
+		return nil, nil, fmt.Errorf("write the labels of package %s of catalog %s: %w", name, x.Digest(), err)
 	}
-	d.sum = sha256.Sum256(append(labels, tail...))
-	d.packed = bytes.Clone(s2.EncodeBetter(nil, tail)) // what it returns has room for the tail as it is
-	return d, nil
+	d := &document{name: name, labels: p.Labels, size: len(tail), check: crc32.ChecksumIEEE(tail), sum: sha256.Sum256(append(labels, tail...))}
+	return d, newPacked(tail), nil
+}
+
+func newPacked(tail []byte) *packed {
+	return &packed{quick: bytes.Clone(s2.EncodeBetter(nil, tail)), deflated: deflate(tail)} // what s2 returns has room for the tail as it is
 }
 
 func tailOf(status packagesv1.PackageManifestStatus) ([]byte, error) {
@@ -61,31 +74,48 @@ func tailOf(status packagesv1.PackageManifestStatus) ([]byte, error) {
 	return tail, nil
 }
 
+// text is the tail of the document as it is kept, made again where there was no room for it.
+func (o *offer) text() (*packed, error) {
+	d := o.doc
+	if p := d.held.Load(); p != nil {
+		return p, nil
+	}
+	if o.source.index == nil {
+		return nil, fmt.Errorf("read package %s of catalog %s: it is not served any more", d.name, o.source.digest)
+	}
+	again, p, err := newDocument(o.source.index, d.name)
+	if err != nil {
+		return nil, err
+	}
+	if again == nil || again.sum != d.sum {
+		return nil, fmt.Errorf("read package %s of catalog %s: it cannot be read any more as it was; is its index damaged?", d.name, o.source.digest)
+	}
+	d.pack.cache.keep(d, p)
+	return p, nil
+}
+
 // tail is the JSON of the status from behind the fields that name the catalog; it may use into.
-func (d *document) tail(x *catalog.Index, into []byte) ([]byte, error) {
-	if d.packed != nil {
-		tail, err := s2.Decode(into[:0], d.packed)
-		if err != nil {
-			return nil, fmt.Errorf("unpack package %s of catalog %s: %w", d.name, x.Digest(), err)
-		}
-		return tail, nil
+func (o *offer) tail(into []byte) ([]byte, error) {
+	p, err := o.text()
+	if err != nil {
+		return nil, err
 	}
-	p, ok := manifest.Convert(x, d.name)
-	if !ok {
-		return nil, fmt.Errorf("read package %s of catalog %s: it cannot be read any more", d.name, x.Digest())
+	tail, err := s2.Decode(into[:cap(into)], p.quick)
+	if err != nil {
+		return nil, fmt.Errorf("unpack package %s of catalog %s: %w", o.doc.name, o.source.digest, err)
 	}
-	return tailOf(p.Status)
+	return tail, nil
 }
 
 // status is the whole status, without the names of the catalog.
-func (d *document) status(x *catalog.Index) (packagesv1.PackageManifestStatus, error) {
+func (o *offer) status() (packagesv1.PackageManifestStatus, error) {
 	var status packagesv1.PackageManifestStatus
-	tail, err := d.tail(x, make([]byte, 0, d.size))
+	tail, err := o.tail(make([]byte, 0, o.doc.size))
 	if err != nil {
 		return status, err
 	}
 	if err := json.Unmarshal(append([]byte{'{'}, tail...), &status); err != nil {
-		return status, fmt.Errorf("read package %s of catalog %s: %w", d.name, x.Digest(), err)
+		return status, fmt.Errorf("read package %s of catalog %s: %w", o.doc.name, o.source.digest, err)
 	}
 	return status, nil
 }

@@ -2,106 +2,161 @@ package packageserver
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/inorder"
+
+	"github.com/go-logr/logr"
 )
 
-// maxPacked bounds what the documents of all catalogs hold in memory, packed. The catalog of all community operators takes 1.4 MB.
+// maxPacked bounds what the texts of all documents hold in memory, packed. The catalog of all community operators takes a third of it.
 const maxPacked = 16 << 20
 
-// documents keeps what catalogs' contents were turned into, by their digest, as long as they are served and there is room.
+// documents are what the contents of catalogs were turned into, by their digest, for as long as they are shown.
 type documents struct {
 	limit int
+	log   logr.Logger
 
 	mu    sync.Mutex
 	packs []*pack // the one used last comes last
+	bytes int     // of all texts
 }
 
 // pack is the documents of one content, in the order of package names.
 type pack struct {
+	cache  *documents
 	digest string
-	once   sync.Once
 	docs   []*document
-	err    error
-	bytes  int // of what is packed, once it is known
+	bytes  int // of the texts that are held
+	gone   bool
 }
 
-// of returns the documents of a content; who comes while they are being made waits for them.
-func (c *documents) of(x *catalog.Index) ([]*document, error) {
-	p := c.take(x.Digest())
-	p.once.Do(func() {
-		p.docs, p.err = convertAll(x)
-		c.fit(p)
-	})
-	if p.err != nil {
-		c.forget(p)
-	}
-	return p.docs, p.err
-}
+func newDocuments(log logr.Logger, limit int) *documents { return &documents{log: log, limit: limit} }
 
-func (c *documents) take(digest string) *pack {
+// of returns the documents of a content. It is not called by two at a time.
+func (c *documents) of(ctx context.Context, x *catalog.Index) []*document {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.packs, func(p *pack) bool { return p.digest == digest })
-	p := &pack{digest: digest}
+	i := slices.IndexFunc(c.packs, func(p *pack) bool { return p.digest == x.Digest() })
 	if i >= 0 {
-		p = c.packs[i]
-		c.packs = slices.Delete(c.packs, i, i+1)
+		defer c.mu.Unlock()
+		return c.packs[i].docs
 	}
+	p := &pack{cache: c, digest: x.Digest()}
 	c.packs = append(c.packs, p)
-	return p
-}
-
-// fit makes room for new documents: contents that were not asked for the longest go. Of a content that is too large for the whole
-// cache some documents are made again each time they are asked for.
-func (c *documents) fit(p *pack) {
-	bytes := 0
-	for _, d := range p.docs {
-		if bytes+len(d.packed) > c.limit {
-			d.packed = nil
-		}
-		bytes += len(d.packed)
+	c.mu.Unlock()
+	docs := c.convertAll(ctx, p, x)
+	c.mu.Lock()
+	p.docs = docs
+	c.mu.Unlock()
+	if ctx.Err() != nil {
+		c.drop(p)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p.bytes = bytes
-	total := 0
-	for _, other := range c.packs {
-		total += other.bytes
-	}
-	c.packs = slices.DeleteFunc(c.packs, func(other *pack) bool {
-		if total <= c.limit || other == p || other.bytes == 0 {
-			return false
-		}
-		total -= other.bytes
-		return true
-	})
-}
-
-// keepOnly forgets what is not served any more.
-func (c *documents) keepOnly(digests []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.packs = slices.DeleteFunc(c.packs, func(p *pack) bool { return !slices.Contains(digests, p.digest) })
-}
-
-func (c *documents) forget(p *pack) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.packs = slices.DeleteFunc(c.packs, func(other *pack) bool { return other == p })
+	return docs
 }
 
 // convertAll makes the documents of a content; packages of which nothing can be shown have none.
-func convertAll(x *catalog.Index) ([]*document, error) {
+func (c *documents) convertAll(ctx context.Context, p *pack, x *catalog.Index) []*document {
 	names := x.PackageNames()
 	docs := make([]*document, len(names))
-	err := inorder.Each(context.Background(), len(names), runtime.GOMAXPROCS(0), func(_ context.Context, i int) (err error) {
-		docs[i], err = newDocument(x, names[i])
-		return err
+	_ = inorder.Each(ctx, len(names), max(1, runtime.GOMAXPROCS(0)/2), func(_ context.Context, i int) error { // fails only when it is given up
+		d, text, err := convert(x, names[i])
+		if err != nil {
+			c.log.Error(err, "a package is not shown; report it with its catalog", "package", names[i], "catalog", x.Digest())
+		}
+		if err == nil && d != nil {
+			d.pack, docs[i] = p, d
+			c.keep(d, text)
+		}
+		return nil
 	})
-	return slices.DeleteFunc(docs, func(d *document) bool { return d == nil }), err
+	return slices.DeleteFunc(docs, func(d *document) bool { return d == nil })
+}
+
+// convert makes a document, and survives what no catalog should be able to bring about: one odd package must not hide all others.
+func convert(x *catalog.Index, name string) (d *document, p *packed, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("describe package %s: %v\n%s", name, cause, debug.Stack())
+		}
+	}()
+	return newDocument(x, name)
+}
+
+// keep holds the text of a document, where there is room or other contents were not asked for as long.
+func (c *documents) keep(d *document, text *packed) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d.pack.gone || d.pack.bytes+text.bytes() > c.limit || !d.held.CompareAndSwap(nil, text) {
+		return
+	}
+	d.pack.bytes += text.bytes()
+	c.bytes += text.bytes()
+	for _, other := range c.packs {
+		if c.bytes <= c.limit {
+			return
+		}
+		if other != d.pack && other.docs != nil { // one that is still being made is not asked for yet
+			c.empty(other)
+		}
+	}
+}
+
+// use says that the texts of contents are asked for.
+func (c *documents) use(offers []offer) {
+	used := map[*pack]bool{}
+	for i := range offers {
+		used[offers[i].doc.pack] = true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slices.SortStableFunc(c.packs, func(a, b *pack) int {
+		switch {
+		case used[a] == used[b]:
+			return 0
+		case used[b]:
+			return -1
+		}
+		return 1
+	})
+}
+
+// release forgets contents that are neither in the present nor in the snapshot before it, which watches still tell of.
+func (c *documents) release(shown ...*snapshot) {
+	needed := map[string]bool{}
+	for _, s := range shown {
+		for i := range s.sources {
+			needed[s.sources[i].digest] = true
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.packs = slices.DeleteFunc(c.packs, func(p *pack) bool {
+		if !needed[p.digest] {
+			c.empty(p)
+			p.gone = true
+		}
+		return !needed[p.digest]
+	})
+}
+
+func (c *documents) drop(p *pack) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.empty(p)
+	p.gone = true
+	c.packs = slices.DeleteFunc(c.packs, func(other *pack) bool { return other == p })
+}
+
+// empty lets go of the texts of a content.
+func (c *documents) empty(p *pack) {
+	for _, d := range p.docs {
+		d.held.Store(nil)
+	}
+	c.bytes -= p.bytes
+	p.bytes = 0
 }

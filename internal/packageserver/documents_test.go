@@ -1,41 +1,68 @@
 package packageserver
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
-	"sync"
+	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/catalog"
+	"github.com/go-logr/logr"
 )
 
-// held are the digests in the cache.
-func (c *documents) held() []string {
+// held are the digests of which texts are in the cache.
+func (c *documents) heldDigests() []string {
 	var digests []string
 	for _, p := range c.packs {
-		digests = append(digests, p.digest)
+		if p.bytes > 0 {
+			digests = append(digests, p.digest)
+		}
 	}
 	return digests
 }
 
+// offersOf are the packages of a content as a catalog offers them.
+func offersOf(c *documents, s source) []offer {
+	var all []offer
+	for _, d := range s.docs {
+		all = append(all, offer{namespace: "n", source: &s, doc: d})
+	}
+	c.use(all)
+	return all
+}
+
+// TestDocumentsAreBounded reads contents of which two fit into the cache: the texts that were not asked for the longest go, are made again
+// when they are, and what is needed for tables stays.
 func TestDocumentsAreBounded(t *testing.T) {
-	one, two, three := testIndex(t, "a@1.0.0"), testIndex(t, "a@2.0.0"), testIndex(t, "a@3.0.0")
-	first, err := newDocument(one, "a")
-	if err != nil {
-		t.Fatal(err)
+	c := newDocuments(logr.Discard(), maxPacked)
+	var all []source
+	for _, version := range []string{"1", "2", "3"} {
+		x := testIndex(t, "a@"+version+".0.0")
+		all = append(all, source{digest: x.Digest(), index: x, docs: c.of(t.Context(), x)})
+		c.limit = 2*all[0].docs[0].held.Load().bytes() + 20
+		offersOf(c, all[0])
 	}
-	c := &documents{limit: 2*len(first.packed) + 20}
-	for _, x := range []*catalog.Index{one, two, one, three} {
-		if _, err := c.of(x); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := c.held(), []string{one.Digest(), three.Digest()}; !slices.Equal(got, want) {
+	if got, want := c.heldDigests(), []string{all[2].digest, all[0].digest}; !slices.Equal(got, want) {
 		t.Errorf("the cache holds %v, want what was used last, %v", got, want)
 	}
-	c.keepOnly([]string{three.Digest()})
-	if got, want := c.held(), []string{three.Digest()}; !slices.Equal(got, want) {
-		t.Errorf("the cache holds %v, want what is served, %v", got, want)
+	if len(all[1].docs) != 1 || all[1].docs[0].held.Load() != nil {
+		t.Fatal("the second content has its text, or lost its documents")
+	}
+	if status, err := offersOf(c, all[1])[0].status(); err != nil || status.PackageName != "a" {
+		t.Errorf("made again: %+v, %v", status, err)
+	}
+	if c.bytes > c.limit || all[1].docs[0].held.Load() == nil {
+		t.Errorf("%d bytes of %d are held, and what was asked for is not among them", c.bytes, c.limit)
+	}
+	c.release(&snapshot{sources: all[2:]})
+	if got := c.heldDigests(); len(got) != 0 && !slices.Equal(got, []string{all[2].digest}) || len(c.packs) != 1 {
+		t.Errorf("%d contents, the cache holds %v, want only what is shown", len(c.packs), got)
+	}
+	past := all[0]
+	past.index = nil
+	if _, err := offersOf(c, past)[0].status(); err == nil {
+		t.Error("what is not served any more is read from nowhere")
 	}
 }
 
@@ -46,46 +73,68 @@ func TestDocumentsOverTheLimit(t *testing.T) {
 		packages = append(packages, fmt.Sprintf("p%02d@1.0.0", i))
 	}
 	x := testIndex(t, packages...)
-	small, large := &documents{limit: 2000}, &documents{limit: maxPacked}
-	some, err := small.of(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := large.of(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := 0
-	for i := range all {
-		if some[i].packed != nil {
-			packed++
+	small, large := newDocuments(logr.Discard(), 3000), newDocuments(logr.Discard(), maxPacked)
+	some, all := source{index: x, docs: small.of(t.Context(), x)}, source{index: x, docs: large.of(t.Context(), x)}
+	held := 0
+	for i := range all.docs {
+		if some.docs[i].held.Load() != nil {
+			held++
 		}
-		got, err := some[i].tail(x, nil)
+		got, err := (&offer{source: &some, doc: some.docs[i]}).tail(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := all[i].tail(x, nil)
-		if err != nil || string(got) != string(want) || some[i].sum != all[i].sum {
-			t.Errorf("%s differs, %v", all[i].name, err)
+		want, err := (&offer{source: &all, doc: all.docs[i]}).tail(nil)
+		if err != nil || string(got) != string(want) || some.docs[i].sum != all.docs[i].sum {
+			t.Errorf("%s differs, %v", all.docs[i].name, err)
 		}
 	}
-	if packed == 0 || packed == len(all) || small.packs[0].bytes > small.limit {
-		t.Errorf("%d of %d documents are held, in %d bytes of %d", packed, len(all), small.packs[0].bytes, small.limit)
+	if held == 0 || held == len(all.docs) || small.bytes > small.limit {
+		t.Errorf("%d of %d documents are held, in %d bytes of %d", held, len(all.docs), small.bytes, small.limit)
 	}
 }
 
 func TestDocumentsAreMadeOnce(t *testing.T) {
 	x := testIndex(t, "a@1.0.0")
-	c := &documents{limit: maxPacked}
-	var group sync.WaitGroup
-	got := make([][]*document, 8)
-	for i := range got {
-		group.Go(func() { got[i], _ = c.of(x) })
+	c := newDocuments(logr.Discard(), maxPacked)
+	if first, second := c.of(t.Context(), x), c.of(t.Context(), x); len(first) != 1 || first[0] != second[0] {
+		t.Errorf("got %v, then %v", first, second)
 	}
-	group.Wait()
-	for i := range got {
-		if len(got[i]) != 1 || got[i][0] != got[0][0] {
-			t.Fatalf("request %d got %v, the first %v", i, got[i], got[0])
+}
+
+// TestNothingIsAnsweredTooEarly asks before everything was looked at: nothing must look as if it were not there.
+func TestNothingIsAnsweredTooEarly(t *testing.T) {
+	w := newWorld(t)
+	w.offer(t, "olm/global", "a@1.0.0")
+	w.storage.opened = make(chan struct{})
+	for _, path := range []string{"packagemanifests", "packagemanifests?watch=true", "namespaces/x/packagemanifests/a", "namespaces/x/packagemanifests/a/icon"} {
+		if answer := w.ask(t, path); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "still being looked at") {
+			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
+	}
+	if w.storage.ready() == nil {
+		t.Error("the server is ready")
+	}
+}
+
+// TestClusterThatCannotBeRead leaves things as they are.
+func TestClusterThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	w.offer(t, "olm/global", "a@1.0.0")
+	before := w.revision()
+	w.broken = errors.New("the cache is gone")
+	if err := w.storage.present.refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "list the CatalogSources: the cache is gone") {
+		t.Errorf("got %v", err)
+	}
+	if got := w.names(t, "packagemanifests"); len(got) != 1 || w.revision() != before {
+		t.Errorf("got %v at %s, before it was %s", got, w.revision(), before)
+	}
+}
+
+// TestOddPackage survives what makes describing a package panic: the others are shown.
+func TestOddPackage(t *testing.T) {
+	d, p, err := convert(nil, "odd") // which no index of a catalog brings about, and is the only sure way
+	if d != nil || p != nil || err == nil || !strings.Contains(err.Error(), "describe package odd") {
+		t.Errorf("got %v, %v, %v", d, p, err)
 	}
 }

@@ -22,7 +22,7 @@ const svgType = "image/svg+xml"
 var defaultIcon []byte
 
 // iconStorage answers requests for the pictures of packages.
-type iconStorage struct{ view *view }
+type iconStorage struct{ packages *storage }
 
 var (
 	_ rest.Connecter       = &iconStorage{}
@@ -54,11 +54,11 @@ func (s *iconStorage) ProducesObject(string) any { return "" }
 
 // Connect returns the handler that answers with the picture.
 func (s *iconStorage) Connect(ctx context.Context, name string, _ runtime.Object, _ rest.Responder) (http.Handler, error) {
-	o, err := s.view.find(ctx, request.NamespaceValue(ctx), name)
+	o, _, err := s.packages.find(request.NamespaceValue(ctx), name)
 	if err != nil {
 		return nil, err
 	}
-	icon, _ := manifest.FindIcon(o.index, name)
+	icon, _ := manifest.FindIcon(o.source.index, name)
 	return iconHandler(icon), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 
@@ -18,13 +19,14 @@ import (
 type list struct {
 	*packagesv1.PackageManifestList
 	offers []offer
+	answer *answer // nil when it cannot be compressed
 }
 
 var _ runtime.CacheableObject = &list{}
 
-func newList(p page) *list {
+func newList(p page, a *answer) *list {
 	revision := revisionText(p.revision)
-	l := &list{offers: p.offers, PackageManifestList: &packagesv1.PackageManifestList{
+	l := &list{offers: p.offers, answer: a, PackageManifestList: &packagesv1.PackageManifestList{
 		TypeMeta: typeMeta(packagesv1.PackageManifestKind + "List"),
 		ListMeta: metav1.ListMeta{ResourceVersion: revision, Continue: p.next},
 		Items:    make([]packagesv1.PackageManifest, len(p.offers)),
@@ -46,7 +48,7 @@ func typeMeta(kind string) metav1.TypeMeta {
 func (l *list) whole() (*packagesv1.PackageManifestList, error) {
 	all := l.PackageManifestList.DeepCopy()
 	for i := range l.offers {
-		status, err := l.offers[i].doc.status(l.offers[i].index)
+		status, err := l.offers[i].status()
 		if err != nil {
 			return nil, err
 		}
@@ -60,52 +62,72 @@ func (l *list) GetObject() runtime.Object { return l.PackageManifestList }
 
 // DeepCopyObject copies what may be changed.
 func (l *list) DeepCopyObject() runtime.Object {
-	return &list{PackageManifestList: l.PackageManifestList.DeepCopy(), offers: l.offers}
+	return &list{PackageManifestList: l.PackageManifestList.DeepCopy(), offers: l.offers, answer: l.answer}
 }
 
 // CacheEncode writes the list. Any format but JSON, and JSON for people, is left to the API machinery.
 func (l *list) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.Writer) error, w io.Writer) error {
-	if id == jsonIdentifier {
-		return l.writeJSON(w)
+	if id != jsonIdentifier {
+		all, err := l.whole()
+		if err != nil {
+			return err
+		}
+		return encode(all, w)
 	}
-	all, err := l.whole()
-	if err != nil {
-		return err
+	if l.answer == nil || l.size() <= compressAt {
+		return l.write(&plain{out: output{w: w}})
 	}
-	return encode(all, w)
+	l.answer.compressed = true
+	err := l.write(&zipped{out: output{w: w, first: firstWrite}, stream: stream{out: slices.Clone(gzipHead)}})
+	l.answer.compressed = err == nil // what is said of an error is not compressed
+	return err
 }
 
-func (l *list) writeJSON(w io.Writer) error {
+// size is about that of the list as JSON.
+func (l *list) size() (n int) {
+	for i := range l.offers {
+		n += l.offers[i].doc.size
+	}
+	return n
+}
+
+// form is how a list is written.
+type form interface {
+	literal(text []byte) error
+	document(o *offer) error
+	end() error
+}
+
+// write writes the list: what is its own, and from each document the rest of the item.
+func (l *list) write(to form) error {
 	head, err := json.Marshal(&packagesv1.PackageManifestList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta, Items: []packagesv1.PackageManifest{}})
 	if err != nil {
 		return err
 	}
-	buffers := &writeBuffers{out: bytes.TrimSuffix(head, []byte("]}"))}
+	text := bytes.TrimSuffix(head, []byte("]}"))
 	for i := range l.offers {
 		if i > 0 {
-			buffers.out = append(buffers.out, ',')
+			text = append(text, '}', ',')
 		}
-		if err := buffers.add(&l.Items[i], &l.offers[i]); err != nil {
+		item, err := itemHead(&l.Items[i], &l.offers[i])
+		if err != nil {
 			return err
 		}
-		if len(buffers.out) >= flushAt {
-			if _, err := w.Write(buffers.out); err != nil {
-				return err
-			}
-			buffers.out = buffers.out[:0]
+		if err := to.literal(append(text, item...)); err != nil {
+			return err
 		}
+		if err := to.document(&l.offers[i]); err != nil {
+			return fmt.Errorf("write PackageManifest %s: %w", l.Items[i].Name, err)
+		}
+		text = text[:0]
 	}
-	_, err = w.Write(append(buffers.out, "]}\n"...))
-	return err
-}
-
-// flushAt is how much is collected before it is written. The API machinery compresses only what begins with a large write.
-const flushAt = 256 << 10
-
-// writeBuffers are used again for each item.
-type writeBuffers struct {
-	out  []byte
-	tail []byte
+	if len(l.offers) > 0 {
+		text = append(text, '}')
+	}
+	if err := to.literal(append(text, "]}\n"...)); err != nil {
+		return err
+	}
+	return to.end()
 }
 
 // listed is a PackageManifest as far as it is not in its document.
@@ -125,20 +147,13 @@ type catalogNames struct {
 	CatalogSourceNamespace   string `json:"catalogSourceNamespace"`
 }
 
-// add writes an item: its metadata and the names of the catalog, and the rest of its status from the document.
-func (b *writeBuffers) add(item *packagesv1.PackageManifest, o *offer) error {
+// itemHead is an item up to where its document goes on: its metadata and the names of the catalog.
+func itemHead(item *packagesv1.PackageManifest, o *offer) ([]byte, error) {
 	s := o.source
 	head, err := json.Marshal(listed{TypeMeta: item.TypeMeta, ObjectMeta: item.ObjectMeta,
 		Status: catalogNames{s.Name, s.Spec.DisplayName, s.Spec.Publisher, s.Namespace}})
 	if err != nil {
-		return fmt.Errorf("write PackageManifest %s: %w", item.Name, err)
+		return nil, fmt.Errorf("write PackageManifest %s: %w", item.Name, err)
 	}
-	if b.tail, err = o.doc.tail(o.index, b.tail); err != nil {
-		return fmt.Errorf("write PackageManifest %s: %w", item.Name, err)
-	}
-	b.out = append(b.out, bytes.TrimSuffix(head, []byte("}}"))...)
-	b.out = append(b.out, ',')
-	b.out = append(b.out, b.tail...)
-	b.out = append(b.out, '}')
-	return nil
+	return append(bytes.TrimSuffix(head, []byte("}}")), ','), nil
 }

@@ -38,6 +38,7 @@ func TestWhoSeesWhat(t *testing.T) {
 	w.offer(t, "olm/zeta", "b@1.0.0", "a@1.0.0")
 	w.offer(t, "olm/first", "a@2.0.0")
 	w.sources[1].Spec.Priority = 10
+	w.refresh(t)
 	w.offer(t, "mine/own", "a@3.0.0", "c@1.0.0")
 	w.offer(t, "other/theirs", "d@1.0.0")
 	w.excludes["alone"] = true
@@ -97,15 +98,12 @@ func TestGetIsTheFirstOfTheList(t *testing.T) {
 func TestListIsWrittenAsTheMachineryWould(t *testing.T) {
 	w := newWorld(t)
 	w.offer(t, "olm/global", "a@1.0.0", "b@1.0.0")
-	seen, err := w.storage.view.offers(t.Context(), "mine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	seen := w.storage.present.now().offers("mine", "olm")
 	for name, offers := range map[string][]offer{"empty": {}, "two": seen} {
 		t.Run(name, func(t *testing.T) {
-			l := newList(page{offers: offers, revision: 7, next: "token", remaining: 3})
+			l := newList(page{offers: offers, revision: 7, next: "token", remaining: 3}, nil)
 			var got, want bytes.Buffer
-			if err := l.writeJSON(&got); err != nil {
+			if err := l.write(&plain{out: output{w: &got}}); err != nil {
 				t.Fatal(err)
 			}
 			all, err := l.whole()
@@ -153,6 +151,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	w.sources[0].CreationTimestamp = metav1.Time{}
+	w.refresh(t)
 	if body := w.ask(t, "packagemanifests", asTable).Body.String(); !strings.Contains(body, `"\u003cunknown\u003e"`) {
 		t.Errorf("the age of a catalog that was never created: %s", body)
 	}
@@ -213,15 +212,19 @@ func TestPages(t *testing.T) {
 
 func TestRevisions(t *testing.T) {
 	w := newWorld(t)
-	w.offer(t, "olm/global", "a@1.0.0") // revision 1001
+	w.offer(t, "olm/global", "a@1.0.0")
+	before := w.revision()
+	w.publish(t, "olm/global", "a@1.1.0")
+	now := w.revision()
 	tests := map[string]int{
 		"":                  http.StatusOK,
 		"resourceVersion=0": http.StatusOK,
 		"resourceVersion=5": http.StatusOK,
-		"resourceVersion=1001&resourceVersionMatch=Exact": http.StatusOK,
-		"resourceVersion=5&resourceVersionMatch=Exact":    http.StatusGone,
-		"resourceVersion=2000":                            http.StatusGatewayTimeout,
-		"resourceVersion=x":                               http.StatusBadRequest,
+		"resourceVersion=" + now + "&resourceVersionMatch=Exact":    http.StatusOK,
+		"resourceVersion=" + before + "&resourceVersionMatch=Exact": http.StatusGone,
+		"resourceVersion=5&resourceVersionMatch=Exact":              http.StatusGone,
+		"resourceVersion=" + revisionText(1<<62):                    http.StatusGatewayTimeout,
+		"resourceVersion=x":                                         http.StatusBadRequest,
 	}
 	for query, want := range tests {
 		if answer := w.ask(t, "packagemanifests?"+query); answer.Code != want {

@@ -1,56 +1,73 @@
 package packageserver
 
 import (
+	"fmt"
 	"strconv"
-	"sync"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apistorage "k8s.io/apiserver/pkg/storage"
 )
 
-// revisions counts the changes of what is shown, and wakes those who wait for one.
-//
-// The count begins at the time of the start in microseconds, so that it goes on rising when the process is started again or another one
-// takes over: a client that goes on with what an earlier process told it finds its revision to be an old one, and lists again.
-type revisions struct {
-	mu      sync.Mutex
-	current uint64
-	waiting map[chan struct{}]bool
+// A revision is the resource version of all that is shown: a time, in eighths of a second, and in its lowest bits what identifies the
+// content. So revisions rise, also when a process takes over from another one, and a process knows a revision that another one has given
+// when it shows, or has shown, the same.
+const (
+	contentBits     = 27
+	revisionsSecond = 8
+	contentMask     = 1<<contentBits - 1
+)
+
+// maxAhead is how far the revisions of another process may be ahead of the clock to be taken over.
+const maxAhead = time.Minute
+
+func tick(at time.Time) uint64 {
+	return uint64(max(at.UnixMilli(), 0)) * revisionsSecond / 1000
 }
 
-func newRevisions(start time.Time) *revisions {
-	return &revisions{current: uint64(start.UnixMicro()), waiting: map[chan struct{}]bool{}}
+// newRevision is later than the one before it.
+func newRevision(before uint64, at time.Time, fingerprint uint64) uint64 {
+	return max(tick(at), before>>contentBits+1)<<contentBits | contentOf(fingerprint>>contentBits^fingerprint)
 }
 
-// now is the current revision.
-func (r *revisions) now() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.current
-}
-
-// next says that something has changed.
-func (r *revisions) next() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.current++
-	for c := range r.waiting {
-		select {
-		case c <- struct{}{}:
-		default: // it has been woken and did not look yet
-		}
-	}
-}
-
-// subscribe returns a channel that gets something after every change, once for several that come quickly.
-func (r *revisions) subscribe() (changed <-chan struct{}, cancel func()) {
-	c := make(chan struct{}, 1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting[c] = true
-	return c, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.waiting, c)
-	}
-}
+// contentOf is the part of a revision that says what was shown.
+func contentOf(revision uint64) uint64 { return revision & contentMask }
 
 func revisionText(revision uint64) string { return strconv.FormatUint(revision, 10) }
+
+// parseRevision is 0 for a request that does not care.
+func parseRevision(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	revision, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("the resource version %q is not one that this API has given: %v", text, err))
+	}
+	return revision, nil
+}
+
+// checkRevision refuses what a list cannot answer: there is only the present.
+func checkRevision(o *internalversion.ListOptions, p *present) error {
+	if o == nil {
+		return nil
+	}
+	asked, err := parseRevision(o.ResourceVersion)
+	if err != nil || asked == 0 {
+		return err
+	}
+	now := p.now().revision
+	switch known := p.at(asked); {
+	case asked > now && known == nil:
+		return apistorage.NewTooLargeResourceVersionError(asked, now, 1)
+	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact && (known == nil || contentOf(known.revision) != contentOf(now)):
+		return expired(asked, now)
+	}
+	return nil
+}
+
+func expired(asked, now uint64) error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("the resource version %d is too old, what was shown then is not kept; list again to get version %d", asked, now))
+}

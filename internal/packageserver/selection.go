@@ -3,14 +3,10 @@ package packageserver
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	apistorage "k8s.io/apiserver/pkg/storage"
 )
 
 // Fields that objects can be selected by.
@@ -54,33 +50,4 @@ func (s selection) matches(o *offer) bool {
 
 func (s selection) of(offers []offer) []offer {
 	return slices.DeleteFunc(offers, func(o offer) bool { return !s.matches(&o) })
-}
-
-// checkRevision refuses what cannot be answered: there is only the present.
-func checkRevision(o *internalversion.ListOptions, now uint64) error {
-	if o == nil || o.ResourceVersion == "" || o.ResourceVersion == "0" {
-		return nil
-	}
-	asked, err := parseRevision(o.ResourceVersion)
-	switch {
-	case err != nil:
-		return err
-	case asked > now:
-		return apistorage.NewTooLargeResourceVersionError(asked, now, 1)
-	case asked < now && o.ResourceVersionMatch == metav1.ResourceVersionMatchExact:
-		return expired(asked, now)
-	}
-	return nil
-}
-
-func expired(asked, now uint64) error {
-	return apierrors.NewResourceExpired(fmt.Sprintf("the resource version %d is too old, what was shown then is not kept; list again to get version %d", asked, now))
-}
-
-func parseRevision(text string) (uint64, error) {
-	revision, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("the resource version %q is not one that this API has given: %v", text, err))
-	}
-	return revision, nil
 }

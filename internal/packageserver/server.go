@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"fairlead.dev/fairlead/internal/packageserver/openapi"
 
+	"github.com/go-logr/logr"
 	endpoints "k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 )
 
 // name is what the server is called in its logs and metrics.
@@ -36,17 +40,20 @@ type Config struct {
 	// Listener is where requests come in, and Certificate what is shown there.
 	Listener    net.Listener
 	Certificate dynamiccertificates.CertKeyContentProvider
-	// Start is the time now.
-	Start time.Time
+	Clock       clock.PassiveClock
+	Log         logr.Logger
 }
 
 // Server is the aggregated API server.
 type Server struct {
-	generic   *genericapiserver.GenericAPIServer
-	config    *genericapiserver.Config
-	storage   *storage
-	delegated *delegation
-	end       context.CancelFunc
+	generic *genericapiserver.GenericAPIServer
+	config  *genericapiserver.Config
+	storage *storage
+	changed chan struct{}
+	open    sync.Once
+	running context.Context // ends with the server, or when it cannot be set up
+	end     context.CancelFunc
+	log     logr.Logger
 }
 
 // New sets a server up; it serves nothing before Run. The context bounds how long it may take to learn from the cluster whom to believe.
@@ -56,19 +63,27 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("set up the package server: %w", err)
 	}
 	s := newServer(c)
-	if s.delegated, err = delegate(ctx, client, s.config); err != nil {
-		return nil, fmt.Errorf("set up the package server: %w", err)
+	if err = delegate(ctx, s.running, client, s.config); err != nil {
+		err = fmt.Errorf("set up the package server: %w", err)
+	} else {
+		err = s.install()
 	}
-	return s, s.install()
+	if err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
 }
 
 func newServer(c Config) *Server {
 	running, end := context.WithCancel(context.Background())
-	v := &view{cluster: c.Cluster, contents: c.Contents, global: c.GlobalNamespace, docs: &documents{limit: maxPacked}}
 	return &Server{
 		config:  newConfig(c),
-		storage: &storage{view: v, revisions: newRevisions(c.Start), ended: running.Done()},
+		storage: &storage{present: newPresent(c), global: c.GlobalNamespace, opened: make(chan struct{}), ended: running.Done()},
+		changed: make(chan struct{}, 1),
+		running: running,
 		end:     end,
+		log:     c.Log,
 	}
 }
 
@@ -78,6 +93,9 @@ func newConfig(c Config) *genericapiserver.Config {
 	g.FeatureGate = utilfeature.DefaultFeatureGate
 	g.LoopbackClientConfig = rest.CopyConfig(c.REST)
 	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.Listener, Cert: c.Certificate}
+	g.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
+		return genericapiserver.DefaultBuildHandlerChain(withAnswers(api), c)
+	}
 	g.EnableProfiling = false
 	g.ExternalAddress = "localhost"
 	g.RequestTimeout = time.Minute
@@ -98,6 +116,9 @@ func (s *Server) install() error {
 	if err := generic.InstallAPIGroup(apiGroup(s.storage)); err != nil {
 		return fmt.Errorf("set up the package server: %w", err)
 	}
+	if err := generic.AddReadyzChecks(healthz.NamedCheck("packages", func(*http.Request) error { return s.storage.ready() })); err != nil {
+		return fmt.Errorf("set up the package server: %w", err)
+	}
 	generic.ShutdownTimeout = drainTime
 	s.generic = generic
 	return nil
@@ -105,8 +126,53 @@ func (s *Server) install() error {
 
 // Changed says that something may be shown differently now: a catalog's content, what is said of a catalog, or who sees it.
 func (s *Server) Changed() {
-	s.storage.view.docs.keepOnly(s.storage.view.contents.Digests())
-	s.storage.revisions.next()
+	select {
+	case s.changed <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// Open looks at everything that there is to be shown for the first time. Until then requests are refused and the server is not ready: a
+// client must not take what was not looked at yet for what is not there.
+func (s *Server) Open(ctx context.Context) error {
+	err := s.storage.present.refresh(ctx)
+	if err == nil {
+		s.open.Do(func() { close(s.storage.opened) })
+	}
+	return err
+}
+
+// Pauses: after a change, for others that come with it, and after a look that failed.
+const (
+	calm       = 20 * time.Millisecond
+	retryLooks = time.Second
+)
+
+// keepUp refreshes after changes, until the context ends. It is in the background, so that no request waits for a catalog to be read.
+func (s *Server) keepUp(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-s.storage.opened:
+	}
+	for pause := calm; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.changed:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = calm
+		if err := s.storage.present.refresh(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error(err, "PackageManifests stay as they are; it is tried again", "in", retryLooks)
+			pause = retryLooks
+			s.Changed()
+		}
+	}
 }
 
 // Run serves until the context ends, and then lets requests under way come to their end.
@@ -115,9 +181,8 @@ func (s *Server) Run(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, s.end) // watches would go on for as long as their clients like
 	defer stop()
-	if s.delegated != nil {
-		s.delegated.run(ctx)
-	}
+	defer s.end()
+	go s.keepUp(ctx)
 	if err := s.generic.PrepareRun().RunWithContext(ctx); err != nil {
 		return fmt.Errorf("serve packages on %s: %w", s.config.SecureServing.Listener.Addr(), err)
 	}

@@ -2,7 +2,6 @@ package packageserver
 
 import (
 	"context"
-	"fmt"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 
@@ -18,8 +17,10 @@ import (
 
 // storage answers requests for PackageManifests.
 type storage struct {
-	view      *view
-	revisions *revisions
+	present *present
+	global  string // the namespace of the catalogs that every namespace sees
+	// opened is closed when everything that there is to be shown was looked at once.
+	opened chan struct{}
 	// ended is closed when the server stops: watches end then.
 	ended <-chan struct{}
 }
@@ -48,50 +49,62 @@ func (s *storage) NamespaceScoped() bool { return true }
 // GetSingularName is what one of them is called.
 func (s *storage) GetSingularName() string { return singular }
 
+// ready tells why nothing can be answered yet.
+func (s *storage) ready() error {
+	select {
+	case <-s.opened:
+		return nil
+	default:
+		return apierrors.NewServiceUnavailable("the catalogs are still being looked at; try again")
+	}
+}
+
 // Get returns the package of that name that comes first in lists.
 func (s *storage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
-	revision := s.revisions.now()
-	o, err := s.view.find(ctx, request.NamespaceValue(ctx), name)
+	o, revision, err := s.find(request.NamespaceValue(ctx), name)
 	if err != nil {
 		return nil, err
 	}
 	return o.whole(revisionText(revision))
 }
 
-// find is the first package of a name that a namespace sees.
-func (v *view) find(ctx context.Context, namespace, name string) (*offer, error) {
-	offers, err := v.offers(ctx, namespace)
-	if err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("find package %s in namespace %s: %w", name, namespace, err))
+// find is the first package of a name that a namespace sees, and the revision of what it was found in.
+func (s *storage) find(namespace, name string) (*offer, uint64, error) {
+	if err := s.ready(); err != nil {
+		return nil, 0, err
 	}
-	for i := range offers {
-		if offers[i].doc.name == name {
-			return &offers[i], nil
-		}
+	now := s.present.now()
+	o, ok := now.find(namespace, s.global, name)
+	if !ok {
+		return nil, 0, apierrors.NewNotFound(schema.GroupResource{Group: packagesv1.GroupName, Resource: resource}, name)
 	}
-	return nil, apierrors.NewNotFound(schema.GroupResource{Group: packagesv1.GroupName, Resource: resource}, name)
+	return &o, now.revision, nil
 }
 
 // List returns what a namespace sees.
 func (s *storage) List(ctx context.Context, options *internalversion.ListOptions) (runtime.Object, error) {
-	revision := s.revisions.now() // before the look, so that a watch from here misses nothing
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	if options == nil || options.Continue == "" {
-		if err := checkRevision(options, revision); err != nil {
+		if err := checkRevision(options, s.present); err != nil {
 			return nil, err
 		}
 	}
-	offers, err := s.view.offers(ctx, request.NamespaceValue(ctx))
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	p, err := paginate(selectionOf(options).of(offers), options, revision)
+	now := s.present.now()
+	offers := now.offers(request.NamespaceValue(ctx), s.global)
+	p, err := paginate(selectionOf(options).of(offers), options, now.revision)
 	if err != nil {
 		return nil, err
 	}
-	return newList(p), nil
+	s.present.docs.use(p.offers)
+	return newList(p, answerOf(ctx)), nil
 }
 
 // Watch follows what a namespace sees.
 func (s *storage) Watch(ctx context.Context, options *internalversion.ListOptions) (watch.Interface, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	return newWatcher(ctx, s, request.NamespaceValue(ctx), options)
 }

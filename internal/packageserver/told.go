@@ -9,64 +9,76 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// told is what a client of a watch knows.
-type told map[types.NamespacedName]item
+// told is what a client of a watch knows: of the packages with the same name in the same namespace, the one that comes first in lists.
+type told map[types.NamespacedName]offer
 
-// item is a package, with what identifies all that is said of it.
-type item struct {
-	offer
-	sum [sha256.Size]byte
+// remember picks the first of the packages with the same name.
+func remember(offers []offer) told {
+	t := make(told, len(offers))
+	for i := range offers {
+		if _, known := t[offers[i].key()]; !known {
+			t[offers[i].key()] = offers[i]
+		}
+	}
+	return t
 }
 
-// remember takes the first of the packages with the same name.
-func remember(offers []offer) (told, error) {
-	t := make(told, len(offers))
-	for _, o := range offers {
-		key := types.NamespacedName{Namespace: o.namespace, Name: o.doc.name}
-		if _, known := t[key]; known {
-			continue
+// repeated are the names of packages of which a list has several.
+func repeated(offers []offer) map[types.NamespacedName]bool {
+	found := map[types.NamespacedName]bool{}
+	for i := 1; i < len(offers); i++ {
+		if offers[i].sameName(&offers[i-1]) {
+			found[offers[i].key()] = true
 		}
-		sum, err := o.sum()
-		if err != nil {
-			return nil, err
-		}
-		t[key] = item{offer: o, sum: sum}
 	}
-	return t, nil
+	return found
+}
+
+func (o *offer) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: o.namespace, Name: o.doc.name}
+}
+
+// same tells whether the same is said of a package.
+func (o *offer) same(p *offer) bool {
+	if o.source.CatalogSource == p.source.CatalogSource && o.doc == p.doc {
+		return true
+	}
+	return o.sum() == p.sum()
 }
 
 // sum identifies all that is said of a package.
-func (o *offer) sum() ([sha256.Size]byte, error) {
-	text, err := json.Marshal(struct {
+func (o *offer) sum() [sha256.Size]byte {
+	text, _ := json.Marshal(struct { // which has nothing that cannot be written
 		Meta, Display, Publisher any
 	}{o.meta(""), o.source.Spec.DisplayName, o.source.Spec.Publisher})
-	return sha256.Sum256(append(text, o.doc.sum[:]...)), err
+	return sha256.Sum256(append(text, o.doc.sum[:]...))
 }
 
 // change is what a client is told.
 type change struct {
-	kind watch.EventType
-	item item
+	kind  watch.EventType
+	offer offer
 }
 
-// changes lead from what was told to what is to be known: first what is gone, then what is new or different, each in order.
-func (t told) changes(to told) []change {
+// changes lead from what was told to what is to be known: first what is gone, then what is new or different, each in order. What is in
+// doubt is told of in any case.
+func (t told) changes(to told, doubt map[types.NamespacedName]bool) []change {
 	var gone, other []change
-	for key, item := range t {
+	for key, o := range t {
 		if _, stays := to[key]; !stays {
-			gone = append(gone, change{watch.Deleted, item})
+			gone = append(gone, change{watch.Deleted, o})
 		}
 	}
-	for key, item := range to {
+	for key, o := range to {
 		before, known := t[key]
 		switch {
 		case !known:
-			other = append(other, change{watch.Added, item})
-		case before.sum != item.sum:
-			other = append(other, change{watch.Modified, item})
+			other = append(other, change{watch.Added, o})
+		case doubt[key] || !before.same(&o):
+			other = append(other, change{watch.Modified, o})
 		}
 	}
-	inOrder := func(a, b change) int { return a.item.compare(&b.item.offer) }
+	inOrder := func(a, b change) int { return a.offer.compare(&b.offer) }
 	slices.SortFunc(gone, inOrder)
 	slices.SortFunc(other, inOrder)
 	return slices.Concat(gone, other)

@@ -12,10 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	apistorage "k8s.io/apiserver/pkg/storage"
 )
 
-// watcher tells one client what changes of what it sees. It keeps what it has told and compares, so a catalog that is exchanged for one
-// with the same content tells nothing, and changes that come quickly are told as one.
+// watcher tells one client what changes of what it sees: it compares the snapshot that the client knows with the present one. So a catalog
+// that is exchanged for one with the same content tells nothing, changes that come faster than a client takes them are told as one, and
+// none is lost or told twice.
 //
 // Of packages with the same name in the same namespace it tells of the one that comes first in lists, which is what a client gets that
 // asks for the name.
@@ -25,7 +27,6 @@ type watcher struct {
 	selection selection
 	bookmarks bool
 
-	told   told
 	events chan watch.Event
 	stop   context.CancelFunc
 	once   sync.Once
@@ -38,48 +39,43 @@ func newWatcher(ctx context.Context, s *storage, namespace string, o *internalve
 	if o == nil {
 		o = &internalversion.ListOptions{}
 	}
-	changed, unsubscribe := s.revisions.subscribe()
-	revision := s.revisions.now()
-	initial, err := wantsInitial(o, revision)
+	from, initial, err := begin(o, s.present)
 	if err != nil {
-		unsubscribe()
 		return nil, err
 	}
 	w := &watcher{storage: s, namespace: namespace, selection: selectionOf(o), bookmarks: o.AllowWatchBookmarks, events: make(chan watch.Event)}
-	state, err := w.look(ctx)
-	if err == nil && s.revisions.now() != revision && !initial {
-		err = expired(revision, s.revisions.now()) // what the client knows is not what was looked at
-	}
-	if err != nil {
-		unsubscribe()
-		return nil, err
-	}
-	if !initial {
-		w.told, state = state, nil
-	}
 	ctx, w.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(w.events)
-		defer unsubscribe()
 		defer w.stop()
-		w.run(ctx, changed, state, revision, o.SendInitialEvents != nil && *o.SendInitialEvents)
+		if initial {
+			w.run(ctx, nil, o.SendInitialEvents != nil && *o.SendInitialEvents)
+		} else {
+			w.run(ctx, from.past(), false)
+		}
 	}()
 	return w, nil
 }
 
-// wantsInitial tells whether a client is to be told what there is now. Without, it has to know that already.
-func wantsInitial(o *internalversion.ListOptions, now uint64) (bool, error) {
-	if o.SendInitialEvents != nil && *o.SendInitialEvents || o.ResourceVersion == "" || o.ResourceVersion == "0" {
-		return true, checkRevision(&internalversion.ListOptions{ResourceVersion: o.ResourceVersion}, now)
+// begin is the snapshot that a client knows; initial says that it knows none, and is to be told what there is now.
+func begin(o *internalversion.ListOptions, p *present) (from *snapshot, initial bool, err error) {
+	asked, err := parseRevision(o.ResourceVersion)
+	if err != nil {
+		return nil, false, err
 	}
-	known, err := parseRevision(o.ResourceVersion)
-	if err == nil && known < now {
-		err = expired(known, now)
+	if asked == 0 {
+		return nil, true, nil
 	}
-	if err == nil {
-		err = checkRevision(&internalversion.ListOptions{ResourceVersion: o.ResourceVersion}, now)
+	known, now := p.at(asked), p.now().revision
+	switch {
+	case known == nil && asked > now:
+		return nil, false, apistorage.NewTooLargeResourceVersionError(asked, now, 1)
+	case o.SendInitialEvents != nil && *o.SendInitialEvents:
+		return nil, true, nil
+	case known == nil:
+		return nil, false, expired(asked, now)
 	}
-	return false, err
+	return known, false, nil
 }
 
 // Stop ends the watch.
@@ -88,16 +84,22 @@ func (w *watcher) Stop() { w.once.Do(w.stop) }
 // ResultChan is what is told.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.events }
 
-func (w *watcher) run(ctx context.Context, changed <-chan struct{}, initial told, revision uint64, marked bool) {
-	if initial != nil {
-		if w.tell(ctx, initial, revision) != nil {
-			return
+// run tells what there is to be told beyond what is known, for as long as the client listens.
+//
+// A client that has listed packages, and keeps one object for each name, has the last of a name: it is told of the first at once.
+func (w *watcher) run(ctx context.Context, known *snapshot, marked bool) {
+	first, listed := known == nil, w.offers(known)
+	doubt := repeated(listed)
+	for told := remember(listed); ; {
+		now, changed := w.storage.present.follow()
+		if first || len(doubt) > 0 || known.revision != now.revision {
+			shown := remember(w.offers(now))
+			if w.tell(ctx, told.changes(shown, doubt), now.revision) != nil || w.mark(ctx, now.revision, first, marked) != nil {
+				return
+			}
+			doubt = nil
 		}
-		if marked && w.bookmark(ctx, revision, map[string]string{metav1.InitialEventsAnnotationKey: "true"}) != nil {
-			return
-		}
-	}
-	for {
+		known, first = now.past(), false
 		select {
 		case <-ctx.Done():
 			return
@@ -105,45 +107,51 @@ func (w *watcher) run(ctx context.Context, changed <-chan struct{}, initial told
 			return
 		case <-changed:
 		}
-		revision := w.storage.revisions.now()
-		state, err := w.look(ctx)
-		if err != nil {
-			status := apierrors.NewInternalError(err).Status()
-			_ = w.send(ctx, watch.Event{Type: watch.Error, Object: &status}) // it ends in any case
-			return
-		}
-		if w.tell(ctx, state, revision) != nil || w.bookmarks && w.bookmark(ctx, revision, nil) != nil {
-			return
-		}
+		told = remember(w.offers(known))
 	}
 }
 
-// look is what there is to be told now.
-func (w *watcher) look(ctx context.Context) (told, error) {
-	offers, err := w.storage.view.offers(ctx, w.namespace)
-	if err != nil {
-		return nil, err
+// offers are the packages of a snapshot that the client asks for.
+func (w *watcher) offers(s *snapshot) []offer {
+	if s == nil {
+		return nil
 	}
-	return remember(w.selection.of(offers))
+	return w.selection.of(s.offers(w.namespace, w.storage.global))
 }
 
-// tell sends what differs from what was told.
-func (w *watcher) tell(ctx context.Context, state told, revision uint64) error {
-	for _, change := range w.told.changes(state) {
-		object, err := change.item.whole(revisionText(revision))
+// mark sends a bookmark where the client wants one.
+func (w *watcher) mark(ctx context.Context, revision uint64, first, marked bool) error {
+	switch {
+	case first && marked:
+		return w.bookmark(ctx, revision, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	case !first && w.bookmarks:
+		return w.bookmark(ctx, revision, nil)
+	}
+	return nil
+}
+
+// tell sends changes. What cannot be read any more ends the watch, unless it is gone: then it is enough to say what it was called.
+func (w *watcher) tell(ctx context.Context, changes []change, revision uint64) error {
+	text := revisionText(revision)
+	for _, change := range changes {
+		object, err := change.offer.whole(text)
 		if err != nil && change.kind == watch.Deleted {
-			object, err = &packagesv1.PackageManifest{TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: change.item.meta(revisionText(revision))}, nil
+			object, err = &packagesv1.PackageManifest{TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: change.offer.meta(text)}, nil
 		}
 		if err != nil {
-			status := apierrors.NewInternalError(err).Status()
-			return errors.Join(err, w.send(ctx, watch.Event{Type: watch.Error, Object: &status}))
+			return errors.Join(err, w.fail(ctx, err))
 		}
 		if err := w.send(ctx, watch.Event{Type: change.kind, Object: object}); err != nil {
 			return err
 		}
 	}
-	w.told = state
 	return nil
+}
+
+// fail lets the client list again.
+func (w *watcher) fail(ctx context.Context, err error) error {
+	status := apierrors.NewInternalError(err).Status()
+	return w.send(ctx, watch.Event{Type: watch.Error, Object: &status})
 }
 
 // bookmark says up to which revision everything was told.

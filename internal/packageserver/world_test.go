@@ -3,9 +3,11 @@ package packageserver
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -15,12 +17,14 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // world is a server without a cluster: whoever asks may do everything.
@@ -29,6 +33,8 @@ type world struct {
 	sources  []v1alpha1.CatalogSource
 	excludes map[string]bool
 	contents *catalogset.Set
+	clock    *clocktesting.FakePassiveClock
+	broken   error // of reading the cluster
 }
 
 var created = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -41,7 +47,9 @@ func newWorld(t testing.TB) *world {
 	}
 	t.Cleanup(func() { listener.Close() })
 	w := &world{contents: catalogset.New(), excludes: map[string]bool{}}
-	w.Server = newServer(Config{REST: &rest.Config{Host: "https://127.0.0.1:1"}, Cluster: w, Contents: w.contents, GlobalNamespace: "olm", Listener: listener, Start: time.UnixMicro(1000)})
+	w.clock = clocktesting.NewFakePassiveClock(created.Time)
+	w.Server = newServer(Config{REST: &rest.Config{Host: "https://127.0.0.1:1"}, Cluster: w, Contents: w.contents, GlobalNamespace: "olm", Listener: listener,
+		Clock: w.clock, Log: logr.Discard()})
 	w.config.Authentication.Authenticator = authenticator.RequestFunc(func(*http.Request) (*authenticator.Response, bool, error) {
 		return &authenticator.Response{User: &user.DefaultInfo{Name: "test"}}, true, nil
 	})
@@ -50,23 +58,31 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.generic.PrepareRun()
-	w.contents.OnChange(func(catalogset.Ref) { w.Changed() })
+	w.contents.OnChange(func(catalogset.Ref) { w.refresh(t) })
 	t.Cleanup(w.end)
+	if err := w.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
-func (w *world) CatalogSources(_ context.Context, namespace string) ([]v1alpha1.CatalogSource, error) {
-	var found []v1alpha1.CatalogSource
-	for _, s := range w.sources {
-		if namespace == "" || s.Namespace == namespace {
-			found = append(found, s)
-		}
+// refresh lets the server look at everything, as it does after a change.
+func (w *world) refresh(t testing.TB) {
+	t.Helper()
+	if err := w.storage.present.refresh(t.Context()); err != nil {
+		t.Error(err)
 	}
-	return found, nil
 }
 
-func (w *world) ExcludesGlobal(_ context.Context, namespace string) (bool, error) {
-	return w.excludes[namespace], nil
+// revision is that of what is shown.
+func (w *world) revision() string { return revisionText(w.storage.present.now().revision) }
+
+func (w *world) CatalogSources(context.Context) ([]v1alpha1.CatalogSource, error) {
+	return slices.Clone(w.sources), w.broken // as a cache does, which exchanges what has changed
+}
+
+func (w *world) WithoutGlobal(context.Context) (map[string]bool, error) {
+	return maps.Clone(w.excludes), nil
 }
 
 // offer declares a catalog with packages, each given as its name and version, name@version.

@@ -198,7 +198,7 @@ func TestRuleThatCostsTooMuch(t *testing.T) {
 			t.Fatal("the rule ended within its limit: it shows nothing")
 		}
 	}
-	if k.cost > 2*maxRuleCost || c.tooDear().pkg != "p" {
-		t.Errorf("a rule that costs its limit took %d, and says %+v", k.cost, c.tooDear())
+	if k.costs.all > 2*maxRuleCost || c.tooDear().pkg != "p" {
+		t.Errorf("a rule that costs its limit took %d, and says %+v", k.costs.all, c.tooDear())
 	}
 }

@@ -11,28 +11,21 @@ const (
 )
 
 // crowd counts candidates. Its zero value has none.
-type crowd struct {
-	all      int
-	packages map[string]int
-}
+type crowd struct{ shares }
 
 func (c *crowd) count(n *node, looked, found int) {
-	if c.packages == nil {
-		c.packages = map[string]int{}
-	}
-	more := found + looked/looksAnOffer
-	c.all += more
-	c.packages[n.packageName()] += more
+	c.add(n.packageName(), uint64(found+looked/looksAnOffer))
 }
 
 // of tells whether the needs of a bundle or an installed operator are not looked into any more.
 func (c *crowd) of(n *node) dear {
 	pkg := n.packageName()
 	switch {
-	case c.packages[pkg] > maxPackageOffers:
+	case c.shares.of(pkg) > maxPackageOffers:
 		return dear{fmt.Sprintf("the needs of package %s together have more than %d candidates", pkg, maxPackageOffers), pkg}
 	case c.all > maxOffers:
-		return dear{fmt.Sprintf("the needs of all packages together have more than %d candidates", maxOffers), pkg}
+		dearest := c.dearest()
+		return dear{fmt.Sprintf("the needs of all packages together have more than %d candidates, most of all those of package %s", maxOffers, dearest), dearest}
 	}
 	return dear{}
 }

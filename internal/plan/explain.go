@@ -13,7 +13,7 @@ import (
 // conflict tells why there is no answer. wanted, if any, is what was asked about; subscriptions are those that go without.
 func (b *builder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subscriptions []string) *Conflict {
 	c := &Conflict{core: core, subscriptions: subscriptions}
-	reasons := core.Reasons()
+	reasons := slices.DeleteFunc(core.Reasons(), func(r resolve.Reason) bool { return b.asksFor(r, wanted) })
 	for _, r := range reasons {
 		c.Chain = append(c.Chain, b.link(r, core.Core))
 	}
@@ -120,11 +120,13 @@ func (b *builder) who(bound resolve.Clause, core []resolve.Clause) string {
 	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// saidElsewhere tells whether a reason only says that something exists, or is asked about, of which another reason says more.
+// asksFor tells whether a reason only says that there is the question which it is part of an answer to.
+func (b *builder) asksFor(r resolve.Reason, wanted resolve.Var) bool {
+	return wanted != 0 && r.Kind == resolve.Assumed && b.problem.Var(r.Subject) == wanted
+}
+
+// saidElsewhere tells whether a reason only says that something exists, of which another reason says more.
 func (b *builder) saidElsewhere(r resolve.Reason, reasons []resolve.Reason) bool {
-	if r.Kind == resolve.Assumed && strings.HasSuffix(r.Origin.Text, " is asked about") {
-		return true
-	}
 	if r.Kind != resolve.Mandatory || b.node(b.problem.Var(r.Subject)).operator != nil {
 		return false
 	}

@@ -20,6 +20,8 @@ type Record struct {
 	// Requests are the Subscriptions that depended on each other before those without an answer were left out.
 	Requests []RecordedRequest `json:"requests"`
 	Outcome  Outcome           `json:"outcome"`
+	// Omitted are parts that were left out, because the record would have been too long.
+	Omitted []string `json:"omitted,omitempty"`
 }
 
 // RecordedCatalog is a catalog in view. Without digest it had no content, and Problem says why.

@@ -14,7 +14,11 @@ import (
 // Replay decides again on what was recorded, for the Subscriptions of a group. catalogs finds the content of a catalog by its name and
 // the digest that it had.
 func (r Record) Replay(ctx context.Context, catalogs func(name, digest string) (*catalog.Index, error)) (Result, error) {
-	in, err := r.input(catalogs)
+	var in Input
+	err := r.complete()
+	if err == nil {
+		in, err = r.input(catalogs)
+	}
 	if err != nil {
 		return Result{}, fmt.Errorf("replay the decision for namespace %s: %w", r.Namespace, err)
 	}

@@ -3,8 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
@@ -28,8 +26,7 @@ type rulebook struct {
 	constraints map[string]readConstraint
 	rules       map[string]*askedRule
 	bundles     map[*catalog.BundleInfo]constraint.Values
-	packages    map[string]uint64 // what the rules of each have cost
-	cost        uint64
+	costs       shares
 }
 
 type readConstraint struct {
@@ -66,7 +63,7 @@ func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 	asked := k.rules[r.Text]
 	if asked == nil {
 		if k.rules == nil {
-			k.rules, k.bundles, k.packages = map[string]*askedRule{}, map[*catalog.BundleInfo]constraint.Values{}, map[string]uint64{}
+			k.rules, k.bundles = map[string]*askedRule{}, map[*catalog.BundleInfo]constraint.Values{}
 		}
 		asked = &askedRule{Rule: r, met: map[any]bool{}}
 		k.rules[r.Text] = asked
@@ -96,14 +93,13 @@ func (k *rulebook) ask(r *askedRule, pkg string, n *node) bool {
 		r.stopped++
 	}
 	r.cost += cost
-	k.packages[pkg] += cost
-	k.cost += cost
+	k.costs.add(pkg, cost)
 	r.met[key] = met
 	return met
 }
 
 func (k *rulebook) spent(r *askedRule, pkg string) bool {
-	return r.cost > maxRuleCost || k.packages[pkg] > maxPackageCost || k.cost > maxAllRulesCost
+	return r.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost
 }
 
 // dear says that it is not known of everybody whether they meet a condition, because to ask costs too much; its zero value, that it is.
@@ -119,26 +115,15 @@ func (k *rulebook) dear(r *askedRule, pkg string) dear {
 	switch {
 	case r.cost > maxRuleCost:
 		return dear{"this rule has cost too much before all operators were looked at", pkg}
-	case k.packages[pkg] > maxPackageCost:
+	case k.costs.of(pkg) > maxPackageCost:
 		return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were looked at", pkg), pkg}
-	case k.cost > maxAllRulesCost:
-		dearest := k.dearest()
+	case k.costs.all > maxAllRulesCost:
+		dearest := k.costs.dearest()
 		return dear{"the rules of all packages have together cost too much, most of all those of package " + dearest, dearest}
 	case r.stopped > 0:
 		return dear{fmt.Sprintf("this rule costs too much to be asked about %d of the operators", r.stopped), pkg}
 	}
 	return dear{}
-}
-
-// dearest is the package whose rules have cost most, the first by name of several.
-func (k *rulebook) dearest() string {
-	var found string
-	for _, pkg := range slices.Sorted(maps.Keys(k.packages)) {
-		if found == "" || k.packages[pkg] > k.packages[found] {
-			found = pkg
-		}
-	}
-	return found
 }
 
 func (k *rulebook) valuesOf(n *node) constraint.Values {

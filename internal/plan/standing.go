@@ -6,29 +6,44 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// Standing compares what a Subscription has with what there is.
+// Standing compares what somebody has of a package with what there is.
 type Standing struct {
-	Subscription string `json:"subscription"`
-	Package      string `json:"package"`
-	Installed    string `json:"installed,omitempty"`
+	Package   string `json:"package"`
+	Installed string `json:"installed,omitempty"`
 	// Next is what the decision installs in its place.
 	Next string `json:"next,omitempty"`
-	// Allowed is where the upgrade edges of the channels that it follows lead to in the end.
+	// Allowed is where the upgrade edges of the channels that are followed lead to in the end.
 	Allowed string `json:"allowed,omitempty"`
-	// Head is the head of the channel that it follows; of several, of the preferred one.
+	// Head is the head of the channel that is followed; of several, of the preferred one.
 	Head string `json:"head,omitempty"`
 	// Newest is the highest version of the package in any channel of any catalog in view, and NewestIn that catalog.
 	Newest   string `json:"newest,omitempty"`
 	NewestIn string `json:"newestIn,omitempty"`
-	// HeldBy says what keeps it from something newer.
+	// HeldBy says what is in the way of something newer.
 	HeldBy string `json:"heldBy,omitempty"`
 }
 
+// Behind tells whether there is anything newer, or anything to install.
+func (s *Standing) Behind() bool {
+	return s.Next != "" || s.HeldBy != "" || s.Newest != "" && s.Newest != s.Installed
+}
+
+// Aside tells whether the newest version is where nothing leads to.
+func (s *Standing) Aside() bool {
+	return s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed
+}
+
+// SubscriptionStanding is how a Subscription stands.
+type SubscriptionStanding struct {
+	Subscription string `json:"subscription"`
+	Standing
+}
+
 // Standings compares every Subscription, in the order of their names.
-func (r *Result) Standings() []Standing {
-	var all []Standing
+func (r *Result) Standings() []SubscriptionStanding {
+	var all []SubscriptionStanding
 	for _, q := range r.b.requests {
-		s := Standing{Subscription: q.sub.Name, Package: q.sub.Package, Allowed: q.allowed()}
+		s := SubscriptionStanding{Subscription: q.sub.Name, Standing: Standing{Package: q.sub.Package, Allowed: q.allowed()}}
 		if q.installed != nil {
 			s.Installed = q.installed.Name
 		}
@@ -47,7 +62,7 @@ func (r *Result) Standings() []Standing {
 }
 
 // stand fills in what the decision of a group says.
-func (g *Group) stand(s *Standing) {
+func (g *Group) stand(s *SubscriptionStanding) {
 	if g.Err != nil {
 		s.HeldBy = g.summary()
 	}

@@ -23,7 +23,7 @@ type Outdated struct {
 
 // Standing is how a Subscription stands, and what to do to come further.
 type Standing struct {
-	plan.Standing
+	plan.SubscriptionStanding
 	Advice string `json:"advice,omitempty"`
 
 	holders  []string
@@ -78,12 +78,17 @@ func (p *Preview) holding(subscription string) *plan.Conflict {
 }
 
 // advice says what to do to have something newer than the next version.
-func (p *Preview) advice(s plan.Standing, conflict *plan.Conflict) string {
+func (p *Preview) advice(s plan.SubscriptionStanding, conflict *plan.Conflict) string {
 	if conflict != nil {
 		return conflict.Advice
 	}
-	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
-		return s.Newest + " is not where its Subscription leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
+	return p.aside(s.Standing, "Subscription")
+}
+
+// aside says how to find out about a newest version that nothing leads to; nothing when there is none.
+func (p *Preview) aside(s plan.Standing, kind string) string {
+	if !s.Aside() {
+		return ""
 	}
-	return ""
+	return s.Newest + " is not where its " + kind + " leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
 }

@@ -4,14 +4,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/internal/plan"
 )
 
 // outdatedColumns are there in every table, whatever is in them.
 var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST ANYWHERE", "IN", "HELD BY"}
 
-// behind tells whether there is anything newer, or anything to install.
-func (s *Standing) behind() bool {
-	return s.Next != "" || s.HeldBy != "" || s.Newest != "" && s.Newest != s.Installed
+// columns are a row of the table.
+func columns(name string, s plan.Standing, holders []string) []string {
+	return []string{name, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, holders)}
 }
 
 // Write prints the comparison for people.
@@ -20,8 +22,8 @@ func (o *Outdated) Write(w io.Writer) error {
 	behind := 0
 	rows := [][]string{slices.Concat([]string{"SUBSCRIPTION"}, outdatedColumns)}
 	for _, s := range o.Subscriptions {
-		rows = append(rows, []string{s.Subscription, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, s.holders)})
-		if s.behind() {
+		rows = append(rows, columns(s.Subscription, s.SubscriptionStanding.Standing, s.holders))
+		if s.Behind() {
 			behind++
 		}
 	}
@@ -104,8 +106,8 @@ func (o *Outdated) writeExtensions(b *page) {
 	behind := 0
 	rows := [][]string{slices.Concat([]string{"EXTENSION"}, outdatedColumns)}
 	for _, s := range o.Extensions {
-		rows = append(rows, []string{s.Extension, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, s.holders)})
-		if s.Next != "" || s.HeldBy != "" || s.Newest != s.Installed {
+		rows = append(rows, columns(s.Extension, s.Standing, s.holders))
+		if s.Behind() {
 			behind++
 		}
 	}

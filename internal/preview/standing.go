@@ -10,27 +10,19 @@ import (
 	"fairlead.dev/fairlead/internal/plan"
 )
 
-// ExtensionStanding compares what a ClusterExtension has with what there is.
+// ExtensionStanding is how a ClusterExtension stands. Its next version is what would be installed now, the allowed one what it comes to when
+// each upgrade is done in turn; heads are those of the channels that it follows in the catalogs that it selects, of which the highest counts,
+// and the newest version may be in any ClusterCatalog.
 type ExtensionStanding struct {
 	Extension string `json:"extension"`
-	Package   string `json:"package"`
-	Installed string `json:"installed,omitempty"`
-	// Next is what would be installed in its place now, and Allowed what it comes to when each upgrade is done in turn.
-	Next    string `json:"next,omitempty"`
-	Allowed string `json:"allowed,omitempty"`
-	// Head is the highest of the heads of the channels that it follows, in the catalogs that it selects.
-	Head string `json:"head,omitempty"`
-	// Newest is the highest version of the package in any ClusterCatalog, and NewestIn that catalog.
-	Newest   string `json:"newest,omitempty"`
-	NewestIn string `json:"newestIn,omitempty"`
-	HeldBy   string `json:"heldBy,omitempty"`
-	Advice   string `json:"advice,omitempty"`
+	plan.Standing
+	Advice string `json:"advice,omitempty"`
 
 	holders []string
 }
 
 func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (ExtensionStanding, error) {
-	s := ExtensionStanding{Extension: r.Extension, Package: r.Package, Installed: r.installed, Head: r.head()}
+	s := ExtensionStanding{Extension: r.Extension, Standing: plan.Standing{Package: r.Package, Installed: r.installed, Head: r.head()}}
 	if len(r.Install) > 0 {
 		s.Next = r.Install[0].Name
 	}
@@ -48,8 +40,8 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 	if r.installed != "" {
 		s.Allowed, err = r.allowed(ctx)
 	}
-	if s.HeldBy == "" && s.Newest != "" && s.Newest != s.Allowed && s.Newest != s.Next && s.Newest != s.Installed {
-		s.Advice = s.Newest + " is not where its ClusterExtension leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
+	if aside := p.aside(s.Standing, "ClusterExtension"); aside != "" {
+		s.Advice = aside
 	}
 	return s, err
 }

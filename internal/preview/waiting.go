@@ -10,7 +10,7 @@ import (
 
 // standings are how the Subscriptions stand, each with what keeps it from something newer. While an operator starts, its upgrades wait
 // without a word in the Subscription's status; who asks is told.
-func (p *Preview) standings() []plan.Standing {
+func (p *Preview) standings() []plan.SubscriptionStanding {
 	all := p.result.Standings()
 	for i := range all {
 		if s := &all[i]; s.HeldBy == "" {
@@ -21,7 +21,7 @@ func (p *Preview) standings() []plan.Standing {
 }
 
 // waits says why an operator stays although its channels have something newer; empty when the decision says that, or when it does not stay.
-func (p *Preview) waits(s *plan.Standing) string {
+func (p *Preview) waits(s *plan.SubscriptionStanding) string {
 	i := slices.IndexFunc(p.input.Operators, func(o plan.Operator) bool { return o.Name == s.Installed })
 	switch {
 	case i < 0 || s.Next != "":

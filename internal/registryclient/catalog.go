@@ -2,7 +2,9 @@ package registryclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"google.golang.org/protobuf/proto"
 
@@ -14,44 +16,52 @@ import (
 const (
 	maxPackages = 100_000
 	maxEntries  = 1_000_000
-	maxBytes    = 1 << 30 // of all messages
+	maxBytes    = 1 << 30   // of all messages
+	maxKept     = 256 << 20 // of what stays in memory until the end: packages, channels, names of bundles
 )
 
-// Catalog asks for everything and returns it as the objects of a catalog: packages and channels as they are asked for one by one, bundles
-// and upgrade edges as they are listed. A server does not tell of other objects, nor of what a package looks like.
-func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
-	g := gatherer{channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}}
+// Write asks for everything and writes it as the objects of a catalog, in JSON: packages and channels as they are asked for one by one,
+// bundles and upgrade edges as they are listed. A server does not tell of other objects, nor of what a package looks like. Bundles are
+// written as they come, so that never more than one of them is in memory. The digest is the same for the same objects, in whatever order
+// the server lists them.
+func (c *Client) Write(ctx context.Context, w io.Writer) (digest string, err error) {
+	g := gatherer{out: objects{w: w}, channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}}
 	for name, err := range c.Packages(ctx) {
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		p, err := c.Package(ctx, name)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		if err := g.addPackage(p); err != nil {
-			return nil, c.failed("read the packages", err)
+			return "", c.failed("read the packages", err)
 		}
 	}
 	for b, err := range c.Bundles(ctx) {
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		if err := g.addEntry(b); err != nil {
-			return nil, c.failed("read the bundles", err)
+			return "", c.failed("read the bundles", err)
 		}
 	}
-	return &g.catalog, nil
+	if digest, err = g.finish(); err != nil {
+		return "", c.failed("keep the catalog", err)
+	}
+	return digest, nil
 }
 
 // gatherer puts together what a server says.
 type gatherer struct {
-	catalog    catalog.Catalog
+	out        objects
+	catalog    catalog.Catalog   // without its bundles
 	channels   map[[2]string]int // index by package and name
 	deprecated map[string]int    // index by package
 	bundles    map[[2]string]bool
 	entries    int
 	bytes      int
+	kept       int
 }
 
 func (g *gatherer) count(message proto.Message) error {
@@ -61,12 +71,31 @@ func (g *gatherer) count(message proto.Message) error {
 	return nil
 }
 
+// overhead is about what a text takes besides its bytes.
+const overhead = 16
+
+// keep counts what stays in memory.
+func (g *gatherer) keep(texts ...string) error {
+	for _, text := range texts {
+		g.kept += len(text) + overhead
+	}
+	if g.kept > maxKept {
+		return fmt.Errorf("its packages and channels take more than %d bytes; serve a smaller catalog", maxKept)
+	}
+	return nil
+}
+
 func (g *gatherer) addPackage(p *registry.Package) error {
 	if len(g.catalog.Packages) == maxPackages {
 		return fmt.Errorf("it has more than %d packages; serve a smaller catalog", maxPackages)
 	}
-	if err := g.count(p); err != nil {
+	if err := errors.Join(g.count(p), g.keep(p.GetName(), p.GetDefaultChannelName(), p.GetDeprecation().GetMessage())); err != nil {
 		return err
+	}
+	for _, channel := range p.GetChannels() {
+		if err := g.keep(p.GetName(), channel.GetName(), channel.GetDeprecation().GetMessage()); err != nil {
+			return err
+		}
 	}
 	g.catalog.Packages = append(g.catalog.Packages, catalog.Package{
 		Schema: catalog.SchemaPackage, Name: p.GetName(), DefaultChannel: p.GetDefaultChannelName(),
@@ -111,7 +140,8 @@ func (g *gatherer) addEntry(b *registry.Bundle) error {
 	if g.entries++; g.entries > maxEntries {
 		return fmt.Errorf("it has more than %d entries of channels; serve a smaller catalog", maxEntries)
 	}
-	if err := g.count(b); err != nil {
+	if err := errors.Join(g.count(b), g.keep(b.GetPackageName(), b.GetChannelName(), b.GetCsvName(), b.GetReplaces(), b.GetSkipRange()),
+		g.keep(b.GetSkips()...), g.keep(b.GetDeprecation().GetMessage())); err != nil {
 		return err
 	}
 	channel := g.channel(b.GetPackageName(), b.GetChannelName())
@@ -127,7 +157,9 @@ func (g *gatherer) addEntry(b *registry.Bundle) error {
 	if err != nil {
 		return fmt.Errorf("bundle %q of package %q: %w", b.GetCsvName(), b.GetPackageName(), err)
 	}
-	g.catalog.Bundles = append(g.catalog.Bundles, bundle)
+	if err := g.out.write(&catalog.Catalog{Bundles: []catalog.Bundle{bundle}}); err != nil {
+		return err
+	}
 	g.deprecate(b.GetPackageName(), catalog.Reference{Schema: catalog.SchemaBundle, Name: b.GetCsvName()}, b.GetDeprecation())
 	return nil
 }

@@ -24,6 +24,15 @@ import (
 // maxMessage bounds a message: a bundle with all its manifests.
 const maxMessage = 64 << 20
 
+// How long a server may say nothing when it is asked for something small, and when it is asked for everything.
+const (
+	silence     = 8 * time.Second
+	longSilence = time.Minute
+)
+
+// errSilent is why a call was ended.
+var errSilent = errors.New("it says nothing; find out whether it is overloaded, or the network loses what it says")
+
 // A lost connection is noticed within a minute, and tried again after pauses that grow to half a minute.
 var (
 	keepAlive = keepalive.ClientParameters{Time: 45 * time.Second, Timeout: 10 * time.Second}
@@ -99,7 +108,7 @@ func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
 		open := func(ctx context.Context) (grpc.ServerStreamingClient[registry.PackageName], error) {
 			return c.registry.ListPackages(ctx, &registry.ListPackageRequest{})
 		}
-		for name, err := range receive(ctx, open) {
+		for name, err := range receive(ctx, silence, open) {
 			if err != nil {
 				err = c.failed("list the packages", err)
 			}
@@ -112,7 +121,12 @@ func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
 
 // Package asks for a package.
 func (c *Client) Package(ctx context.Context, name string) (*registry.Package, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
+	defer cancel()
 	p, err := c.registry.GetPackage(ctx, &registry.GetPackageRequest{Name: name})
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		err = errSilent
+	}
 	if err != nil {
 		return nil, c.failed(fmt.Sprintf("get package %q", name), err)
 	}
@@ -134,7 +148,7 @@ func (c *Client) Bundles(ctx context.Context) iter.Seq2[*registry.Bundle, error]
 		open := func(ctx context.Context) (grpc.ServerStreamingClient[registry.Bundle], error) {
 			return c.registry.ListBundles(ctx, &registry.ListBundlesRequest{})
 		}
-		for b, err := range receive(ctx, open) {
+		for b, err := range receive(ctx, longSilence, open) {
 			if err != nil {
 				err = c.failed("list the bundles", err)
 			}
@@ -150,17 +164,25 @@ func (c *Client) failed(what string, err error) error {
 	return fmt.Errorf("%s of the catalog server at %s: %w", what, c.address, err)
 }
 
-// receive reads a stream to its end or its error, and ends it when no more of it is wanted.
-func receive[T any](ctx context.Context, open func(context.Context) (grpc.ServerStreamingClient[T], error)) iter.Seq2[*T, error] {
+// receive reads a stream to its end or its error, and ends it when no more of it is wanted, or the server is silent for too long.
+func receive[T any](ctx context.Context, silence time.Duration, open func(context.Context) (grpc.ServerStreamingClient[T], error)) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		patience := time.AfterFunc(silence, func() { cancel(errSilent) })
+		defer patience.Stop()
 		stream, err := open(ctx)
 		for err == nil {
 			var message *T
-			if message, err = stream.Recv(); err == nil && !yield(message, nil) {
+			patience.Reset(silence)
+			message, err = stream.Recv()
+			patience.Stop() // what is done with the message is not the server's time
+			if err == nil && !yield(message, nil) {
 				return
 			}
+		}
+		if errors.Is(context.Cause(ctx), errSilent) {
+			err = errSilent
 		}
 		if !errors.Is(err, io.EOF) {
 			yield(nil, err)

@@ -1,7 +1,9 @@
 package registryclient
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -117,7 +119,11 @@ func index(t *testing.T, c *catalog.Catalog) *catalog.Index {
 
 func TestCatalogIsWhatIsServed(t *testing.T) {
 	want, _, client := original(t)
-	read, err := client.Catalog(t.Context())
+	var text bytes.Buffer
+	if _, err := client.Write(t.Context(), &text); err != nil {
+		t.Fatal(err)
+	}
+	read, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, catalog.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +270,8 @@ func TestOtherServers(t *testing.T) {
 			test.bundle.PackageName, test.bundle.ChannelName, test.bundle.CsvName = "a", "stable", "a.v1"
 			s := grpc.NewServer()
 			registry.RegisterRegistryServer(s, &oldServer{bundles: []*registry.Bundle{test.bundle}, err: test.err})
-			c, err := dial(t, listen(t, s)).Catalog(t.Context())
+			var text bytes.Buffer
+			_, err := dial(t, listen(t, s)).Write(t.Context(), &text)
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("got %v, want %s", err, test.fails)
@@ -275,8 +282,12 @@ func TestOtherServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, p := range c.Bundles[0].Properties {
-				got = append(got, p.Type+" "+string(p.Value))
+			for _, p := range writtenBundle(t, &text).Properties {
+				var value bytes.Buffer
+				if err := json.Compact(&value, p.Value); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, p.Type+" "+value.String())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("properties (-want +got):\n%s", diff)

@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -19,7 +18,7 @@ const PullSecretsAnnotation = "operators.fairlead.dev/pull-secrets"
 func serviceAccount(source *v1alpha1.CatalogSource) *corev1.ServiceAccount {
 	account := &corev1.ServiceAccount{
 		TypeMeta:         metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
-		ObjectMeta:       meta(source, AccountName(source), managed()),
+		ObjectMeta:       meta(source, source.Name, managed()),
 		ImagePullSecrets: pullSecrets(source, nil),
 	}
 	account.OwnerReferences = []metav1.OwnerReference{owner(source, true)}
@@ -46,26 +45,6 @@ func secretNames(secrets []corev1.LocalObjectReference) []string {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// role lets the pod read the one ConfigMap that it serves.
-func role(source *v1alpha1.CatalogSource) *rbacv1.Role {
-	return &rbacv1.Role{
-		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
-		ObjectMeta: meta(source, roleName(source.Name), managed()),
-		Rules: []rbacv1.PolicyRule{{
-			Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{source.Spec.ConfigMap},
-		}},
-	}
-}
-
-func roleBinding(source *v1alpha1.CatalogSource) *rbacv1.RoleBinding {
-	return &rbacv1.RoleBinding{
-		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
-		ObjectMeta: meta(source, roleBindingName(source.Name), managed()),
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: AccountName(source), Namespace: source.Namespace}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: roleName(source.Name)},
-	}
 }
 
 func managed() map[string]string {

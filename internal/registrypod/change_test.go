@@ -13,6 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -116,22 +118,12 @@ func TestAnEditedImageIsReplaced(t *testing.T) {
 	}
 }
 
-// TestModesChange goes from an image to a ConfigMap, to no pod at all, and back.
+// TestModesChange goes from an image to no pod at all, and back.
 func TestModesChange(t *testing.T) {
 	c := newCluster(t, "operators")
 	c.settled()
-	c.source.Spec = v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeConfigmap, ConfigMap: "content"}
-	out := c.ensure()
-	if !slices.ContainsFunc(out.Changes, func(s string) bool {
-		return strings.Contains(s, "delete ServiceAccount "+c.source.Namespace+"/operators:")
-	}) {
-		t.Errorf("changes %q", out.Changes)
-	}
-	c.settled()
-	c.quiet()
-
 	changes, err := c.Remove(t.Context(), c.source)
-	if err != nil || len(changes) != 7 {
+	if err != nil || len(changes) != 5 {
 		t.Errorf("removed: %v, %q", err, changes)
 	}
 	if n := len(c.livePods()); n > 0 {
@@ -144,6 +136,39 @@ func TestModesChange(t *testing.T) {
 	c.source.Spec = grpcSource().Spec
 	c.settled()
 	c.quiet()
+}
+
+// TestWhatAnotherImplementationRanForAConfigMapGoes: the manager serves such catalogs itself.
+func TestWhatAnotherImplementationRanForAConfigMapGoes(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.source.Spec = v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeConfigmap, ConfigMap: "content"}
+	of := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: c.source.Namespace, Name: name, Labels: selector(c.source), OwnerReferences: []metav1.OwnerReference{owner(c.source, false)}}
+	}
+	service := &corev1.Service{ObjectMeta: of("operators"), Spec: corev1.ServiceSpec{Selector: selector(c.source), Ports: []corev1.ServicePort{{Name: "grpc", Port: 50051}}}}
+	service.Labels[v1alpha1.ServiceSpecHashLabel] = "a"
+	left := []client.Object{
+		&corev1.Pod{ObjectMeta: of("operators-abcde"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "configmap-registry-server", Image: "registry.example.com/server:v1"}}}},
+		&corev1.ServiceAccount{ObjectMeta: of("operators-configmap-server")},
+		&rbacv1.Role{ObjectMeta: of("operators-configmap-reader")},
+		&rbacv1.RoleBinding{ObjectMeta: of("operators-server-configmap-reader"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "operators-configmap-reader"}},
+		&networkingv1.NetworkPolicy{ObjectMeta: of("operators-grpc-server")},
+		&networkingv1.NetworkPolicy{ObjectMeta: of("operators-unpack-bundles")},
+		service,
+	}
+	for _, o := range left {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if changes, err := c.Remove(t.Context(), c.source); err != nil || len(changes) != len(left) {
+		t.Errorf("removed: %v, %d of %d: %q", err, len(changes), len(left), changes)
+	}
+	for _, o := range left {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err == nil && o.GetDeletionTimestamp() == nil {
+			t.Errorf("%T %s is left", o, o.GetName())
+		}
+	}
 }
 
 // TestTheManagerServedItBefore: the Service led to the manager, which goes on answering until the pod does; and when the catalog
@@ -331,4 +356,24 @@ func TestPodSecurity(t *testing.T) {
 	c.settled()
 	c.source.Spec.GrpcPodConfig = &v1alpha1.GrpcPodConfig{SecurityContextConfig: v1alpha1.Restricted, ExtractContent: &v1alpha1.ExtractContentConfig{CatalogDir: "/configs"}}
 	c.settled()
+}
+
+// TestOtherPullSecretsAreTriedAtOnce by another pod: a node pauses for minutes before it asks for the image again.
+func TestOtherPullSecretsAreTriedAtOnce(t *testing.T) {
+	c := newCluster(t, "operators")
+	c.unscheduled()
+	first := c.ensure().Serving.Name
+	c.become(first, waits("ImagePullBackOff", "pull access denied"))
+	c.quiet()
+	r := c.request()
+	r.PullAgain = true
+	out, err := c.Ensure(t.Context(), r)
+	pods := c.livePods()
+	if err != nil || len(pods) != 1 || pods[0].Name == first || out.Serving == nil || out.Serving.Name != pods[0].Name {
+		t.Fatalf("%v, %d pods, %q", err, len(pods), out.Changes)
+	}
+	c.become(pods[0].Name, ready(true), runsImage(digestOne))
+	if out, err = c.Ensure(t.Context(), r); err != nil || len(out.Changes) > 0 || c.livePods()[0].Name != pods[0].Name {
+		t.Errorf("a pod that has its image: %v, %q", err, out.Changes)
+	}
 }

@@ -142,7 +142,7 @@ func (c *cluster) eventually(what string, do func() error) {
 
 // request is for the catalog as it is wanted, without a poll, at a time when no pod is young any more.
 func (c *cluster) request() Request {
-	return Request{Source: c.source, ConfigMapVersion: "1", Now: time.Now().Add(time.Hour)}
+	return Request{Source: c.source, Now: time.Now().Add(time.Hour)}
 }
 
 func (c *cluster) ensure() Outcome {

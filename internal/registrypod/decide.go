@@ -118,7 +118,7 @@ func (d *Decision) choose(in inventory) {
 	}
 	for _, p := range in.outdated {
 		if p != last {
-			d.add(Delete, p, graceReplaced, "it is of an earlier spec or content")
+			d.add(Delete, p, graceReplaced, "it is of an earlier spec")
 		}
 	}
 	d.Serving = chosen
@@ -159,7 +159,7 @@ func first(pods []*corev1.Pod) *corev1.Pod {
 func (d *Decision) create(s Situation, in inventory) {
 	why := "the catalog has no pod"
 	if len(in.outdated) > 0 {
-		why = "the pod that there is, is of an earlier spec or content"
+		why = "the pod that there is, is of an earlier spec"
 	} else if len(in.dead) > 0 {
 		why = "the pod that there was is dead"
 	}
@@ -175,7 +175,7 @@ func (d *Decision) create(s Situation, in inventory) {
 
 // nameFor names a pod after what it is for and what there is already.
 func nameFor(p *corev1.Pod, there []corev1.Pod, purpose string) string {
-	different := []string{purpose, p.Labels[v1alpha1.PodSpecHashLabel], p.Labels[v1alpha1.ConfigMapResourceVersionLabel]}
+	different := []string{purpose, p.Labels[v1alpha1.PodSpecHashLabel]}
 	for _, o := range p.OwnerReferences {
 		different = append(different, string(o.UID))
 	}

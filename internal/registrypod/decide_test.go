@@ -250,22 +250,6 @@ func TestAPinnedImageIsNotRunToBeCompared(t *testing.T) {
 	}
 }
 
-func TestAChangedConfigMapChangesThePod(t *testing.T) {
-	source := grpcSource()
-	source.Spec = v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeConfigmap, ConfigMap: "content"}
-	var pods []*corev1.Pod
-	for _, version := range []string{"1", "2"} {
-		objects, err := Wanted(source, defaults().Settings, Observed{ConfigMapVersion: version})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pods = append(pods, objects.Pod)
-	}
-	if IsCurrent(pods[0], pods[1]) || pods[0].Labels[v1alpha1.PodSpecHashLabel] != pods[1].Labels[v1alpha1.PodSpecHashLabel] {
-		t.Errorf("labels %v and %v", pods[0].Labels, pods[1].Labels)
-	}
-}
-
 // TestPodNames: the same situation gives the same name, so that a repeated create makes one pod; another one gives another.
 func TestPodNames(t *testing.T) {
 	name := func(pods ...corev1.Pod) string {

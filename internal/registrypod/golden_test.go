@@ -27,14 +27,13 @@ type given struct {
 func defaults() given {
 	return given{Settings: Settings{
 		OpmImage: "registry.example.com/opm:v1", UtilImage: "registry.example.com/util:v1",
-		ConfigMapServerImage: "registry.example.com/configmap-server:v1",
 	}}
 }
 
 // TestWanted makes the objects of the CatalogSource of each archive. The companions are compared where the comment speaks of them.
 func TestWanted(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(archives) < 30 {
+	if err != nil || len(archives) < 27 {
 		t.Fatalf("found %d archives in testdata (%v)", len(archives), err)
 	}
 	for _, name := range archives {

@@ -31,12 +31,13 @@ type Keeper struct {
 // Request is what a catalog is to be kept as.
 type Request struct {
 	Source *v1alpha1.CatalogSource
-	// ConfigMapVersion is the resource version of the ConfigMap of a configmap catalog.
-	ConfigMapVersion string
 	// PollDue, RegistryDigest and Now are as in Situation.
 	PollDue        bool
 	RegistryDigest string
 	Now            time.Time
+	// PullAgain says that pull secrets have changed: pods that wait for their image are replaced, because a node pauses for minutes
+	// before it tries the new ones.
+	PullAgain bool
 }
 
 // Outcome is how far the catalog is, for its status and its events.
@@ -62,7 +63,7 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 	if err != nil || out.Waiting != "" {
 		return out, err
 	}
-	observed := Observed{PullSecrets: account.ImagePullSecrets, ConfigMapVersion: r.ConfigMapVersion, RegistryDigest: r.RegistryDigest}
+	observed := Observed{PullSecrets: account.ImagePullSecrets, RegistryDigest: r.RegistryDigest}
 	if observed.NamespaceLabels, err = k.namespaceLabels(ctx, r.Source); err != nil {
 		return out, err
 	}
@@ -73,6 +74,11 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 	pods, err := k.pods(ctx, r.Source)
 	if err != nil {
 		return out, err
+	}
+	if r.PullAgain {
+		if err := k.pullAgain(ctx, pods, &out); err != nil {
+			return out, err
+		}
 	}
 	out.Decision = Decide(Situation{Wanted: wanted.Pod, Pods: pods, PollDue: r.PollDue, RegistryDigest: r.RegistryDigest, Now: r.Now})
 	err = errors.Join(k.carryOut(ctx, wanted.Pod, &out), k.removeLeftovers(ctx, r.Source, wanted, &out))

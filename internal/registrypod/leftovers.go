@@ -97,19 +97,17 @@ func (k *Keeper) removeObjects(ctx context.Context, source *v1alpha1.CatalogSour
 	return nil
 }
 
-// everything that a catalog in a pod may consist of besides pods, whatever its kind.
+// everything that a catalog in a pod may consist of besides pods, also what another implementation needs for one in a ConfigMap.
 func everything(source *v1alpha1.CatalogSource) []namedObject {
 	core, rbac := corev1.SchemeGroupVersion, rbacv1.SchemeGroupVersion
 	policy := networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
-	ofConfigMap := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Name: source.Name}}
-	ofConfigMap.Spec.SourceType = v1alpha1.SourceTypeConfigmap
 	return []namedObject{
 		{serviceKind, ServiceName(source.Name)},
 		{policy, ServerPolicyName(source.Name)},
 		{policy, UnpackPolicyName(source.Name)},
-		{rbac.WithKind("RoleBinding"), roleBindingName(source.Name)},
-		{rbac.WithKind("Role"), roleName(source.Name)},
-		{core.WithKind("ServiceAccount"), AccountName(ofConfigMap)},
+		{rbac.WithKind("RoleBinding"), configMapRoleBindingName(source.Name)},
+		{rbac.WithKind("Role"), configMapRoleName(source.Name)},
+		{core.WithKind("ServiceAccount"), configMapAccountName(source.Name)},
 		{core.WithKind("ServiceAccount"), source.Name},
 	}
 }

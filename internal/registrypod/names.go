@@ -6,8 +6,6 @@ import (
 	"math/big"
 	"strings"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -39,22 +37,18 @@ func ServiceName(catalog string) string {
 	return cut(name, validation.DNS1035LabelMaxLength-hashLength-1) + "-" + hashOf(catalog)
 }
 
-// AccountName is the name of the ServiceAccount of a catalog's pod.
-func AccountName(source *v1alpha1.CatalogSource) string {
-	if IsConfigMap(source) {
-		return objectName(source.Name, "-configmap-server")
-	}
-	return source.Name
-}
-
 // ServerPolicyName is the name of the NetworkPolicy for a catalog's pod.
 func ServerPolicyName(catalog string) string { return objectName(catalog, "-grpc-server") }
 
 // UnpackPolicyName is the name of the NetworkPolicy for pods that unpack bundles.
 func UnpackPolicyName(catalog string) string { return objectName(catalog, "-unpack-bundles") }
 
-func roleName(catalog string) string        { return objectName(catalog, "-configmap-reader") }
-func roleBindingName(catalog string) string { return objectName(catalog, "-server-configmap-reader") }
+// What another implementation makes besides for the pod of a catalog in a ConfigMap.
+func configMapAccountName(catalog string) string { return objectName(catalog, "-configmap-server") }
+func configMapRoleName(catalog string) string    { return objectName(catalog, "-configmap-reader") }
+func configMapRoleBindingName(catalog string) string {
+	return objectName(catalog, "-server-configmap-reader")
+}
 
 // podName is what the API server would make of a generateName, but follows from what makes the pod different from all others: a
 // create that is repeated, or made by two managers at once, makes one pod.

@@ -83,13 +83,7 @@ func FuzzNames(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source.Spec.SourceType, source.Spec.ConfigMap = v1alpha1.SourceTypeConfigmap, "content"
-		ofConfigMap, err := Wanted(source, defaults().Settings, Observed{ConfigMapVersion: "1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		names := append(objects.companions(), ofConfigMap.companions()...)
-		for _, o := range names {
+		for _, o := range objects.companions() {
 			if bad := validation.IsDNS1123Subdomain(o.GetName()); bad != nil {
 				t.Errorf("%T %q: %v", o, o.GetName(), bad)
 			}
@@ -101,11 +95,16 @@ func FuzzNames(f *testing.F) {
 		if bad := validation.IsDNS1123Subdomain(p); bad != nil || len(p) > 63 || !strings.HasPrefix(p, (catalog + "-")[:min(len(catalog)+1, 58)]) {
 			t.Errorf("pod %q: %v", p, bad)
 		}
-		for _, o := range append(names, objects.Pod, ofConfigMap.Pod) {
+		for _, o := range append(objects.companions(), objects.Pod) {
 			for key, value := range o.GetLabels() {
 				if bad := validation.IsValidLabelValue(value); bad != nil {
 					t.Errorf("label %s of %T: %q: %v", key, o, value, bad)
 				}
+			}
+		}
+		for _, o := range everything(source) {
+			if bad := validation.IsDNS1123Subdomain(o.name); bad != nil {
+				t.Errorf("%s %q: %v", o.kind.Kind, o.name, bad)
 			}
 		}
 		if updated := UpdatePod(objects.Pod); updated.Labels[v1alpha1.CatalogSourceUpdateLabel] != LabelValue(catalog) {

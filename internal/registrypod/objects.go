@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,14 +26,6 @@ type Objects struct {
 	ServiceAccount *corev1.ServiceAccount
 	ServerPolicy   *networkingv1.NetworkPolicy
 	UnpackPolicy   *networkingv1.NetworkPolicy
-	// Role and RoleBinding are nil but for a configmap catalog.
-	Role        *rbacv1.Role
-	RoleBinding *rbacv1.RoleBinding
-}
-
-// IsConfigMap tells whether the content of the catalog is in a ConfigMap.
-func IsConfigMap(source *v1alpha1.CatalogSource) bool {
-	return source.Spec.SourceType == v1alpha1.SourceTypeConfigmap || source.Spec.SourceType == v1alpha1.SourceTypeInternal
 }
 
 // Wanted returns the objects of a catalog that is to be served by a pod.
@@ -49,32 +40,24 @@ func Wanted(source *v1alpha1.CatalogSource, settings Settings, observed Observed
 
 // Companions returns all of the objects but the pod: they depend on nothing but the CatalogSource.
 func Companions(source *v1alpha1.CatalogSource) (*Objects, error) {
-	if !IsConfigMap(source) && source.Spec.Image == "" {
-		return nil, failed(source, errors.New("neither an image nor a ConfigMap is named: set spec.image, or spec.sourceType configmap and spec.configMap"))
+	if source.Spec.SourceType != v1alpha1.SourceTypeGrpc || source.Spec.Image == "" {
+		return nil, failed(source, errors.New("no image is named that could be run: set spec.sourceType grpc and spec.image"))
 	}
 	service, err := service(source)
 	if err != nil {
 		return nil, failed(source, err)
 	}
-	o := &Objects{
+	return &Objects{
 		Service:        service,
 		ServiceAccount: serviceAccount(source),
 		ServerPolicy:   serverPolicy(source),
 		UnpackPolicy:   unpackPolicy(source),
-	}
-	if IsConfigMap(source) {
-		o.Role, o.RoleBinding = role(source), roleBinding(source)
-	}
-	return o, nil
+	}, nil
 }
 
 // companions lists all of the objects but the pod, in the order in which they are written.
 func (o *Objects) companions() []client.Object {
-	all := []client.Object{o.ServiceAccount}
-	if o.Role != nil {
-		all = append(all, o.Role, o.RoleBinding)
-	}
-	return append(all, o.ServerPolicy, o.UnpackPolicy, o.Service)
+	return []client.Object{o.ServiceAccount, o.ServerPolicy, o.UnpackPolicy, o.Service}
 }
 
 // meta is what the metadata of all objects have in common.

@@ -19,8 +19,7 @@ const (
 	// Container runtimes report other digests of an image as well; without this, each poll would have to run it to compare.
 	RegistryDigestAnnotation = "operators.fairlead.dev/registry-digest"
 
-	imageContainer     = "registry-server"
-	configMapContainer = "configmap-registry-server"
+	imageContainer = "registry-server"
 )
 
 // lastApplied is what kubectl leaves on objects: on the pod it would describe something else.
@@ -28,7 +27,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // pod is the wanted pod, without a name.
 func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (*corev1.Pod, error) {
-	p := &corev1.Pod{ObjectMeta: meta(source, "", selector(source)), Spec: podSpec(source, settings, observed)}
+	p := &corev1.Pod{ObjectMeta: meta(source, "", selector(source)), Spec: podSpec(source, observed)}
 	p.GenerateName = source.Name + "-"
 	p.Annotations = podAnnotations(source, observed)
 	if err := configure(p, source, settings); err != nil {
@@ -40,9 +39,6 @@ func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (
 		return nil, failed(source, err)
 	}
 	p.Labels[v1alpha1.PodSpecHashLabel] = hash
-	if IsConfigMap(source) {
-		p.Labels[v1alpha1.ConfigMapResourceVersionLabel] = observed.ConfigMapVersion
-	}
 	return p, nil
 }
 
@@ -55,24 +51,18 @@ func podAnnotations(source *v1alpha1.CatalogSource, observed Observed) map[strin
 	delete(annotations, lastApplied)
 	delete(annotations, RegistryDigestAnnotation)
 	annotations[v1alpha1.SafeToEvictAnnotation] = "true"
-	if observed.RegistryDigest != "" && !IsConfigMap(source) {
+	if observed.RegistryDigest != "" {
 		annotations[RegistryDigestAnnotation] = observed.RegistryDigest
 	}
 	return annotations
 }
 
 // podSpec is the pod before spec.grpcPodConfig is looked at.
-func podSpec(source *v1alpha1.CatalogSource, settings Settings, observed Observed) corev1.PodSpec {
+func podSpec(source *v1alpha1.CatalogSource, observed Observed) corev1.PodSpec {
 	server := corev1.Container{Name: imageContainer, Image: source.Spec.Image}
-	livenessDelay := int32(10)
-	if IsConfigMap(source) {
-		server = corev1.Container{Name: configMapContainer, Image: settings.ConfigMapServerImage}
-		server.Command = []string{"configmap-server", "-c", source.Spec.ConfigMap, "-n", source.Namespace}
-		livenessDelay = 5
-	}
 	server.Ports = []corev1.ContainerPort{{Name: portName, ContainerPort: Port}}
 	server.ReadinessProbe = probe(corev1.Probe{InitialDelaySeconds: 5})
-	server.LivenessProbe = probe(corev1.Probe{InitialDelaySeconds: livenessDelay})
+	server.LivenessProbe = probe(corev1.Probe{InitialDelaySeconds: 10})
 	server.StartupProbe = probe(corev1.Probe{PeriodSeconds: 10, FailureThreshold: 15})
 	server.Resources.Requests = corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("50Mi"),
@@ -83,7 +73,7 @@ func podSpec(source *v1alpha1.CatalogSource, settings Settings, observed Observe
 	return corev1.PodSpec{
 		Containers:         []corev1.Container{server},
 		NodeSelector:       map[string]string{corev1.LabelOSStable: "linux"},
-		ServiceAccountName: AccountName(source),
+		ServiceAccountName: source.Name,
 		ImagePullSecrets:   pullSecrets(source, observed.PullSecrets),
 	}
 }

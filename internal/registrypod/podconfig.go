@@ -10,15 +10,12 @@ import (
 
 // configure changes a pod as spec.grpcPodConfig and the annotation for the priority class ask for.
 func configure(p *corev1.Pod, source *v1alpha1.CatalogSource, settings Settings) error {
-	if IsConfigMap(source) && settings.ConfigMapServerImage == "" {
-		return missingImage("configmapServerImage", "sourceType "+string(source.Spec.SourceType))
-	}
 	if config := source.Spec.GrpcPodConfig; config != nil {
 		schedule(&p.Spec, config)
 		if err := limitMemory(&p.Spec.Containers[0], config.MemoryTarget); err != nil {
 			return err
 		}
-		if config.ExtractContent != nil && !IsConfigMap(source) {
+		if config.ExtractContent != nil {
 			if err := extract(&p.Spec, source, settings); err != nil {
 				return err
 			}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,6 +67,36 @@ func (k *Keeper) createPod(ctx context.Context, p *corev1.Pod) error {
 		p.Name = podName(p.GenerateName, p.Name, strconv.Itoa(attempt))
 	}
 }
+
+// pullAgain ends the pods that wait for their image. They are still among the pods, as those that are being deleted.
+func (k *Keeper) pullAgain(ctx context.Context, pods []corev1.Pod, out *Outcome) error {
+	for i := range pods {
+		p := &pods[i]
+		if p.DeletionTimestamp != nil || !waitsForImage(p) {
+			continue
+		}
+		if err := k.deletePod(ctx, p, graceDead); err != nil {
+			return fmt.Errorf("delete pod %s/%s, which waits for its image, because its pull secrets have changed: %w", p.Namespace, p.Name, err)
+		}
+		now := metav1.Now()
+		p.DeletionTimestamp = &now
+		out.Changes = append(out.Changes, fmt.Sprintf("%s Pod %s/%s: it waits for its image, and its pull secrets have changed", Delete, p.Namespace, p.Name))
+	}
+	return nil
+}
+
+// waitsForImage tells whether an image of the pod could not be pulled.
+func waitsForImage(p *corev1.Pod) bool {
+	return slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
+		return s.State.Waiting != nil && (s.State.Waiting.Reason == imagePullBackOff || s.State.Waiting.Reason == errImagePull)
+	})
+}
+
+// What a node says while it cannot pull an image.
+const (
+	imagePullBackOff = "ImagePullBackOff"
+	errImagePull     = "ErrImagePull"
+)
 
 func sameOwner(a, b *corev1.Pod) bool {
 	for _, x := range a.OwnerReferences {

@@ -10,14 +10,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// serverPolicy lets everybody ask the server, and the server nobody; one that serves a ConfigMap has to reach the API server, whose
-// address no policy can name.
+// serverPolicy lets everybody ask the server, and the server nobody.
 func serverPolicy(source *v1alpha1.CatalogSource) *networkingv1.NetworkPolicy {
 	p := networkPolicy(source, ServerPolicyName(source.Name), metav1.LabelSelector{MatchLabels: selector(source)})
 	p.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, Port)}}}
-	if IsConfigMap(source) {
-		p.Spec.Egress = anywhere()
-	}
 	return p
 }
 

@@ -10,8 +10,6 @@ type Settings struct {
 	OpmImage string
 	// UtilImage holds /bin/cp and /bin/copy-content, with which content is taken out of an image.
 	UtilImage string
-	// ConfigMapServerImage serves a ConfigMap.
-	ConfigMapServerImage string
 	// RunAsUser is the user of restricted pods; 0 leaves it to the image.
 	RunAsUser int64
 }
@@ -22,8 +20,6 @@ type Observed struct {
 	NamespaceLabels map[string]string
 	// PullSecrets are those of the service account that the pod runs as.
 	PullSecrets []corev1.LocalObjectReference
-	// ConfigMapVersion is the resource version of the ConfigMap of a configmap catalog: with another one comes another pod.
-	ConfigMapVersion string
 	// RegistryDigest is what the registry says that the image is; empty is unknown.
 	RegistryDigest string
 }

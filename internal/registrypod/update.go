@@ -3,11 +3,15 @@ package registrypod
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
 )
+
+// UpdateWait is the time between two looks at the pod of an update that is not ready.
+const UpdateWait = 30 * time.Second
 
 // UpdatePod is the wanted pod as it is run to find out what the image is now. It serves nobody until it is promoted.
 func UpdatePod(wanted *corev1.Pod) *corev1.Pod {

@@ -21,7 +21,7 @@ const (
 // nothing any more, however long they take to go.
 type inventory struct {
 	current  []*corev1.Pod // serve, as wanted
-	outdated []*corev1.Pod // serve, but are of another spec or content
+	outdated []*corev1.Pod // serve, but are of another spec
 	dead     []*corev1.Pod // will serve never again
 	updates  []*corev1.Pod // were run to find out what the image is now
 }
@@ -68,14 +68,9 @@ func isUpdate(p, wanted *corev1.Pod) bool {
 		p.Labels[v1alpha1.CatalogSourceUpdateLabel] == wanted.Labels[v1alpha1.CatalogSourceLabel]
 }
 
-// IsCurrent tells whether a pod is of the wanted spec and content.
+// IsCurrent tells whether a pod is of the wanted spec.
 func IsCurrent(p, wanted *corev1.Pod) bool {
-	for _, label := range []string{v1alpha1.PodSpecHashLabel, v1alpha1.ConfigMapResourceVersionLabel} {
-		if p.Labels[label] != wanted.Labels[label] {
-			return false
-		}
-	}
-	return !imageEdited(p, wanted)
+	return p.Labels[v1alpha1.PodSpecHashLabel] == wanted.Labels[v1alpha1.PodSpecHashLabel] && !imageEdited(p, wanted)
 }
 
 // imageEdited tells whether another image was put into the pod. One that it had from the beginning is the doing of an admission

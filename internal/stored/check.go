@@ -2,17 +2,19 @@ package stored
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageCost is what the rules of a schema may cost for the objects of a page: some ten seconds. Those of one object may cost half of it.
+// pageCost is what the rules of a schema may cost in one call, for all objects of a page: some ten seconds. An object whose rules cost more
+// has a page, and a call, for itself.
 const pageCost = 20_000_000
 
 // sampled is how many objects that become invalid are named.
@@ -20,18 +22,42 @@ const sampled = 5
 
 // Check finds the objects that an upgrade makes invalid.
 type Check struct {
-	// Objects is how many were looked at, and Invalid how many of them become invalid.
-	Objects, Invalid int
-	// Sample are the first of those.
-	Sample []Failure
+	// Tally is what has been found so far.
+	Tally
 	// Unread says why objects could not be looked at; empty is for no reason.
 	Unread string
 
 	live      *definition
 	validator *crdupgrade.Validator
+	pruning   *crdupgrade.Pruning
 	ways      []way
 	pages     pages
+	before    Tally // the way: all that comes to nothing when it begins again
 	limit     int64
+	cost      int64
+}
+
+// Tally is what a look at objects has come to.
+type Tally struct {
+	// Objects is how many were looked at, and Invalid how many of them become invalid. An object that is read in several versions counts
+	// in each.
+	Objects, Invalid int
+	// Sample are the first of those.
+	Sample []Failure
+	// Losing is how many have fields that the version which will be stored does not know, and Losses are the first of these.
+	Losing int
+	Losses []Loss
+}
+
+// Loss is an object that loses fields when it is written again.
+type Loss struct {
+	Namespace, Name string
+	Fields          []string
+}
+
+// String names the object and its fields.
+func (l Loss) String() string {
+	return nameIn(l.Namespace, l.Name) + ": " + fieldList(l.Fields)
 }
 
 // way is one version to read all objects in.
@@ -49,22 +75,26 @@ type Failure struct {
 
 // String names the object, the field and what is wrong.
 func (f Failure) String() string {
-	if f.Namespace == "" {
-		return f.Name + ": " + f.Problem.String()
-	}
-	return f.Namespace + "/" + f.Name + ": " + f.Problem.String()
+	return nameIn(f.Namespace, f.Name) + ": " + f.Problem.String()
 }
 
-// NewCheck prepares to look at all objects, in the versions whose schemas change.
+// NewCheck prepares to look at all objects, in the versions whose schemas change, and at what they lose in the one that is stored.
 func NewCheck(reader client.Reader, live, wanted *definition, changed []string) (*Check, error) {
 	validator, err := crdupgrade.NewValidator(live, wanted, changed)
 	if err != nil {
 		return nil, err
 	}
-	c := &Check{live: live, validator: validator, pages: pages{reader: reader}, limit: firstPage}
+	losses, err := crdupgrade.NewPruning(live, crdupgrade.StorageVersion(live), wanted, crdupgrade.StorageVersion(wanted))
+	if err != nil {
+		return nil, err
+	}
+	if converts(wanted) {
+		losses = nil
+	}
+	c := &Check{live: live, validator: validator, pruning: losses, pages: pages{reader: reader}, limit: firstPage, cost: pageCost}
 	switch read := crdupgrade.ReadVersion(live); {
-	case len(changed) == 0 || read == "":
-	case live.Spec.Conversion != nil && live.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter:
+	case len(changed) == 0 && c.pruning == nil && (converts(wanted) || !converts(live)) || read == "":
+	case converts(live) && converts(wanted):
 		for _, version := range changed {
 			c.ways = append(c.ways, way{read: version, as: version})
 		}
@@ -77,87 +107,140 @@ func NewCheck(reader client.Reader, live, wanted *definition, changed []string) 
 // Done tells whether all objects have been looked at.
 func (c *Check) Done() bool { return len(c.ways) == 0 }
 
-// Advance looks at some pages of objects.
+// Advance looks at some pages of objects, and at fewer when the rules for them cost much.
 func (c *Check) Advance(ctx context.Context, count int) error {
+	left := c.cost
 	for range count {
-		if c.Done() {
+		if c.Done() || left <= 0 {
 			return nil
 		}
-		if err := c.page(ctx); err != nil {
+		spent, err := c.page(ctx)
+		if err != nil {
 			return fmt.Errorf("look at the %s objects that are stored: %w", c.live.Name, err)
 		}
+		left -= spent
 	}
 	return nil
 }
 
-func (c *Check) page(ctx context.Context) error {
+// page reads a page and looks at it. Only one that has been looked at as a whole counts; any other is read again.
+func (c *Check) page(ctx context.Context) (spent int64, _ error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(listIn(c.live, c.ways[0].read))
-	err := c.pages.next(ctx, list, c.limit)
+	next := c.pages
+	err := next.next(ctx, list, c.limit)
 	switch {
 	case conversionFails(err): // the upgrade may well be what mends it
 		c.Unread = bounded(err.Error())
 		c.turn()
-		return nil
+		return 0, nil
 	case apierrors.IsResourceExpired(err):
-		c.Objects, c.Invalid, c.Sample = 0, 0, nil
-		return err
+		c.pages, c.Tally = next, c.before
+		return 0, err
 	case err != nil:
-		return err
+		return 0, err
 	}
-	budget, size := int64(pageCost), 0
-	for i := range list.Items {
-		size += weight(list.Items[i].Object)
-		if err := c.look(ctx, &list.Items[i], &budget); err != nil {
-			return err
-		}
+	tally, spent, err := c.judge(ctx, list.Items)
+	if errors.Is(err, crdupgrade.ErrCost) {
+		c.limit = max(1, int64(len(list.Items))/2)
+		return spent, nil
 	}
-	c.limit = nextLimit(len(list.Items), size)
+	if err != nil {
+		return spent, err
+	}
+	c.pages, c.Tally = next, tally
+	c.limit = nextLimit(list.Items, spent, c.cost)
 	if c.pages.ended {
 		c.turn()
 	}
-	return nil
+	return spent, nil
+}
+
+// judge looks at the objects of a page.
+func (c *Check) judge(ctx context.Context, objects []unstructured.Unstructured) (Tally, int64, error) {
+	tally, allowed := c.Tally, c.cost
+	if len(objects) == 1 {
+		allowed = max(allowed, c.validator.Cost())
+	}
+	budget := allowed
+	for i := range objects {
+		problems, err := c.validator.Check(ctx, objects[i].Object, c.ways[0].as, &budget)
+		if err != nil {
+			return tally, allowed - budget, fmt.Errorf("validate %s: %w", nameOf(&objects[i]), err)
+		}
+		tally.add(&objects[i], problems, c.ways[0])
+		tally.lose(&objects[i], c.pruning.Lost(objects[i].Object))
+	}
+	return tally, allowed - budget, nil
+}
+
+func (t *Tally) add(object *unstructured.Unstructured, problems []crdupgrade.Problem, way way) {
+	t.Objects++
+	if len(problems) == 0 {
+		return
+	}
+	t.Invalid++
+	if len(t.Sample) < sampled {
+		t.Sample = append(slices.Clip(t.Sample), Failure{object.GetNamespace(), object.GetName(), problems[0], way})
+	}
 }
 
 // turn goes on to the next version.
 func (c *Check) turn() {
 	c.ways = c.ways[1:]
-	c.pages = pages{reader: c.pages.reader}
+	c.pages, c.before = pages{reader: c.pages.reader}, c.Tally
 }
 
-func (c *Check) look(ctx context.Context, object *unstructured.Unstructured, budget *int64) error {
-	problems, err := c.validator.Check(ctx, object.Object, c.ways[0].as, budget)
-	if err != nil {
-		return fmt.Errorf("validate %s: %w", nameOf(object), err)
+func (t *Tally) lose(object *unstructured.Unstructured, fields []string) {
+	if len(fields) == 0 {
+		return
 	}
-	c.Objects++
-	if len(problems) == 0 {
-		return nil
+	t.Losing++
+	if len(t.Losses) < sampled {
+		t.Losses = append(slices.Clip(t.Losses), Loss{object.GetNamespace(), object.GetName(), fields})
 	}
-	c.Invalid++
-	if len(c.Sample) < sampled {
-		c.Sample = append(c.Sample, Failure{object.GetNamespace(), object.GetName(), problems[0], c.ways[0]})
-	}
-	return nil
 }
 
 // StillInvalid looks again at the objects that are named as invalid. As long as one of them is, there is no need to look at all.
 func (c *Check) StillInvalid(ctx context.Context) (bool, error) {
 	for _, f := range c.Sample {
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(kindIn(c.live, f.way.read))
-		err := c.pages.reader.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: f.Name}, object)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return false, fmt.Errorf("look at %s %s again: %w", c.live.Spec.Names.Kind, nameOf(object), err)
-		}
-		budget := int64(pageCost)
-		problems, err := c.validator.Check(ctx, object.Object, f.way.as, &budget)
-		if err != nil || len(problems) > 0 {
-			return true, err
+		still, err := c.again(ctx, f.way.read, f.Namespace, f.Name, func(object map[string]any) (bool, error) {
+			budget := c.validator.Cost()
+			problems, err := c.validator.Check(ctx, object, f.way.as, &budget)
+			return len(problems) > 0, err
+		})
+		if still || err != nil {
+			return still, err
 		}
 	}
 	return false, nil
+}
+
+// StillLosing is the same for those that lose fields.
+func (c *Check) StillLosing(ctx context.Context) (bool, error) {
+	for _, l := range c.Losses {
+		still, err := c.again(ctx, crdupgrade.ReadVersion(c.live), l.Namespace, l.Name, func(object map[string]any) (bool, error) {
+			return len(c.pruning.Lost(object)) > 0, nil
+		})
+		if still || err != nil {
+			return still, err
+		}
+	}
+	return false, nil
+}
+
+// again asks something of an object that was looked at before. One that cannot be converted now is taken to be as it was.
+func (c *Check) again(ctx context.Context, version, namespace, name string, is func(map[string]any) (bool, error)) (bool, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kindIn(c.live, version))
+	err := c.pages.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case conversionFails(err):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("look at %s %s again: %w", c.live.Spec.Names.Kind, nameIn(namespace, name), err)
+	}
+	return is(object.Object)
 }

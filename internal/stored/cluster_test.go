@@ -39,11 +39,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w := &world{Client: c, t: t, name: fmt.Sprintf("widgets.g%d.example.com", rand.Uint32())}
-	t.Cleanup(func() {
-		crd := &definition{}
-		crd.Name = w.name
-		_ = c.Delete(context.WithoutCancel(t.Context()), crd)
-	})
+	t.Cleanup(func() { devcluster.DeleteDefinitions(t, w.name[len("widgets."):]) })
 	return w
 }
 

@@ -25,13 +25,16 @@ type Migration struct {
 	// Reader must not lag behind: a cache may not be used.
 	Reader client.Reader
 	Live   *definition
-	// Leaving are the versions that are to go; Live stores objects in none of them any more.
+	// Leaving are the versions that are to go, or whose objects nobody can convert any more; Live stores objects in none of them.
 	Leaving []string
-	Now     time.Time
+	// Unconverted tells that it is the conversion webhook that goes.
+	Unconverted bool
+	Now         time.Time
 }
 
 // settleTime is given to API servers to take note of a change of the versions of a CRD. One that has not might go on storing objects as
-// before, behind the back of a migration.
+// before, behind the back of a migration. Nobody can ask all of them: they are behind one address. It is the time that an API server
+// itself grants the others before it calls a new CRD established.
 const settleTime = 5 * time.Second
 
 // Progress is how far a migration is.
@@ -51,7 +54,7 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 			"set served: true for the version that is stored", m.Live.Name, strings.Join(m.Leaving, ", "))
 	}
 	at := positionOf(m.Live, m.Leaving)
-	if m.Now.Before(versionsChanged(m.Live).Add(settleTime)) {
+	if m.Now.Before(latest(versionsChanged(m.Live), m.Live.CreationTimestamp.Time).Add(settleTime)) {
 		return Progress{Rewritten: at.Rewritten}, nil
 	}
 	way := pages{reader: m.Reader, token: at.Token}
@@ -63,7 +66,11 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 			err = fmt.Errorf("list the %s objects that may be stored as %s: %w", m.Live.Name, strings.Join(m.Leaving, ", "), err)
 			return m.progress(at, way), errors.Join(err, m.noteIfMoved(ctx, at))
 		}
-		if err := m.rewrite(ctx, list, version); err != nil {
+		err := m.keepsAll(list)
+		if err == nil {
+			err = m.rewrite(ctx, list, version)
+		}
+		if err != nil {
 			return m.progress(at, way), errors.Join(err, m.noteIfMoved(ctx, at))
 		}
 		at.Rewritten += int64(len(list.Items))
@@ -84,6 +91,13 @@ func versionsChanged(crd *definition) time.Time {
 		}
 	}
 	return last
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (m Migration) progress(at position, way pages) Progress {

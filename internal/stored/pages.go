@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -100,8 +101,25 @@ func bounded(text string) string {
 
 // nameOf is how an object is called in messages.
 func nameOf(o client.Object) string {
-	if o.GetNamespace() == "" {
-		return o.GetName()
+	return nameIn(o.GetNamespace(), o.GetName())
+}
+
+func nameIn(namespace, name string) string {
+	if namespace == "" {
+		return name
 	}
-	return fmt.Sprintf("%s/%s", o.GetNamespace(), o.GetName())
+	return namespace + "/" + name
+}
+
+// fieldList names the first of some fields.
+func fieldList(fields []string) string {
+	if more := len(fields) - sampled; more > 0 {
+		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(fields, ", ")
+}
+
+// converts tells whether a webhook converts the objects of a CRD.
+func converts(crd *definition) bool {
+	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 }

@@ -175,6 +175,84 @@ func TestLargeObjectsMakeSmallPages(t *testing.T) {
 	}
 }
 
+// costly is a schema whose rule costs about two millions for an object of the shelf that has 900 bytes.
+func costly() *definition {
+	c := limited("")
+	text := "{type: object, properties: {spec: {type: object, properties: {size: {type: integer, maximum: 5}, text: {type: string, maxLength: 2000}}, " +
+		"x-kubernetes-validations: [{rule: \"self.text.split('').all(c, self.text.split('').exists(d, c == d))\", message: no}]}}}"
+	if err := yaml.Unmarshal([]byte(text), c.Spec.Versions[1].Schema.OpenAPIV3Schema); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// TestCostlyRulesMakeSmallPages has rules that cost more for a page than a page may cost: every object is looked at nevertheless, and once.
+func TestCostlyRulesMakeSmallPages(t *testing.T) {
+	s := &shelf{objects: 30, bytes: 900}
+	c, err := NewCheck(s, limited(""), costly(), []string{"v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.cost = 3_000_000
+	for rounds := 0; !c.Done(); rounds++ {
+		if err := c.Advance(t.Context(), 20); err != nil || rounds > 30 {
+			t.Fatalf("round %d: %v", rounds, err)
+		}
+	}
+	if c.Objects != 30 || c.Invalid != 30 {
+		t.Errorf("%d of %d objects are invalid; pages began at %v, with limits %v", c.Invalid, c.Objects, s.seen, s.limits)
+	}
+	if s.reads < 3 {
+		t.Errorf("%d reads: the rules cost too little for this test", s.reads)
+	}
+}
+
+// TestAnInterruptedPageIsReadAgain stops in the middle of a page.
+func TestAnInterruptedPageIsReadAgain(t *testing.T) {
+	s := &shelf{objects: 30, bytes: 900}
+	c, err := NewCheck(s, limited(""), costly(), []string{"v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := c.Advance(ctx, 20); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the time was enough: %v", err)
+	}
+	for !c.Done() {
+		if err := c.Advance(t.Context(), 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.Objects != 30 || c.Invalid != 30 {
+		t.Errorf("%d of %d objects are invalid", c.Invalid, c.Objects)
+	}
+}
+
+// TestWhatWasFoundInOneVersionStays has a token that expires while the objects are read in a second version.
+func TestWhatWasFoundInOneVersionStays(t *testing.T) {
+	two := func(c *definition) *definition {
+		second := *c.Spec.Versions[1].DeepCopy()
+		second.Name, second.Storage = "v2", false
+		c.Spec.Versions = append(c.Spec.Versions, second)
+		c.Spec.Conversion = deadConversion()
+		return c
+	}
+	s := &shelf{objects: 700, expire: map[int]string{5: ""}}
+	c, err := NewCheck(s, two(limited("")), two(limited(", maximum: 5")), []string{"v1", "v2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !c.Done() {
+		if err := c.Advance(t.Context(), 1); err != nil && !apierrors.IsResourceExpired(err) {
+			t.Fatal(err)
+		}
+	}
+	if c.Objects != 1400 || c.Invalid != 1400 || c.Sample[0].Problem.Version != "v1" {
+		t.Errorf("%d of %d, %v", c.Invalid, c.Objects, c.Sample)
+	}
+}
+
 func TestObjectsThatCannotBeRewritten(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{}, "w", errors.New("others write it"))
 	gone := apierrors.NewNotFound(schema.GroupResource{}, "w")
@@ -238,7 +316,7 @@ func TestMigrationBeginsAgain(t *testing.T) {
 
 // TestWhatWebhooksSayIsBounded has one that says too much, and steers terminals.
 func TestWhatWebhooksSayIsBounded(t *testing.T) {
-	e := &RewriteError{CRD: "c", Leaving: []string{"v1"}, Objects: []string{"a"}, Err: errors.New("\x1b[2J" + strings.Repeat("no ", 100_000))}
+	e := &RewriteError{Why: "objects", Objects: []string{"a"}, Err: errors.New("\x1b[2J" + strings.Repeat("no ", 100_000))}
 	if text := e.Error(); len(text) > 1300 || strings.Contains(text, "\x1b") || !strings.HasSuffix(text, "...; mend or delete these objects") {
 		t.Errorf("%d bytes: %.200q", len(text), text)
 	}

@@ -78,13 +78,22 @@ func (m Migration) sum(list *metav1.PartialObjectMetadataList, failed []error) e
 	if more := count - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return &RewriteError{CRD: m.Live.Name, Leaving: m.Leaving, Objects: names, Err: first}
+	return &RewriteError{Why: m.Why(), Objects: names, Err: first}
+}
+
+// Why says which objects are rewritten, and because of what.
+func (m Migration) Why() string {
+	versions := strings.Join(m.Leaving, ", ")
+	if m.Unconverted {
+		return fmt.Sprintf("the new CustomResourceDefinition %s does without the webhook that converts its objects, so objects that may be stored as %s", m.Live.Name, versions)
+	}
+	return fmt.Sprintf("the new CustomResourceDefinition %s does not have version %s, so objects that may be stored in it", m.Live.Name, versions)
 }
 
 // RewriteError says which objects keep a version from going.
 type RewriteError struct {
-	CRD     string
-	Leaving []string
+	// Why objects are rewritten at all.
+	Why string
 	// Objects are the first that could not be rewritten, and how many more there are.
 	Objects []string
 	// Err is why the first one could not.
@@ -93,8 +102,7 @@ type RewriteError struct {
 
 // Error names the objects, why they stand in the way, and what to do.
 func (e *RewriteError) Error() string {
-	return fmt.Sprintf("the new CustomResourceDefinition %s does not have version %s, so objects that may be stored in it must be rewritten, "+
-		"but that fails for %s: %s; mend or delete these objects", e.CRD, strings.Join(e.Leaving, ", "), strings.Join(e.Objects, ", "), bounded(e.Err.Error()))
+	return fmt.Sprintf("%s must be rewritten, but that fails for %s: %s; mend or delete these objects", e.Why, strings.Join(e.Objects, ", "), bounded(e.Err.Error()))
 }
 
 // Unwrap is the first cause.

@@ -1,11 +1,21 @@
 package stored
 
-// nextLimit is how many objects the next page has, if they are as large as those of the last one.
-func nextLimit(objects, size int) int64 {
-	if objects == 0 || size == 0 {
-		return largestPage
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// nextLimit is how many objects the next page has, if they are as large as those of the last one and the rules for them cost as much.
+func nextLimit(last []unstructured.Unstructured, spent, cost int64) int64 {
+	objects, size := int64(len(last)), int64(0)
+	for i := range last {
+		size += int64(weight(last[i].Object))
 	}
-	return max(leastPage, min(largestPage, int64(pageBytes)*int64(objects)/int64(size)))
+	limit := int64(largestPage)
+	if size > 0 {
+		limit = max(leastPage, min(limit, pageBytes*objects/size))
+	}
+	if spent > 0 {
+		limit = max(1, min(limit, cost*objects/spent))
+	}
+	return limit
 }
 
 // weight is about how many bytes a JSON value has.

@@ -2,13 +2,15 @@ package unpack
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
-// InlineLimit is the size in bytes up to which a manifest is kept in the InstallPlan itself.
+// InlineLimit is the size in bytes up to which a manifest is kept in the InstallPlan itself, unless it is a Secret.
 const InlineLimit = 2048
 
 // referenceKind marks a step's manifest as a reference to the content store.
@@ -30,14 +32,17 @@ type Blobs interface {
 	Get(ctx context.Context, digest string) ([]byte, error)
 }
 
+// Digest is the name under which the content store keeps a manifest.
+func Digest(manifest []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(manifest)) }
+
 // Manifests keeps the manifests of InstallPlan steps.
 type Manifests struct {
 	Blobs Blobs
 }
 
-// Refer returns what a step should hold for the manifest: the manifest itself when it is small, else a reference to it.
+// Refer returns what a step should hold for the manifest: the manifest itself when it is small and no secret, else a reference to it.
 func (m Manifests) Refer(ctx context.Context, manifest []byte) (string, error) {
-	if len(manifest) <= InlineLimit {
+	if len(manifest) <= InlineLimit && !isSecret(manifest) {
 		return string(manifest), nil
 	}
 	digest, err := m.Blobs.Put(ctx, manifest)
@@ -51,8 +56,19 @@ func (m Manifests) Refer(ctx context.Context, manifest []byte) (string, error) {
 	return string(text), nil
 }
 
-// Resolve returns the manifest behind the text of a step. The error wraps ErrMissing when the content store has lost it.
+// isSecret tells whether a manifest is that of a Secret, which fewer people may read than InstallPlans.
+func isSecret(manifest []byte) bool {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	return json.Unmarshal(manifest, &head) == nil && head.Kind == "Secret"
+}
+
+// Resolve returns the manifest behind the text of a step. The error wraps ErrMissing when the content store has lost it, or never had it.
 func (m Manifests) Resolve(ctx context.Context, text string) ([]byte, error) {
+	if foreign, is := ParseForeign(text); is {
+		return nil, fmt.Errorf("%w: another implementation kept it in ConfigMap %s/%s", ErrMissing, foreign.Namespace, foreign.Name)
+	}
 	ref, ok := ParseReference(text)
 	if !ok {
 		return []byte(text), nil
@@ -77,4 +93,31 @@ func ParseReference(text string) (Reference, bool) {
 		return Reference{}, false
 	}
 	return ref, true
+}
+
+// Foreign is what another implementation writes in place of a manifest: where it keeps that, and what it knows of the bundle.
+type Foreign struct {
+	APIVersion             string `json:"apiVersion"` // which a ConfigMap has, and this has not
+	Kind                   string `json:"kind"`
+	Name                   string `json:"name"`
+	Namespace              string `json:"namespace"`
+	CatalogSourceName      string `json:"catalogSourceName"`
+	CatalogSourceNamespace string `json:"catalogSourceNamespace"`
+	Replaces               string `json:"replaces"`
+	Properties             string `json:"properties"`
+}
+
+// foreignLimit bounds what is read as such a reference, in bytes: it holds the properties of a bundle.
+const foreignLimit = 1 << 20
+
+// ParseForeign tells whether the text of a step is a reference of another implementation, and returns it.
+func ParseForeign(text string) (Foreign, bool) {
+	if len(text) > foreignLimit || !strings.Contains(text, `"catalogSourceName"`) {
+		return Foreign{}, false
+	}
+	var ref Foreign
+	if err := json.Unmarshal([]byte(text), &ref); err != nil {
+		return Foreign{}, false
+	}
+	return ref, ref.Kind == "ConfigMap" && ref.APIVersion == "" && ref.Name != "" && ref.CatalogSourceName != ""
 }

@@ -35,6 +35,8 @@ func TestManifestsComeBackAsTheyWere(t *testing.T) {
 		reference bool
 	}{
 		"small stays in the plan":              {`{"kind":"Service"}`, false},
+		"a Secret is kept out of the plan":     {`{"kind":"Secret","data":{"password":"aHVudGVyMg=="}}`, true},
+		"one that tells of Secrets stays":      {`{"kind":"Role","rules":[{"resources":["Secret"]}]}`, false},
 		"at the limit stays":                   {`{"a":"` + strings.Repeat("x", InlineLimit-8) + `"}`, false},
 		"over the limit becomes a reference":   {`{"a":"` + strings.Repeat("x", InlineLimit) + `"}`, true},
 		"a small object of a like-named kind":  {`{"kind":"ContentReference"}`, false},
@@ -74,5 +76,31 @@ func TestALostManifestIsSaidToBeMissing(t *testing.T) {
 	}
 	if _, err := (Manifests{Blobs: memory(nil)}).Resolve(t.Context(), text); err == nil || errors.Is(err, ErrMissing) {
 		t.Errorf("a store that cannot be read has not lost the manifest: %v", err)
+	}
+}
+
+func TestReferencesOfAnotherImplementation(t *testing.T) {
+	const whole = `{"kind":"ConfigMap","name":"4f53","namespace":"olm","catalogSourceName":"c","catalogSourceNamespace":"olm","replaces":"op.v1","properties":"{\"properties\":[]}"}`
+	tests := map[string]struct {
+		text string
+		is   bool
+	}{
+		"one":                   {whole, true},
+		"one with much in it":   {strings.Replace(whole, "[]", strings.Repeat(" ", 4*InlineLimit), 1), true},
+		"a ConfigMap":           {`{"apiVersion":"v1","kind":"ConfigMap","name":"odd","catalogSourceName":"c","metadata":{"name":"c"}}`, false},
+		"a ConfigMap about one": {`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"k":"{\"catalogSourceName\":\"c\"}"}}`, false},
+		"of another kind":       {strings.Replace(whole, "ConfigMap", "Secret", 1), false},
+		"no JSON":               {whole[1:], false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			ref, is := ParseForeign(test.text)
+			if is != test.is || is && (ref.Replaces != "op.v1" || ref.CatalogSourceNamespace != "olm") {
+				t.Errorf("%t, %+v", is, ref)
+			}
+			if _, err := (Manifests{Blobs: memory{}}).Resolve(t.Context(), test.text); errors.Is(err, ErrMissing) != test.is {
+				t.Errorf("Resolve: %v", err)
+			}
+		})
 	}
 }

@@ -1,16 +1,13 @@
 package catalogsource
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -26,8 +23,8 @@ import (
 
 const (
 	// remoteTime bounds reading everything from a registry server, and answerTime an answer of it.
-	remoteTime = 5 * time.Minute
-	answerTime = 8 * time.Second
+	remoteTime = 5 * time.Minute // waiting for others aside
+	answerTime = 7 * time.Second
 	// completeEvery is how often everything is read from a server whose outline stays the same.
 	completeEvery = time.Hour
 )
@@ -38,7 +35,11 @@ type addresses struct {
 	indexes *catalogcache.Cache
 	secrets client.Reader
 	clock   clock.PassiveClock
+	reading chan struct{} // has room for those that are read as a whole
 }
+
+// maxReading is how many catalogs of servers are read as a whole at once.
+const maxReading = 4
 
 func (o addresses) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	authorities, err := o.authorities(ctx, source)
@@ -70,33 +71,36 @@ func (o addresses) readFrom(ctx context.Context, source *v1alpha1.CatalogSource,
 	now := o.clock.Now()
 	connection.note(now)
 	found := reading{answer: outline, session: connection.state().session}
-	if known.index != nil && known.answer == outline && now.Sub(known.complete) < completeEvery {
+	if known.index != nil && !known.earlier && known.answer == outline && now.Sub(known.complete) < completeEvery {
 		return found, nil
 	}
-	all, err := server.Catalog(ctx)
-	if err != nil {
-		return reading{}, err
-	}
 	found.complete = now
-	found.digest, found.index, err = o.index(ctx, all, known, address)
+	found.digest, found.index, err = o.index(ctx, server, known, address)
 	if err != nil {
 		return reading{}, err
 	}
 	return found, nil
 }
 
-// index makes the index of what a server said, unless it is that which is known. It goes by way of a file, as it can be large.
-func (o addresses) index(ctx context.Context, all *catalog.Catalog, known content, address string) (string, *catalog.Index, error) {
+// index makes the index of what a server says, unless it is that which is known. It goes by way of a file, as it can be large, and few
+// catalogs are read at once.
+func (o addresses) index(ctx context.Context, server remote, known content, address string) (string, *catalog.Index, error) {
+	select {
+	case o.reading <- struct{}{}:
+		defer func() { <-o.reading }()
+	case <-ctx.Done():
+		return "", nil, fmt.Errorf("wait until fewer catalogs are being read: %w", context.Cause(ctx))
+	}
 	dir, err := os.MkdirTemp("", "fairlead-catalog-")
 	if err != nil {
 		return "", nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
 	}
 	defer os.RemoveAll(dir) // the index does not need it any more
-	digest, err := write(filepath.Join(dir, "catalog.json"), all)
+	digest, err := writeDown(ctx, filepath.Join(dir, "catalog.json"), server)
 	if err != nil {
-		return "", nil, fmt.Errorf("write down the catalog of %s: %w", address, err)
+		return "", nil, err
 	}
-	if known.index != nil && known.digest == digest {
+	if known.has(digest) {
 		return digest, nil, nil
 	}
 	index, err := o.indexes.FS(ctx, digest, os.DirFS(dir))
@@ -106,21 +110,18 @@ func (o addresses) index(ctx context.Context, all *catalog.Catalog, known conten
 	return digest, index, catalogimage.Check(index, "the registry server at "+address)
 }
 
-// write writes a catalog into a file, always the same for the same catalog, and returns its digest.
-func write(path string, all *catalog.Catalog) (string, error) {
-	for i := range all.Channels {
-		slices.SortFunc(all.Channels[i].Entries, func(a, b catalog.Entry) int { return cmp.Compare(a.Name, b.Name) })
-	}
+// writeDown writes what a server says into a file, and returns its digest.
+func writeDown(ctx context.Context, path string, server remote) (string, error) {
 	file, err := os.Create(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("make room for the catalog of a server: %w", err)
 	}
-	sum := sha256.New()
-	if err := catalog.WriteJSON(io.MultiWriter(file, sum), all); err != nil {
-		_ = file.Close() // the write has failed already
-		return "", err
+	out := bufio.NewWriterSize(file, 1<<20)
+	digest, err := server.Write(ctx, out)
+	if err == nil {
+		err = out.Flush()
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), file.Close()
+	return digest, errors.Join(err, file.Close())
 }
 
 // authorities are the certificates, in secrets of the catalog, of those who vouch for its server.

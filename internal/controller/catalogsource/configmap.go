@@ -48,16 +48,17 @@ func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, kn
 	if err := o.live.Get(ctx, key, &object); err != nil {
 		return reading{}, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
 	}
-	if err := o.adopt(ctx, source, &object); err != nil {
-		return reading{}, err
-	}
+	err := o.adopt(ctx, source, &object)
 	found := reading{configMap: &v1alpha1.ConfigMapResourceReference{Name: object.Name, Namespace: object.Namespace, UID: object.UID,
 		ResourceVersion: object.ResourceVersion, LastUpdateTime: *stamp(o.clock.Now())}}
+	if err != nil {
+		return found, err
+	}
 	tree, digest, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
 	if err != nil {
 		return found, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
-	if known.index != nil && known.digest == digest {
+	if known.has(digest) {
 		return found, nil
 	}
 	index, err := o.indexes.FS(ctx, digest, tree)

@@ -45,7 +45,7 @@ func connection(source *v1alpha1.CatalogSource, known content, offered offer, co
 	if old != nil {
 		next.LastConnectTime = old.LastConnectTime
 	}
-	if connected.address != "" {
+	if connected.address != "" && (!isAddress(source) || connected.address == source.Spec.Address) {
 		next.Address, next.LastObservedState = connected.address, connected.state.String()
 		if !connected.connected.IsZero() {
 			next.LastConnectTime = *stamp(connected.connected)
@@ -57,8 +57,8 @@ func connection(source *v1alpha1.CatalogSource, known content, offered offer, co
 		next.Address = source.Spec.Address
 	}
 	switch {
-	case known.index != nil && !isAddress(source) && !offered.podded:
-		next.LastObservedState, next.LastConnectTime = connectivity.Ready.String(), *stamp(known.loaded)
+	case known.index != nil && !known.outdated() && !isAddress(source) && !offered.podded:
+		next.LastObservedState, next.LastConnectTime = connectivity.Ready.String(), *later(&next.LastConnectTime, known.loaded)
 	case known.problem != nil:
 		next.LastObservedState = connectivity.TransientFailure.String()
 	default:

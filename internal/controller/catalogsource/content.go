@@ -1,7 +1,6 @@
 package catalogsource
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,14 +15,19 @@ import (
 type content struct {
 	uid      types.UID
 	spec     string // what was asked for: a change makes everything else void but the index
+	wanted   string // the same for people
+	served   string // what the index was made from, for people
 	index    *catalog.Index
 	loaded   time.Time // when the index was made
 	digest   string    // of what the index was made from
+	earlier  bool      // another build of the program made the index, which may judge catalogs in another way
 	warnings string    // what is wrong in a catalog that is served all the same
 	invalid  error     // the spec cannot be acted on; nothing is retried until it changes
 	problem  error     // why the wanted content is not there
 	attempts int       // failures in a row
 	looked   time.Time // when it was last looked at
+	asked    time.Time // when the registry of its image was last asked
+	secrets  int       // the sign of the Secrets when it was last looked at
 
 	configMap *v1alpha1.ConfigMapResourceReference // which the index was made from
 	answer    string                               // what that server answered when it was asked for an outline
@@ -42,16 +46,25 @@ func (k content) entry() catalogset.Entry {
 	e := catalogset.Entry{Index: k.index}
 	switch {
 	case k.invalid != nil:
-		e.Problem = k.invalid.Error()
+		e.Problem = words(k.invalid)
 	case k.problem != nil:
-		e.Problem = k.problem.Error()
+		e.Problem = words(k.problem)
 	}
 	return e
 }
 
+// outdated tells whether the content that is served is that of something else than what is asked for now.
+func (k content) outdated() bool { return k.index != nil && k.served != k.wanted }
+
+// has tells whether the index is that of a content, as this build of the program makes it.
+func (k content) has(digest string) bool { return k.index != nil && k.digest == digest && !k.earlier }
+
 // after is what is known once the catalog was looked at.
 func (k content) after(r reading, err error, now time.Time) content {
 	k.looked = now
+	if r.asked || r.polled != "" {
+		k.asked = now
+	}
 	k.merge(r)
 	if hasNoCatalog(err) {
 		k.noCatalog, k.problem, k.attempts = true, nil, 0
@@ -62,10 +75,10 @@ func (k content) after(r reading, err error, now time.Time) content {
 		k.attempts++
 		return k
 	}
-	k.problem, k.attempts = nil, 0
+	k.problem, k.attempts, k.served = nil, 0, k.wanted
 	if r.index != nil {
 		k.noCatalog = k.noCatalog && r.pod != ""
-		k.index, k.digest, k.loaded = r.index, r.digest, now
+		k.index, k.digest, k.loaded, k.earlier = r.index, r.digest, now, false
 		k.warnings = describe(r.index.Problems())
 	}
 	return k
@@ -90,28 +103,21 @@ func (k *content) merge(r reading) {
 	}
 }
 
-// validate tells what is wrong with a spec that cannot be acted on.
-func validate(source *v1alpha1.CatalogSource) error {
-	spec := source.Spec
-	switch spec.SourceType {
-	case v1alpha1.SourceTypeGrpc:
-		if spec.Image == "" && spec.Address == "" {
-			return errors.New("image and address unset: at least one must be set for sourcetype: grpc")
-		}
-		return nil
-	case v1alpha1.SourceTypeConfigmap, v1alpha1.SourceTypeInternal:
-		if spec.ConfigMap == "" {
-			return fmt.Errorf("configmap name unset: must be set for sourcetype: %s", spec.SourceType)
-		}
-		return nil
-	}
-	return fmt.Errorf("unknown sourcetype: %s", spec.SourceType)
-}
-
-// fingerprint is the part of the spec that says which content is wanted.
+// fingerprint is the part of an object that says which content is wanted. One that was deleted and made again is another.
 func fingerprint(source *v1alpha1.CatalogSource) string {
 	spec := source.Spec
-	return fmt.Sprintf("%q %q %q %q %q", spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
+	return fmt.Sprintf("%q %q %q %q %q %q", source.UID, spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
+}
+
+// place says for people where the content of a catalog comes from.
+func place(source *v1alpha1.CatalogSource) string {
+	switch {
+	case isConfigMap(source):
+		return "ConfigMap " + source.Spec.ConfigMap
+	case isAddress(source):
+		return "the registry server at " + source.Spec.Address
+	}
+	return "image " + source.Spec.Image
 }
 
 func isConfigMap(source *v1alpha1.CatalogSource) bool {

@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"google.golang.org/grpc/connectivity"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,7 +23,8 @@ import (
 // fieldOwner is the field manager of all that the controller writes.
 const fieldOwner = client.FieldOwner("fairlead-catalogsource")
 
-// grace is how long a reconcile waits for content that is being read, so that what is quick to read is reported in one write.
+// grace is how long a reconcile waits for content that is being read, so that what is quick to read is reported in one write. Only half
+// of the workers may wait: the others begin to read what else is to be read, however many registries are silent.
 const grace = 2 * time.Second
 
 // Controller keeps the catalogset in step with the CatalogSources.
@@ -32,15 +35,18 @@ type Controller struct {
 	addresses  origin
 	pods       *pods
 	links      *links
+	secrets    *secrets
 	services   *services
 	records    records
 	catalogs   *catalogset.Set
 	clock      clock.Clock
 	grace      time.Duration
+	waiting    chan struct{} // has room for those who wait that long
 	cluster    *clusterversion.Remembered[*version.Version]
 	metrics    *metrics.CatalogSources
 	memory     memory
 	loads      loads
+	written    written
 }
 
 // Reconcile looks at what is due, publishes what was read, keeps the Service, and reports.
@@ -56,10 +62,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !source.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	image, err := c.template(ctx, &source)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
+	image, unset := c.template(ctx, &source)
 	known := c.recall(ctx, ref, &source)
 	seen, err := c.look(ctx, ref, &source, known)
 	if err != nil {
@@ -69,27 +72,32 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if seen.podded {
 		offered = c.runPod(ctx, ref, &source, &known, &seen)
 	}
-	known = c.refresh(ctx, ref, &source, known, seen)
+	known, failed := c.refresh(ctx, ref, &source, known, seen)
 	c.memory.keep(ref, known)
 	c.catalogs.Publish(ref, known.entry())
 	if !seen.podded {
 		offered = c.serve(ctx, ref, &source, known)
 	}
+	if transient(offered.err) {
+		failed = errors.Join(failed, offered.err)
+		offered = offer{podded: offered.podded, undecided: true}
+	}
 	if err := c.report(ctx, &source, report{known, offered, c.links.state(ref), image}); err != nil {
 		return ctrl.Result{}, err
 	}
-	return c.next(&source, known, offered, seen, image), nil
+	return c.next(&source, known, offered, seen, image), errors.Join(unset, failed)
 }
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
 func (c *Controller) forget(ref catalogset.Ref) {
-	known, _ := c.memory.recall(ref, &v1alpha1.CatalogSource{})
-	c.pods.forget(known.uid)
+	c.pods.forget(c.memory.uid(ref))
+	c.secrets.follow(ref, nil)
 	c.loads.end(ref)
 	c.links.close(ref)
 	c.catalogs.Withdraw(ref)
 	c.services.withdraw(ref)
 	c.memory.forget(ref)
+	c.written.forget(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
 	c.records.remove(ref)
 	c.metrics.Gone(ref.Namespace, ref.Name)
 }
@@ -131,11 +139,13 @@ func (c *Controller) report(ctx context.Context, source *v1alpha1.CatalogSource,
 	source.Status = status(before, r, c.clock.Now())
 	state := source.Status.GRPCConnectionState
 	c.metrics.Seen(source.Namespace, source.Name, state != nil && state.LastObservedState == connectivity.Ready.String())
-	if equality.Semantic.DeepEqual(before.Status, source.Status) {
+	if equality.Semantic.DeepEqual(before.Status, source.Status) || c.written.repeats(before, source.Status) {
 		return nil
 	}
+	wanted := *source.Status.DeepCopy() // what the API server answers is read into the other one
 	if err := c.client.Status().Patch(ctx, source, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of CatalogSource %s/%s: %w", source.Namespace, source.Name, err)
 	}
+	c.written.note(before, wanted)
 	return nil
 }

@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"context"
+	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
@@ -39,10 +40,11 @@ func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known 
 	}
 	if known.index != nil {
 		digest, err := o.reader.Digest(ctx, source.Spec.Image, auth)
-		if err != nil || digest == known.digest {
-			return reading{}, err
+		if err != nil || known.has(digest) {
+			// A reference with a digest says itself what it stands for.
+			return reading{asked: !strings.Contains(source.Spec.Image, "@")}, err
 		}
 	}
 	index, digest, err := o.reader.Read(ctx, source.Spec.Image, auth)
-	return reading{index: index, digest: digest}, err
+	return reading{index: index, digest: digest, asked: true}, err
 }

@@ -3,10 +3,10 @@ package catalogsource
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
 
 	"google.golang.org/grpc/connectivity"
@@ -20,7 +20,7 @@ type remote interface {
 	Changed(ctx context.Context, from connectivity.State) bool
 	Serving(ctx context.Context) error
 	Outline(ctx context.Context) (string, error)
-	Catalog(ctx context.Context) (*catalog.Catalog, error)
+	Write(ctx context.Context, w io.Writer) (digest string, err error)
 	Close() error
 }
 

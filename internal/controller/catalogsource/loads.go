@@ -8,9 +8,14 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 )
 
-// loads are the catalogs that are being read, each at most once. Finished, when set, is told of those that nobody waited for.
+// maxLoads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
+const maxLoads = 256
+
+// loads are the catalogs that are being read, each at most once. Finished, when set, is told of those that nobody waited for. Slots has
+// room for those that may be read at once; nil is for any number.
 type loads struct {
 	finished func(catalogset.Ref)
+	slots    chan struct{}
 
 	mu      sync.Mutex
 	running map[catalogset.Ref]*load
@@ -18,12 +23,17 @@ type loads struct {
 
 // load is one reading under way. Its outcome may be read once done is closed.
 type load struct {
-	spec   string
-	cancel context.CancelFunc
-	done   chan struct{}
+	spec    string
+	secrets int // the sign of the Secrets before it began
+	cancel  context.CancelFunc
+	done    chan struct{}
 
 	reading reading
 	err     error
+
+	mu      sync.Mutex
+	ended   bool
+	waiting int // how many wait for it
 }
 
 // of returns the load of a catalog as it is asked for now, or nil. One for what was asked for before is of no use any more.
@@ -40,9 +50,9 @@ func (l *loads) of(ref catalogset.Ref, spec string) *load {
 }
 
 // begin reads a catalog in the background.
-func (l *loads) begin(ctx context.Context, ref catalogset.Ref, spec string, read func(context.Context) (reading, error)) *load {
+func (l *loads) begin(ctx context.Context, ref catalogset.Ref, spec string, secrets int, read func(context.Context) (reading, error)) *load {
 	ctx, cancel := context.WithCancel(ctx)
-	begun := &load{spec: spec, cancel: cancel, done: make(chan struct{})}
+	begun := &load{spec: spec, secrets: secrets, cancel: cancel, done: make(chan struct{})}
 	l.mu.Lock()
 	if l.running == nil {
 		l.running = map[catalogset.Ref]*load{}
@@ -51,13 +61,43 @@ func (l *loads) begin(ctx context.Context, ref catalogset.Ref, spec string, read
 	l.mu.Unlock()
 	go func() {
 		defer cancel()
-		begun.reading, begun.err = read(ctx)
-		close(begun.done)
-		if l.finished != nil {
+		if begun.err = l.enter(ctx); begun.err == nil {
+			begun.reading, begun.err = read(ctx)
+			l.leave()
+		}
+		if awaited := begun.finish(); !awaited && l.finished != nil {
 			l.finished(ref)
 		}
 	}()
 	return begun
+}
+
+// finish tells those who wait that the load is done, and whether there are any.
+func (l *load) finish() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	close(l.done)
+	return l.waiting > 0
+}
+
+// enter waits until there is room for one more.
+func (l *loads) enter(ctx context.Context) error {
+	if l.slots == nil {
+		return nil
+	}
+	select {
+	case l.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l *loads) leave() {
+	if l.slots != nil {
+		<-l.slots
+	}
 }
 
 // end forgets a load; one that is still under way is ended.
@@ -70,15 +110,24 @@ func (l *loads) end(ref catalogset.Ref) {
 	}
 }
 
-// wait tells whether the load is done after a short time.
+// wait tells whether the load is done after a short time. Who is told that it is not hears of its end later.
 func (l *load) wait(ctx context.Context, atMost time.Duration) bool {
+	l.mu.Lock()
+	if l.ended || atMost <= 0 {
+		defer l.mu.Unlock()
+		return l.ended
+	}
+	l.waiting++
+	l.mu.Unlock()
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
 	select {
 	case <-l.done:
-		return true
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return false
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting--
+	return l.ended
 }

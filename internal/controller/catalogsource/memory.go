@@ -5,6 +5,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // memory is what the controller knows of each catalog between two looks.
@@ -19,9 +21,17 @@ func (m *memory) recall(ref catalogset.Ref, source *v1alpha1.CatalogSource) (kno
 	defer m.mu.Unlock()
 	known, seen = m.known[ref]
 	if asked := fingerprint(source); known.spec != asked {
-		known = content{spec: asked, index: known.index, loaded: known.loaded, digest: known.digest, warnings: known.warnings}
+		known = content{uid: known.uid, spec: asked, index: known.index, served: known.served, loaded: known.loaded, digest: known.digest, earlier: known.earlier,
+			warnings: known.warnings}
 	}
 	return known, seen
+}
+
+// uid is that of the object that was known under a name; empty when there was none.
+func (m *memory) uid(ref catalogset.Ref) types.UID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known[ref].uid
 }
 
 func (m *memory) keep(ref catalogset.Ref, known content) {

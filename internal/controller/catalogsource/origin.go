@@ -19,6 +19,8 @@ type reading struct {
 	index  *catalog.Index // nil when nothing is new
 	digest string
 
+	asked bool // whether the registry of the image was asked
+
 	configMap *v1alpha1.ConfigMapResourceReference
 	answer    string
 	session   int

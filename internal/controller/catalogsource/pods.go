@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/internal/unpack"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clientrecord "k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -36,6 +39,8 @@ type pods struct {
 	reader  imageReader
 	secrets client.Reader
 	server  addresses
+	events  clientrecord.EventRecorder // nil tells nobody
+	without sync.Map                   // types.UID of a catalog to the digest of its image that was found to hold no catalog
 }
 
 // wanted tells whether a catalog is to be served by a pod.
@@ -43,18 +48,23 @@ func (p *pods) wanted(source *v1alpha1.CatalogSource, known content) bool {
 	if known.invalid != nil || isConfigMap(source) || isAddress(source) {
 		return false
 	}
+	return known.noCatalog || p.asked(source)
+}
+
+// asked tells whether somebody wants a pod that is not needed.
+func (p *pods) asked(source *v1alpha1.CatalogSource) bool {
 	switch source.Annotations[PodAnnotation] {
 	case "true":
 		return true
 	case "false":
-		return known.noCatalog
+		return false
 	}
-	return p.always || known.noCatalog
+	return p.always
 }
 
 // keep brings the pod of a catalog and all that belongs to it about, and says what of it answers.
-func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *content) offer {
-	out, err := p.keeper.Ensure(ctx, registrypod.Request{Source: source, PollDue: known.polled != "", RegistryDigest: known.polled, Now: p.server.clock.Now()})
+func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *content, otherSecrets bool) offer {
+	out, err := p.keeper.Ensure(ctx, registrypod.Request{Source: source, PollDue: known.polled != "", RegistryDigest: known.polled, Now: p.server.clock.Now(), PullAgain: otherSecrets})
 	offered := offer{podded: true, waiting: out.Waiting, again: out.Again}
 	if err != nil {
 		offered.err = fmt.Errorf("run the image: %w", err)
@@ -102,6 +112,9 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 		if err != nil {
 			return reading{}, fmt.Errorf("look for a newer image: %w", err)
 		}
+		if found, gained, err := p.gained(ctx, source, known, polled); gained || err != nil {
+			return found, err
+		}
 	}
 	if known.pod != known.seenPod {
 		known.answer = "" // another pod may serve other content under the same outline
@@ -115,6 +128,26 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 	return found, err
 }
 
+// gained reads the catalog of an image that is run because it held none, when it is another image now and holds one.
+func (p *pods) gained(ctx context.Context, source *v1alpha1.CatalogSource, known content, polled string) (reading, bool, error) {
+	if before, ok := p.without.Load(source.UID); !known.noCatalog || ok && before == polled {
+		return reading{}, false, nil
+	}
+	found, err := (images{p.reader, p.secrets}).read(ctx, source, content{})
+	if hasNoCatalog(err) {
+		p.without.Store(source.UID, polled)
+		return reading{}, false, nil
+	}
+	if err != nil {
+		return reading{}, false, fmt.Errorf("look whether the newer image holds a file-based catalog: %w", err)
+	}
+	if p.events != nil && !p.asked(source) {
+		p.events.Eventf(source, corev1.EventTypeNormal, "ServedByManager",
+			"image %s, now %s, holds a file-based catalog: the manager serves it, and its pod is removed", source.Spec.Image, found.digest)
+	}
+	return found, true, nil
+}
+
 // leave removes what is left of a pod that is not wanted any more.
 func (p *pods) leave(ctx context.Context, source *v1alpha1.CatalogSource) error {
 	_, err := p.keeper.Remove(ctx, source)
@@ -123,6 +156,7 @@ func (p *pods) leave(ctx context.Context, source *v1alpha1.CatalogSource) error 
 
 // forget drops what is known of a catalog that is gone.
 func (p *pods) forget(uid types.UID) {
+	p.without.Delete(uid)
 	p.keeper.Forget(&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{UID: uid}})
 }
 

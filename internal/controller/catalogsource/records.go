@@ -23,10 +23,11 @@ type records struct {
 	indexes *catalogcache.Cache
 }
 
-// record is the content of a file.
-type record struct {
+// note is the content of a file.
+type note struct {
 	Namespace, Name string
 	Spec            string
+	From            string
 	Digest          string
 	Loaded          time.Time
 	Complete        time.Time
@@ -51,7 +52,7 @@ func (r records) save(ctx context.Context, ref catalogset.Ref, known content) {
 }
 
 func (r records) write(ref catalogset.Ref, known content) error {
-	data, err := json.Marshal(record{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, Digest: known.digest,
+	data, err := json.Marshal(note{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, From: known.served, Digest: known.digest,
 		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, NoCatalog: known.noCatalog, ConfigMap: known.configMap})
 	if err != nil {
 		return err
@@ -83,16 +84,21 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	if err != nil {
 		return known
 	}
-	var was record
+	var was note
 	if json.Unmarshal(data, &was) != nil || was.Spec != known.spec || was.Namespace != ref.Namespace || was.Name != ref.Name {
 		return known
 	}
 	known.noCatalog = was.NoCatalog
 	index, ok := r.indexes.Get(ctx, was.Digest)
 	if !ok {
+		index, ok = r.indexes.Earlier(ctx, was.Digest) // until the origin is read again, which may be down
+		known.earlier = ok
+	}
+	if !ok {
 		return known
 	}
 	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, describe(index.Problems())
+	known.served = was.From
 	known.answer, known.complete, known.configMap = was.Answer, was.Complete, was.ConfigMap
 	return known
 }

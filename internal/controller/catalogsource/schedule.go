@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 type signs struct {
 	// configMap is the version of the ConfigMap as the cache has it; empty when it has none.
 	configMap string
+	// secrets grows when a Secret changes that the spec names.
+	secrets int
 	// session is the connection to the registry server; 0 when there is none.
 	session int
 	// podded says that the catalog is served by a pod, and pod which one answers; empty is none.
@@ -35,8 +38,9 @@ func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, 
 	case known.invalid != nil:
 		return time.Time{}, false
 	case seen.podded && seen.pod == "":
-		interval, polls := pollInterval(source)
-		return known.looked.Add(interval + jitter(source, interval)), polls && known.noCatalog && known.index == nil
+		// Its pod may never answer, because the image is the wrong one. A right one may be there by now, polls or not.
+		interval, _ := pollInterval(source)
+		return known.looked.Add(interval + jitter(source, interval)), known.noCatalog && known.index == nil
 	case known.looked.IsZero() || seen.news(source, known):
 		return time.Time{}, true
 	case known.problem != nil:
@@ -49,6 +53,8 @@ func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, 
 // news tells whether the catalog is worth a look before its time.
 func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 	switch {
+	case !isConfigMap(source) && s.secrets != known.secrets:
+		return true
 	case s.podded:
 		return s.pod != known.pod && known.problem == nil || s.session > known.session
 	case isConfigMap(source):
@@ -85,7 +91,28 @@ func pollInterval(source *v1alpha1.CatalogSource) (time.Duration, bool) {
 	if strategy == nil || strategy.RegistryPoll == nil || strategy.RegistryPoll.Interval == nil {
 		return v1alpha1.DefaultRegistryPollDuration, isAddress(source)
 	}
-	return max(strategy.RegistryPoll.Interval.Duration, minimumPause), true
+	switch wanted := strategy.RegistryPoll.Interval.Duration; {
+	case wanted <= 0:
+		return v1alpha1.DefaultRegistryPollDuration, true
+	default:
+		return max(wanted, minimumPause), true
+	}
+}
+
+// intervalProblem says what is wrong with the interval of polls, and what is done instead; empty when nothing is.
+func intervalProblem(source *v1alpha1.CatalogSource) string {
+	strategy := source.Spec.UpdateStrategy
+	if strategy == nil || strategy.RegistryPoll == nil {
+		return ""
+	}
+	if poll := strategy.RegistryPoll; poll.ParsingError != "" || poll.Interval == nil {
+		return poll.ParsingError
+	}
+	wanted := strategy.RegistryPoll.Interval.Duration
+	if used, polls := pollInterval(source); polls && used != wanted {
+		return fmt.Sprintf("spec.updateStrategy.registryPoll.interval is %s; %s is used instead: write %s or more", wanted, used, minimumPause)
+	}
+	return ""
 }
 
 // pollsImage tells whether the registry of an image is asked for newer content.

@@ -31,6 +31,8 @@ type Serving struct {
 	Address netip.AddrPort
 	// Catalogs are those that are served, by the names of their Services, NAME.NAMESPACE.
 	Catalogs *catalogserver.Set
+	// Pod is NAMESPACE/NAME/UID of the pod at that address; empty when this process is not in a pod.
+	Pod string
 }
 
 // services keep a Service for each catalog, behind which this process answers. A nil Serving keeps none.
@@ -38,6 +40,7 @@ type services struct {
 	*Serving
 	client client.Client
 	engine *apply.Engine
+	peers  *peers
 
 	mu    sync.Mutex
 	hosts map[catalogset.Ref]string // under which catalogs are served
@@ -58,12 +61,14 @@ type offer struct {
 func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) offer {
 	if s.Serving == nil || known.invalid != nil || isAddress(source) {
 		s.withdraw(ref)
-		return offer{err: s.prune(ctx, source, "")}
+		_, err := s.prune(ctx, source, "")
+		return offer{err: err}
 	}
 	name := serviceName(source)
 	live, err := s.apply(ctx, source, name)
+	shared := false
 	if err == nil {
-		err = s.prune(ctx, source, name)
+		shared, err = s.prune(ctx, source, name)
 	}
 	if live == nil {
 		// Somebody else may answer to that name.
@@ -71,7 +76,11 @@ func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha
 		return offer{err: err}
 	}
 	s.serve(ref, name+"."+source.Namespace, known)
-	return offer{service: name, createdAt: live.GetCreationTimestamp(), err: err}
+	offered := offer{service: name, createdAt: live.GetCreationTimestamp(), err: err}
+	if shared {
+		offered.again = peerPause
+	}
+	return offered
 }
 
 // serve answers under a host name with the content of a catalog.
@@ -105,7 +114,7 @@ func (s *services) withdraw(ref catalogset.Ref) {
 // apply writes the Service and its EndpointSlice where they are not as wanted, and returns the Service.
 func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, name string) (*unstructured.Unstructured, error) {
 	phase := apply.Phase{Name: "service"}
-	for _, wanted := range serviceObjects(source, name, s.Address) {
+	for _, wanted := range serviceObjects(source, name, s.Serving) {
 		phase.Objects = append(phase.Objects, apply.Object{Wanted: wanted, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
 	}
 	for range 2 {

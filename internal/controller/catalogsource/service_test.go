@@ -35,14 +35,14 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(service.Spec.Selector) > 0 || service.Spec.Ports[0].Port != 50051 || service.Spec.Ports[0].TargetPort.IntValue() != 4711 || !metav1.IsControlledBy(service, s) {
+	if len(service.Spec.Selector) > 0 || service.Spec.Ports[0].Port != 50051 || service.Spec.Ports[0].TargetPort.IntValue() != registryPort || !metav1.IsControlledBy(service, s) {
 		t.Errorf("the Service is %+v, of %v", service.Spec, service.OwnerReferences)
 	}
-	slice, err := w.slice("cat-fairlead-ipv4")
+	slice, err := w.slice(sliceName("cat", w.c.services.Address))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slice.Labels["kubernetes.io/service-name"] != "cat" || slice.Endpoints[0].Addresses[0] != "192.0.2.7" || *slice.Ports[0].Port != 4711 || !metav1.IsControlledBy(slice, s) {
+	if slice.Labels["kubernetes.io/service-name"] != "cat" || slice.Annotations[addressAnnotation] != "192.0.2.7:4711" || slice.Endpoints[0].Addresses[0] != "192.0.2.7" || *slice.Ports[0].Port != 4711 || !metav1.IsControlledBy(slice, s) {
 		t.Errorf("the EndpointSlice is %+v", slice)
 	}
 	want := &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "cat", ServiceNamespace: "olm", Port: "50051", CreatedAt: service.CreationTimestamp}
@@ -101,7 +101,7 @@ func TestAServiceIsHealed(t *testing.T) {
 			if s, err = w.service("cat"); err != nil {
 				t.Fatal(err)
 			}
-			if len(s.Spec.Selector) > 0 || len(s.Spec.Ports) != 1 || s.Spec.Ports[0].TargetPort.IntValue() != 4711 || s.Spec.Type != "ClusterIP" || s.Labels["olm.managed"] != "true" {
+			if len(s.Spec.Selector) > 0 || len(s.Spec.Ports) != 1 || s.Spec.Ports[0].TargetPort.IntValue() != registryPort || s.Spec.Type != "ClusterIP" || s.Labels["olm.managed"] != "true" {
 				t.Errorf("the Service is %+v", s)
 			}
 			if readyReason(got) != "True Serving" {
@@ -156,7 +156,7 @@ func TestTheServiceGoesWithWhatItIsFor(t *testing.T) {
 	if _, err := w.service("cat"); !apierrors.IsNotFound(err) {
 		t.Errorf("the Service of a catalog that somebody else serves: %v", err)
 	}
-	if _, err := w.slice("cat-fairlead-ipv4"); !apierrors.IsNotFound(err) {
+	if _, err := w.slice(sliceName("cat", w.c.services.Address)); !apierrors.IsNotFound(err) {
 		t.Errorf("its EndpointSlice: %v", err)
 	}
 	if _, ok := served.Catalog("cat.olm"); ok {

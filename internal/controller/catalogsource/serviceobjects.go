@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/netip"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -23,12 +24,10 @@ const (
 	sliceManager = "fairlead.dev"
 )
 
-// serviceObjects are a Service that selects nothing, and the EndpointSlice that leads it to this process.
-func serviceObjects(source *v1alpha1.CatalogSource, name string, at netip.AddrPort) []*unstructured.Unstructured {
-	family := corev1.IPv4Protocol
-	if at.Addr().Is6() {
-		family = corev1.IPv6Protocol
-	}
+// serviceObjects are a Service that selects nothing, and the EndpointSlice that leads it to this process. Each process has an EndpointSlice
+// of its own, and the Service is the same for all, so that several can serve side by side.
+func serviceObjects(source *v1alpha1.CatalogSource, name string, serving *Serving) []*unstructured.Unstructured {
+	at, family := serving.Address, familyOf(serving.Address)
 	meta := func(kind, name string) map[string]any {
 		labels := map[string]any{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
 		if kind == "EndpointSlice" {
@@ -41,21 +40,35 @@ func serviceObjects(source *v1alpha1.CatalogSource, name string, at netip.AddrPo
 		"spec": map[string]any{
 			"type":       string(corev1.ServiceTypeClusterIP),
 			"ipFamilies": []any{string(family)},
-			"ports":      []any{map[string]any{"name": registryName, "protocol": "TCP", "port": int64(registryPort), "targetPort": int64(at.Port())}},
+			"ports":      []any{map[string]any{"name": registryName, "protocol": "TCP", "port": int64(registryPort), "targetPort": int64(registryPort)}},
 		},
 	}
 	slice := map[string]any{
-		"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta("EndpointSlice", sliceName(name, family)),
+		"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta("EndpointSlice", sliceName(name, at)),
 		"addressType": string(family),
 		"endpoints":   []any{map[string]any{"addresses": []any{at.Addr().String()}, "conditions": map[string]any{"ready": true}}},
 		"ports":       []any{map[string]any{"name": registryName, "protocol": "TCP", "port": int64(at.Port())}},
 	}
+	annotations := map[string]any{addressAnnotation: at.String()}
+	if serving.Pod != "" {
+		annotations[podAnnotation] = serving.Pod
+	}
+	slice["metadata"].(map[string]any)["annotations"] = annotations
 	return []*unstructured.Unstructured{{Object: service}, {Object: slice}}
 }
 
-// sliceName has the family in it, which an EndpointSlice cannot change.
-func sliceName(service string, family corev1.IPFamily) string {
-	return fmt.Sprintf("%s-fairlead-%s", service, map[corev1.IPFamily]string{corev1.IPv4Protocol: "ipv4", corev1.IPv6Protocol: "ipv6"}[family])
+func familyOf(at netip.AddrPort) corev1.IPFamily {
+	if at.Addr().Is6() {
+		return corev1.IPv6Protocol
+	}
+	return corev1.IPv4Protocol
+}
+
+// sliceName is that of the EndpointSlice that leads to an address.
+func sliceName(service string, at netip.AddrPort) string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(at.String())) // a hash never fails
+	return fmt.Sprintf("%s-fairlead-%08x", service, sum.Sum32())
 }
 
 // ownerReference makes an object go with its CatalogSource, and its changes known to this controller.
@@ -66,15 +79,16 @@ func ownerReference(source *v1alpha1.CatalogSource) map[string]any {
 	}
 }
 
-// prune removes the Services and EndpointSlices of a catalog but those that belong to the given name.
-func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, keep string) error {
+// prune removes the Services and EndpointSlices of a catalog but those that belong to the given name, and says whether some of them lead
+// to other managers. What leads to one that is gone is removed.
+func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, keep string) (shared bool, err error) {
 	managed := client.MatchingLabels{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
 	var all corev1.ServiceList
 	var slices metav1.PartialObjectMetadataList
 	slices.SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSliceList"))
 	if err := errors.Join(s.client.List(ctx, &all, client.InNamespace(source.Namespace), managed),
 		s.client.List(ctx, &slices, client.InNamespace(source.Namespace), managed)); err != nil {
-		return fmt.Errorf("list the Services of the catalog: %w", err)
+		return false, fmt.Errorf("list the Services of the catalog: %w", err)
 	}
 	var stale []client.Object
 	for i := range all.Items {
@@ -83,25 +97,21 @@ func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, ke
 		}
 	}
 	for i := range slices.Items {
-		if metav1.IsControlledBy(&slices.Items[i], source) && (keep == "" || !s.current(&slices.Items[i], keep)) {
-			stale = append(stale, &slices.Items[i])
+		slice := &slices.Items[i]
+		switch {
+		case !metav1.IsControlledBy(slice, source) || keep != "" && slice.Name == sliceName(keep, s.Address):
+		case keep == "" || slice.Labels[discoveryv1.LabelServiceName] != keep || s.peers.gone(ctx, slice):
+			stale = append(stale, slice)
+		default:
+			shared = true
 		}
 	}
 	for _, object := range stale {
 		if err := s.delete(ctx, object); err != nil {
-			return err
+			return shared, err
 		}
 	}
-	return nil
-}
-
-// current tells whether an EndpointSlice is the wanted one of a Service.
-func (s *services) current(slice client.Object, service string) bool {
-	family := corev1.IPv4Protocol
-	if s.Address.Addr().Is6() {
-		family = corev1.IPv6Protocol
-	}
-	return slice.GetName() == sliceName(service, family)
+	return shared, nil
 }
 
 // remove deletes a Service of the catalog, past the cache, to make room for a right one.

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -67,21 +68,28 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
 	}
+	metadataOnly, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client that follows the Secrets of catalogs: %w", err)
+	}
 	q := &queue{}
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
 		return registryclient.DialWith(address, registryclient.Options{Authorities: authorities})
 	}}
 	read := catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}
-	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock}
+	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock, reading: make(chan struct{}, maxReading)}
 	c := &Controller{
 		client:     mgr.GetClient(),
 		images:     images{reader: read, secrets: mgr.GetAPIReader()},
 		configMaps: configMaps{live: mgr.GetAPIReader(), client: mgr.GetClient(), indexes: o.Indexes, clock: o.Clock},
 		addresses:  remotes,
 		pods: &pods{always: o.Pods.Always, reader: read, secrets: mgr.GetAPIReader(), server: remotes,
+			events: mgr.GetEventRecorderFor("operator-lifecycle-manager"), //nolint:staticcheck // the events of all kinds are of the older API
 			keeper: &registrypod.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
-		links: l,
+		links:   l,
+		secrets: &secrets{watch: watchSecret(metadataOnly), changed: q.add},
 		services: &services{Serving: o.Serving, client: mgr.GetClient(),
+			peers:  &peers{reader: mgr.GetAPIReader(), call: callTCP, clock: o.Clock},
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
 		cluster:  clusterVersion(server, o.Clock),
 		metrics:  counted,
@@ -89,7 +97,8 @@ func Setup(mgr manager.Manager, o Options) error {
 		catalogs: o.Catalogs,
 		clock:    o.Clock,
 		grace:    grace,
-		loads:    loads{finished: q.add},
+		waiting:  make(chan struct{}, workers/2),
+		loads:    loads{finished: q.add, slots: make(chan struct{}, maxLoads)},
 	}
 	if err := mgr.Add(manager.RunnableFunc(c.closeWhenDone)); err != nil {
 		return err
@@ -127,6 +136,7 @@ func CacheOptions() map[client.Object]cache.ByObject {
 func (c *Controller) closeWhenDone(ctx context.Context) error {
 	<-ctx.Done()
 	c.links.closeAll()
+	c.secrets.stop()
 	return nil
 }
 

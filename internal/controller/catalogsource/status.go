@@ -35,15 +35,16 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	known, offered := r.known, r.offered
 	next := *source.Status.DeepCopy()
 	next.Reason, next.Message = reasonAndMessage(source, known, offered)
+	next.Message = brief(next.Message)
 	next.RegistryServiceStatus = registryService(source, known, offered)
 	next.GRPCConnectionState = connection(source, known, offered, r.connected)
 	next.ConfigMapResource = configMapReference(source, known)
-	if pollsImage(source) && known.invalid == nil && !known.looked.IsZero() {
-		next.LatestImageRegistryPoll = stamp(known.looked)
+	if pollsImage(source) && known.invalid == nil && !known.asked.IsZero() {
+		next.LatestImageRegistryPoll = later(next.LatestImageRegistryPoll, known.asked)
 	}
 	ready := readiness(known, offered)
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
-	ready.LastTransitionTime = *stamp(now)
+	ready.Message, ready.LastTransitionTime = brief(ready.Message), *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
 	r.image.report(&next.Conditions, source.Generation, now)
 	return next
@@ -52,17 +53,20 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered offer) (v1alpha1.ConditionReason, string) {
 	switch {
 	case known.invalid != nil:
-		return v1alpha1.CatalogSourceSpecInvalidError, known.invalid.Error()
+		return v1alpha1.CatalogSourceSpecInvalidError, words(known.invalid)
 	case known.problem != nil:
-		return reasonOf(known.problem), known.problem.Error()
+		return reasonOf(known.problem), words(known.problem)
 	case offered.err != nil:
-		return v1alpha1.CatalogSourceRegistryServerError, offered.err.Error()
+		return v1alpha1.CatalogSourceRegistryServerError, words(offered.err)
 	}
 	if known.index == nil && offered.waiting != "" {
 		return "", offered.waiting
 	}
-	if s := source.Spec.UpdateStrategy; s != nil && s.RegistryPoll != nil && s.RegistryPoll.ParsingError != "" {
-		return v1alpha1.CatalogSourceIntervalInvalidError, s.RegistryPoll.ParsingError
+	if wrong := intervalProblem(source); wrong != "" {
+		return v1alpha1.CatalogSourceIntervalInvalidError, wrong
+	}
+	if known.outdated() {
+		return "", "" // what is wrong with other content than is asked for need not be mended
 	}
 	return "", known.warnings
 }
@@ -89,16 +93,18 @@ func configMapReference(source *v1alpha1.CatalogSource, known content) *v1alpha1
 func readiness(known content, offered offer) metav1.Condition {
 	switch {
 	case known.invalid != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: known.invalid.Error()}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: words(known.invalid)}
+	case known.outdated():
+		return replacing(known, offered)
 	case known.problem != nil && known.index != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonLastGood,
-			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), known.problem)}
+			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), words(known.problem))}
 	case known.problem != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: known.problem.Error()}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: words(known.problem)}
 	case known.index == nil:
 		c := metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonLoading, Message: "the catalog is being loaded"}
 		if offered.err != nil {
-			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), offered.err.Error()
+			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), words(offered.err)
 		} else if offered.waiting != "" {
 			c.Message += ": " + offered.waiting
 		}
@@ -108,12 +114,31 @@ func readiness(known content, offered offer) metav1.Condition {
 			Message: fmt.Sprintf("serving the content loaded at %s: %s", known.loaded.UTC().Format(time.RFC3339), offered.waiting)}
 	case offered.err != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems,
-			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", offered.err)}
+			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", words(offered.err))}
 	case known.warnings != "":
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems, Message: known.warnings}
 	}
 	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonServing,
 		Message: fmt.Sprintf("serving %d packages of %s", len(known.index.PackageNames()), known.digest)}
+}
+
+// replacing is the verdict while something else is served than is asked for: clients and Subscriptions have content, but not the wanted.
+func replacing(known content, offered offer) metav1.Condition {
+	c := metav1.Condition{Status: metav1.ConditionUnknown, Reason: reasonLoading}
+	meanwhile := fmt.Sprintf("the content of %s, loaded at %s, is still served", known.served, known.loaded.UTC().Format(time.RFC3339))
+	switch {
+	case known.problem != nil:
+		c.Status, c.Reason = metav1.ConditionFalse, string(reasonOf(known.problem))
+		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, words(known.problem))
+	case offered.err != nil:
+		c.Status, c.Reason = metav1.ConditionFalse, string(v1alpha1.CatalogSourceRegistryServerError)
+		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, words(offered.err))
+	case offered.waiting != "":
+		c.Message = fmt.Sprintf("%s while that of %s is being loaded: %s", meanwhile, known.wanted, offered.waiting)
+	default:
+		c.Message = fmt.Sprintf("%s while that of %s is being loaded", meanwhile, known.wanted)
+	}
+	return c
 }
 
 // describe lists the first errors of a catalog that is served without the objects they concern. Warnings are for the catalog's
@@ -131,6 +156,14 @@ func describe(problems catalog.Problems) string {
 		text += "; " + p.String()
 	}
 	return text
+}
+
+// later is a time, unless a later one is known: managers side by side each read the content, and must not correct each other.
+func later(known *metav1.Time, t time.Time) *metav1.Time {
+	if known != nil && known.After(t) {
+		return known
+	}
+	return stamp(t)
 }
 
 // stamp is a time as the API server keeps it.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// template brings the image of the spec in line with its template, if it has one.
+// template brings the image of the spec in line with its template, if it has one. Until that is possible the catalog is what its spec says.
 func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSource) (template, error) {
 	if source.Annotations[v1alpha1.CatalogImageTemplateAnnotation] == "" {
 		return template{}, nil
@@ -21,11 +21,16 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 	if !t.changes(source) {
 		return t, nil
 	}
-	before := source.DeepCopy()
-	source.Spec.Image = t.image
-	if err := c.client.Patch(ctx, source, client.MergeFrom(before), fieldOwner); err != nil {
-		return t, fmt.Errorf("set spec.image of CatalogSource %s/%s to what its template comes to: %w", source.Namespace, source.Name, err)
+	changed := source.DeepCopy()
+	changed.Spec.Image = t.image
+	if err := c.client.Patch(ctx, changed, client.MergeFrom(source), fieldOwner); err != nil {
+		err = fmt.Errorf("set spec.image of CatalogSource %s/%s to what its template comes to: %w", source.Namespace, source.Name, err)
+		if !transient(err) {
+			t.wrong = words(err)
+		}
+		return t, err
 	}
+	*source = *changed
 	return t, nil
 }
 
@@ -34,13 +39,27 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource) content {
 	known, seen := c.memory.recall(ref, source)
 	if !seen {
-		known = c.records.restore(ctx, ref, known)
+		known = c.resume(source, c.records.restore(ctx, ref, known))
 	}
-	known.uid, known.invalid = source.UID, validate(source)
+	if known.uid != "" && known.uid != source.UID {
+		c.pods.forget(known.uid)
+	}
+	known.uid, known.wanted, known.invalid = source.UID, place(source), source.Spec.Validate()
 	if known.invalid != nil {
 		// Whoever changes the spec wants something else than was served; that must not go on being installed.
 		known.index, known.digest, known.looked = nil, "", c.clock.Now()
 	}
+	return known
+}
+
+// resume goes on with the interval of polls where an earlier run has ended, if all was well then.
+func (c *Controller) resume(source *v1alpha1.CatalogSource, known content) content {
+	last, now := source.Status.LatestImageRegistryPoll, c.clock.Now()
+	well := source.Status.Reason == "" || source.Status.Reason == v1alpha1.CatalogSourceIntervalInvalidError
+	if known.index == nil || known.earlier || last == nil || !well || !pollsImage(source) || c.pods.wanted(source, known) || last.After(now) {
+		return known
+	}
+	known.looked, known.asked = last.Time, last.Time
 	return known
 }
 
@@ -51,8 +70,9 @@ func (c *Controller) look(ctx context.Context, ref catalogset.Ref, source *v1alp
 		c.links.close(ref)
 	}
 	if !isConfigMap(source) {
-		return signs{session: c.links.state(ref).session, podded: podded}, nil
+		return signs{session: c.links.state(ref).session, secrets: c.secrets.follow(ref, source.Spec.Secrets), podded: podded}, nil
 	}
+	c.secrets.follow(ref, nil)
 	var object metav1.PartialObjectMetadata
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	err := c.client.Get(ctx, client.ObjectKey{Namespace: source.Namespace, Name: source.Spec.ConfigMap}, &object)
@@ -64,9 +84,11 @@ func (c *Controller) look(ctx context.Context, ref catalogset.Ref, source *v1alp
 
 // runPod keeps the pod of a catalog, and sees what answers.
 func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen *signs) offer {
-	offered := c.pods.keep(ctx, source, known)
+	offered := c.pods.keep(ctx, source, known, seen.secrets != known.secrets)
 	if seen.pod = known.seenPod; seen.pod != "" {
 		c.services.withdraw(ref) // until then this process goes on answering, if it did before
+	} else if offered.err == nil {
+		known.secrets = seen.secrets
 	}
 	return offered
 }
@@ -83,21 +105,26 @@ func (c *Controller) serve(ctx context.Context, ref catalogset.Ref, source *v1al
 	return c.services.keep(ctx, ref, source, known)
 }
 
-// refresh takes over what was read since the last time, or begins to read what is due.
-func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content, seen signs) content {
+// refresh takes over what was read since the last time, or begins to read what is due. That the API server could not be asked says nothing
+// of the catalog: it is an error, and not what is known.
+func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content, seen signs) (content, error) {
 	running, before := c.loads.of(ref, known.spec), known
 	if running == nil {
 		if next, ever := due(source, known, seen); !ever || next.After(c.clock.Now()) {
-			return known
+			return known, nil
 		}
 		from, asked := c.originOf(source, seen), source.DeepCopy()
-		running = c.loads.begin(ctx, ref, known.spec, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
+		running = c.loads.begin(ctx, ref, known.spec, seen.secrets, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
 	}
-	if !running.wait(ctx, c.grace) {
-		return known
+	if !c.wait(ctx, running) {
+		return known, nil
 	}
 	c.loads.end(ref)
+	if cluster(running.err) && transient(running.err) {
+		return before, running.err
+	}
 	known = known.after(running.reading, running.err, c.clock.Now())
+	known.secrets = running.secrets
 	if known.noCatalog != before.noCatalog {
 		c.records.save(ctx, ref, known)
 	}
@@ -105,5 +132,16 @@ func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1
 		c.records.save(ctx, ref, known)
 		c.metrics.Loaded(ref.Namespace, ref.Name)
 	}
-	return known
+	return known, nil
+}
+
+// wait tells whether a load is done, or becomes so in the time that there is for waiting.
+func (c *Controller) wait(ctx context.Context, running *load) bool {
+	select {
+	case c.waiting <- struct{}{}:
+		defer func() { <-c.waiting }()
+		return running.wait(ctx, c.grace)
+	default:
+		return running.wait(ctx, 0)
+	}
 }

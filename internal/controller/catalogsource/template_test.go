@@ -7,11 +7,14 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 	apiversion "k8s.io/apimachinery/pkg/version"
 	clienttesting "k8s.io/client-go/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 func templated(text string) *v1alpha1.CatalogSource {
@@ -93,6 +96,29 @@ func TestABadTemplateChangesNothing(t *testing.T) {
 		t.Errorf("conditions %+v", s.Status.Conditions)
 	}
 	if s.Spec.Image != "registry.example.com/cat:latest" || readyReason(s) != "True Serving" {
+		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
+	}
+}
+
+// TestAnImageThatMayNotBeSet is told of, and takes nothing away.
+func TestAnImageThatMayNotBeSet(t *testing.T) {
+	w := newWorld(t, templated("registry.example.com/cat:v{kube_minor_version}"))
+	w.objects = func() error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "catalogsources"}, "cat", errors.New("a policy"))
+	}
+	if _, err := w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err == nil || !strings.Contains(err.Error(), "a policy") {
+		t.Errorf("got %v", err)
+	}
+	s := w.source()
+	used := meta.FindStatusCondition(s.Status.Conditions, conditionResolvedImage)
+	if used == nil || used.Status != "False" || s.Spec.Image != "registry.example.com/cat:latest" || readyReason(s) != "True Serving" || len(w.packages()) != 1 {
+		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
+	}
+	if c := meta.FindStatusCondition(s.Status.Conditions, conditionTemplates); !strings.Contains(c.Message, "a policy") {
+		t.Errorf("it is not told why: %+v", c)
+	}
+	w.objects = nil
+	if _, s = w.reconcile(); s.Spec.Image != "registry.example.com/cat:v36" || readyReason(s) != "True Serving" {
 		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
 	}
 }

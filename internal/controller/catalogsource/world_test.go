@@ -94,6 +94,7 @@ type world struct {
 	writes   int              // of statuses
 	others   atomic.Int32     // writes of anything else
 	statuses func(call) error // lets writes of statuses fail
+	objects  func() error     // lets writes of other objects fail
 }
 
 // call is a write that a test may let fail.
@@ -129,30 +130,47 @@ func (w *world) interceptor() interceptor.Funcs {
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			w.others.Add(1)
+			if err := w.write(); err != nil {
+				return err
+			}
 			return c.Patch(ctx, o, p, opts...)
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			w.others.Add(1)
+			if err := w.write(); err != nil {
+				return err
+			}
 			return c.Apply(ctx, o, opts...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			w.others.Add(1)
+			if err := w.write(); err != nil {
+				return err
+			}
 			return c.Create(ctx, o, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			w.others.Add(1)
+			if err := w.write(); err != nil {
+				return err
+			}
 			return c.Delete(ctx, o, opts...)
 		},
 	}
+}
+
+// write is a write of anything but a status.
+func (w *world) write() error {
+	w.others.Add(1)
+	if w.objects != nil {
+		return w.objects()
+	}
+	return nil
 }
 
 // controller is one that has just been started.
 func (w *world) controller(c client.Client) *Controller {
 	l := &links{dial: noDial, clock: w.clock}
 	w.versions = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}, FakedServerVersion: &apiversion.Info{GitVersion: "v1.36.3+fl1"}}
-	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock}
-	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, links: l,
+	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock, reading: make(chan struct{}, maxReading)}
+	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, waiting: make(chan struct{}, workers), links: l, secrets: &secrets{},
 		images:     images{reader: w.registry, secrets: c},
 		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
 		addresses:  remotes,
@@ -160,7 +178,7 @@ func (w *world) controller(c client.Client) *Controller {
 			keeper: &registrypod.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: registrypod.Settings{OpmImage: "opm", UtilImage: "util"}}},
 		cluster:  clusterVersion(w.versions, w.clock),
 		metrics:  metrics.NewCatalogSources(),
-		services: &services{client: c, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
+		services: &services{client: c, peers: &peers{reader: c, call: callTCP, clock: w.clock}, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
 	}
 }
 

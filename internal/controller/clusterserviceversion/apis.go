@@ -4,17 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/blang/semver/v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -56,32 +52,6 @@ func judgeKubeVersion(minimum, server string) (v1alpha1.StatusReason, string) {
 		return v1alpha1.RequirementStatusReasonPresentNotSatisfied, fmt.Sprintf("CSV version requirement not met: minKubeVersion (%s) > server version (%s)", want, have)
 	}
 	return v1alpha1.RequirementStatusReasonPresent, fmt.Sprintf("server version (%s) meets minKubeVersion (%s)", server, minimum)
-}
-
-// rememberedVersion asks the cluster for its version only now and then: it changes when the cluster is upgraded.
-type rememberedVersion struct {
-	server serverVersion
-	clock  clock.PassiveClock
-	mutex  sync.Mutex
-	known  *apimachineryversion.Info
-	until  time.Time
-}
-
-// versionLife is how long a version is remembered.
-const versionLife = time.Minute
-
-func (r *rememberedVersion) ServerVersion() (*apimachineryversion.Info, error) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.known != nil && r.clock.Now().Before(r.until) {
-		return r.known, nil
-	}
-	info, err := r.server.ServerVersion()
-	if err != nil {
-		return nil, err
-	}
-	r.known, r.until = info, r.clock.Now().Add(versionLife)
-	return info, nil
 }
 
 // requiredAPIServiceRows checks the aggregated APIs of others.

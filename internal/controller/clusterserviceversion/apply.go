@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// apply makes the cluster's object have the fields of the wanted one, and returns what the cluster answered.
-func (c *Controller) apply(ctx context.Context, wanted client.Object, options ...client.ApplyOption) (client.Object, error) {
+// applyAs makes the cluster's object have the fields of the wanted one, and returns what the cluster answered.
+func applyAs(ctx context.Context, as client.Client, wanted client.Object, options ...client.ApplyOption) (client.Object, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err != nil {
 		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
@@ -21,7 +21,7 @@ func (c *Controller) apply(ctx context.Context, wanted client.Object, options ..
 	delete(content, "status")
 	request := &unstructured.Unstructured{Object: withoutNulls(content)}
 	options = append(options, fieldManager, client.ForceOwnership)
-	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...); err != nil {
+	if err := as.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...); err != nil {
 		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
 	}
 	live := emptyLike(wanted)
@@ -55,9 +55,9 @@ func stripNulls(value any) {
 	}
 }
 
-// remove deletes an object; one that is gone already is fine.
-func (c *Controller) remove(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
-	if err := c.client.Delete(ctx, object, options...); client.IgnoreNotFound(err) != nil {
+// removeAs deletes an object; one that is gone already is fine.
+func removeAs(ctx context.Context, as client.Client, object client.Object, options ...client.DeleteOption) error {
+	if err := as.Delete(ctx, object, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %s %s: %w", kindOf(object), client.ObjectKeyFromObject(object), err)
 	}
 	return nil
@@ -65,22 +65,36 @@ func (c *Controller) remove(ctx context.Context, object client.Object, options .
 
 // make makes the changes, all of them even when some fail, and returns what was applied. It stops at nothing, so that
 // one bad object holds up nothing but itself.
-func (c *Controller) make(ctx context.Context, changes []change, options ...client.ApplyOption) ([]client.Object, error) {
+func (f *facts) make(ctx context.Context, changes []change, options ...client.ApplyOption) ([]client.Object, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	installer, err := f.installer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var applied []client.Object
 	var errs []error
 	for _, change := range changes {
+		as := installer
+		if change.byManager {
+			as = f.c.client
+		}
 		if change.remove != nil {
-			errs = append(errs, c.remove(ctx, change.remove))
+			errs = append(errs, removeAs(ctx, as, change.remove))
 		}
 		if change.apply != nil {
-			live, err := c.apply(ctx, change.apply, options...)
+			live, err := applyAs(ctx, as, change.apply, options...)
 			if err == nil {
 				applied = append(applied, live)
 			}
 			errs = append(errs, err)
 		}
 	}
-	return applied, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return applied, fmt.Errorf("%w%s", err, f.installedAs(ctx))
+	}
+	return applied, nil
 }
 
 // watches says whether the manager manages a namespace.

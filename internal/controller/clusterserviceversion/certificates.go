@@ -121,8 +121,12 @@ func (f *facts) renewCertificates(ctx context.Context) error {
 			return err
 		}
 	}
+	installer, err := f.installer(ctx)
+	if err != nil {
+		return err
+	}
 	for _, c := range due {
-		if _, err := f.c.apply(ctx, secretOf(f.csv, c)); err != nil {
+		if _, err := applyAs(ctx, installer, secretOf(f.csv, c)); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 )
 
 // chain answers questions about replacements among the ClusterServiceVersions of a namespace, copies left out.
@@ -115,6 +117,50 @@ func (f *facts) replaced(ctx context.Context) (finding, error) {
 		return seen(next.Name), nil
 	}
 	return seenNot, nil
+}
+
+// handsOver looks whether another CSV replaces this one and may: as long as the operator says that it cannot be upgraded, it stays what it
+// is, and is healed.
+func (f *facts) handsOver(ctx context.Context) (finding, error) {
+	found, err := f.replaced(ctx)
+	if err != nil || !found.holds {
+		return seenNot, err
+	}
+	held, err := f.upgradeHeld(ctx, f.csv.Name)
+	if err != nil || held != nil {
+		return seenNot, err
+	}
+	return found, nil
+}
+
+// predecessorNotUpgradeable looks whether the operator that is replaced says that it cannot be upgraded now.
+func (f *facts) predecessorNotUpgradeable(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	old := chain.predecessor(f.csv.Name)
+	if old == nil || !old.DeletionTimestamp.IsZero() {
+		return seenNot, nil
+	}
+	held, err := f.upgradeHeld(ctx, old.Name)
+	if err != nil || held == nil {
+		return seenNot, err
+	}
+	return seen(held.Error()), nil
+}
+
+// upgradeHeld is why the operator of a CSV must not be upgraded now, as its OperatorCondition says; nil when it may be.
+func (f *facts) upgradeHeld(ctx context.Context, name string) (held, err error) {
+	condition := &v2.OperatorCondition{}
+	err = f.c.client.Get(ctx, key(f.csv.Namespace, name), condition)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read OperatorCondition %s/%s: %w", f.csv.Namespace, name, err)
+	}
+	return condition.CheckUpgradeable(), nil
 }
 
 func (f *facts) failForwardReplaced(ctx context.Context) (finding, error) {

@@ -15,6 +15,9 @@ import (
 // change is an object to be applied, to be removed, or, where both are given, to be replaced.
 type change struct {
 	apply, remove client.Object
+	// byManager is whether the manager makes it with its own rights even where installs are limited to those of a service
+	// account.
+	byManager bool
 }
 
 func (c change) String() string {

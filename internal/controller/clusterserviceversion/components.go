@@ -3,6 +3,7 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,17 +15,19 @@ import (
 // components are the objects that the install strategy wants. They are computed from the CSV, its OperatorGroup, the
 // configuration of its Subscription, and its serving certificates.
 type components struct {
-	// reach gives the operator its permissions in its target namespaces; surplus is what did so before.
-	reach, surplus []client.Object
+	// reach gives the operator its permissions in its target namespaces.
+	reach []client.Object
 	// serving is what webhooks and aggregated APIs need besides Deployments and certificates.
 	serving     []client.Object
 	deployments []*appsv1.Deployment
 	apiServices []client.Object
+	// surplus gave the operator its permissions before; old is what the install itself wanted before.
+	surplus, old []client.Object
 }
 
-// objects are all components, in the order in which they are applied.
-func (c *components) objects() []client.Object {
-	out := append(append([]client.Object{}, c.reach...), c.serving...)
+// installed are the components that the install itself makes, in the order in which they are applied.
+func (c *components) installed() []client.Object {
+	out := slices.Clone(c.serving)
 	for _, d := range c.deployments {
 		out = append(out, d)
 	}
@@ -46,7 +49,11 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 		return nil, err
 	}
 	out := &components{}
-	options := bundle.DeploymentOptions{Config: config, Certs: servingCerts(certificates)}
+	proxy, err := f.proxyEnv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := bundle.DeploymentOptions{Config: config, ProxyEnv: proxy, Certs: servingCerts(certificates)}
 	if out.deployments, err = bundle.Deployments(f.csv, options); err != nil {
 		return nil, refused(err)
 	}
@@ -57,6 +64,14 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 	if out.reach, out.surplus, err = f.extend(ctx); err != nil {
 		return nil, err
 	}
+	if out.old, err = f.oldDeployments(ctx, out.deployments); err != nil {
+		return nil, err
+	}
+	owned, err := f.ownedRoles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.old = append(out.old, servedBefore(owned, out.serving)...)
 	f.wanted = out
 	return out, nil
 }
@@ -78,7 +93,7 @@ func (f *facts) subscriptionConfig(ctx context.Context) (*v1alpha1.SubscriptionC
 // else the one of its package. So the configuration is known before the first apply, and stays while the next version
 // takes over.
 func subscriptionOf(csv *v1alpha1.ClusterServiceVersion, subscriptions []v1alpha1.Subscription) *v1alpha1.Subscription {
-	name := packageOf(csv)
+	name := bundle.PackageOf(csv)
 	for _, belongs := range []func(*v1alpha1.Subscription) bool{
 		func(s *v1alpha1.Subscription) bool { return s.Status.InstalledCSV == csv.Name },
 		func(s *v1alpha1.Subscription) bool { return s.Status.CurrentCSV == csv.Name },
@@ -99,8 +114,19 @@ func (f *facts) changes(ctx context.Context) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.c.compare(ctx, wanted.objects())
+	out, err := f.c.compare(ctx, wanted.reach)
+	if err != nil {
+		return nil, err
+	}
 	for _, object := range wanted.surplus {
+		out = append(out, change{remove: object})
+	}
+	for i := range out {
+		out[i].byManager = true
+	}
+	installed, err := f.c.compare(ctx, wanted.installed())
+	out = append(out, installed...)
+	for _, object := range wanted.old {
 		out = append(out, change{remove: object})
 	}
 	return out, err

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/metrics"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -32,12 +33,16 @@ const maxEventMessage = 1024
 type Controller struct {
 	client client.Client
 	// live reads what is not cached: Secrets, by name.
-	live   client.Reader
-	mapper meta.RESTMapper
-	server serverVersion
-	events record.EventRecorder
-	clock  clock.PassiveClock
-	limits limits
+	live client.Reader
+	// accounts act as service accounts of OperatorGroups.
+	accounts accounts
+	mapper   meta.RESTMapper
+	server   serverVersion
+	events   record.EventRecorder
+	clock    clock.PassiveClock
+	limits   limits
+	proxy    proxyWatch
+	counted  *metrics.ClusterServiceVersions
 	// written is the last write of each ClusterServiceVersion, by name.
 	written sync.Map
 }
@@ -70,16 +75,23 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	err := c.client.Get(ctx, req.NamespacedName, csv)
 	if apierrors.IsNotFound(err) {
 		c.written.Delete(req.NamespacedName)
+		c.counted.Gone(req.Namespace, req.Name)
 		return reconcile.Result{}, c.removeOrphans(ctx, req.NamespacedName)
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read ClusterServiceVersion %s: %w", req.NamespacedName, err)
 	}
-	if csv.IsCopied() || c.outdated(csv) {
+	if csv.IsCopied() {
+		c.counted.Gone(req.Namespace, req.Name)
 		return reconcile.Result{}, nil
 	}
+	if c.outdated(csv) {
+		return reconcile.Result{}, nil
+	}
+	c.count(csv, &csv.Status)
 	if !csv.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, quiet(c.finalize(ctx, csv))
+		result, err := c.finalize(ctx, csv)
+		return result, quiet(err)
 	}
 	if going, err := c.namespaceGoing(ctx, csv.Namespace); err != nil || going {
 		return reconcile.Result{}, err
@@ -124,7 +136,11 @@ func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVers
 		return fmt.Errorf("write the status of ClusterServiceVersion %s: %w", client.ObjectKeyFromObject(csv), err)
 	}
 	c.remember(updated)
+	c.count(updated, &updated.Status)
 	for _, s := range steps {
+		if s.phase == toReplacing {
+			c.counted.Upgraded()
+		}
 		kind := corev1.EventTypeNormal
 		if s.phase == toFailed {
 			kind = corev1.EventTypeWarning
@@ -132,6 +148,20 @@ func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVers
 		c.tell(updated, kind, s.reason, s.message)
 	}
 	return nil
+}
+
+// count brings the metrics of a CSV up to date. One that nobody has looked at yet has no state to tell.
+func (c *Controller) count(csv *v1alpha1.ClusterServiceVersion, s *v1alpha1.ClusterServiceVersionStatus) {
+	if s.Phase == toNone {
+		return
+	}
+	state := metrics.CSVState{
+		Version: csv.Spec.Version.String(), Phase: string(s.Phase), Reason: string(s.Reason), Succeeded: s.Phase == toSucceeded,
+	}
+	if s.LastTransitionTime != nil {
+		state.Since = s.LastTransitionTime.Time
+	}
+	c.counted.Seen(csv.Namespace, csv.Name, state)
 }
 
 // tell makes an Event about a CSV.

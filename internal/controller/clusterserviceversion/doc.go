@@ -13,7 +13,7 @@
 //
 // Start reading at table.go, then transition.go, pass.go, controller.go and facts.go. What the observations look at:
 //
-//	group.go, modes.go              the OperatorGroup and the install modes
+//	group.go, modes.go, tenants.go  the OperatorGroup, the install modes, and who else provides the same APIs
 //	requirements.go, crds.go,       what has to be there before the install
 //	  apis.go, accounts.go,
 //	  granted.go, rules.go

@@ -9,6 +9,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // facts are what a pass has found out about a ClusterServiceVersion so far. Each part is read when it is first needed.
@@ -20,6 +21,7 @@ type facts struct {
 
 	groups       []v1.OperatorGroup
 	groupsRead   bool
+	tenants      *tenancy.Verdict
 	siblings     []*v1alpha1.ClusterServiceVersion
 	requirements *requirements
 	wanted       *components
@@ -47,41 +49,46 @@ func newFacts(c *Controller, csv *v1alpha1.ClusterServiceVersion) *facts {
 
 // observers say how each observation is made.
 var observers = map[observation]func(*facts, context.Context) (finding, error){
-	always:              func(*facts, context.Context) (finding, error) { return seen(""), nil },
-	noGroup:             (*facts).noGroup,
-	severalGroups:       (*facts).severalGroups,
-	groupUnsynced:       (*facts).groupUnsynced,
-	noTargets:           (*facts).noTargets,
-	metadataDiffers:     (*facts).metadataDiffers,
-	duplicateModes:      (*facts).duplicateModes,
-	unsupportedGroup:    (*facts).unsupportedGroup,
-	failForwardReplaced: (*facts).failForwardReplaced,
-	requirementsInvalid: (*facts).requirementsInvalid,
-	requirementsNotMet:  (*facts).requirementsNotMet,
-	webhooksInvalid:     (*facts).webhooksInvalid,
-	crdConflict:         (*facts).crdConflict,
-	predecessorHolds:    (*facts).predecessorHolds,
-	notInstalled:        (*facts).notInstalled,
-	installRefused:      (*facts).installRefused,
-	stillRefused:        (*facts).stillRefused,
-	installFailed:       (*facts).installFailed,
-	notComputable:       (*facts).notComputable,
-	deploymentsMissing:  (*facts).deploymentsMissing,
-	deploymentsChanged:  (*facts).deploymentsChanged,
-	deploymentsStuck:    (*facts).deploymentsStuck,
-	deploymentsUnready:  (*facts).deploymentsUnready,
-	drifted:             (*facts).drifted,
-	apiServicesForeign:  (*facts).apiServicesForeign,
-	apiServicesBroken:   (*facts).apiServicesBroken,
-	apiServicesUnready:  (*facts).apiServicesUnready,
-	certificatesDue:     (*facts).certificatesDue,
-	webhooksMissing:     (*facts).webhooksMissing,
-	webhooksFailed:      (*facts).webhooksFailed,
-	installTimedOut:     (*facts).installTimedOut,
-	replaced:            (*facts).replaced,
-	predecessorExists:   (*facts).predecessorExists,
-	successorInstalled:  (*facts).successorInstalled,
-	successorMissing:    (*facts).successorMissing,
+	always:                    func(*facts, context.Context) (finding, error) { return seen(""), nil },
+	metadataDiffers:           (*facts).metadataDiffers,
+	noGroup:                   (*facts).noGroup,
+	severalGroups:             (*facts).severalGroups,
+	groupUnsynced:             (*facts).groupUnsynced,
+	noTargets:                 (*facts).noTargets,
+	duplicateModes:            (*facts).duplicateModes,
+	unsupportedGroup:          (*facts).unsupportedGroup,
+	apisStatic:                (*facts).apisStatic,
+	apisConflict:              (*facts).apisConflict,
+	apisUnlisted:              (*facts).apisUnlisted,
+	failForwardReplaced:       (*facts).failForwardReplaced,
+	predecessorNotUpgradeable: (*facts).predecessorNotUpgradeable,
+	requirementsInvalid:       (*facts).requirementsInvalid,
+	requirementsNotMet:        (*facts).requirementsNotMet,
+	webhooksInvalid:           (*facts).webhooksInvalid,
+	crdConflict:               (*facts).crdConflict,
+	predecessorHolds:          (*facts).predecessorHolds,
+	installerMissing:          (*facts).installerMissing,
+	notInstalled:              (*facts).notInstalled,
+	installRefused:            (*facts).installRefused,
+	stillRefused:              (*facts).stillRefused,
+	installFailed:             (*facts).installFailed,
+	notComputable:             (*facts).notComputable,
+	deploymentsMissing:        (*facts).deploymentsMissing,
+	deploymentsChanged:        (*facts).deploymentsChanged,
+	deploymentsStuck:          (*facts).deploymentsStuck,
+	deploymentsUnready:        (*facts).deploymentsUnready,
+	drifted:                   (*facts).drifted,
+	apiServicesForeign:        (*facts).apiServicesForeign,
+	apiServicesBroken:         (*facts).apiServicesBroken,
+	apiServicesUnready:        (*facts).apiServicesUnready,
+	certificatesDue:           (*facts).certificatesDue,
+	webhooksMissing:           (*facts).webhooksMissing,
+	webhooksFailed:            (*facts).webhooksFailed,
+	installTimedOut:           (*facts).installTimedOut,
+	replaced:                  (*facts).handsOver,
+	predecessorExists:         (*facts).predecessorExists,
+	successorInstalled:        (*facts).successorInstalled,
+	successorMissing:          (*facts).successorMissing,
 }
 
 // look makes an observation, or remembers it.
@@ -110,6 +117,8 @@ func (f *facts) do(ctx context.Context, a action) error {
 	case registerHook:
 		f.registerWebhooks(ctx)
 		return nil
+	case stop:
+		return f.stop(ctx)
 	case deleteSelf:
 		return f.deleteSelf(ctx)
 	default:

@@ -12,6 +12,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
@@ -19,22 +20,34 @@ import (
 
 // deleteSelf deletes a CSV that another one has replaced.
 func (f *facts) deleteSelf(ctx context.Context) error {
-	return f.c.remove(ctx, f.csv.DeepCopy(), client.Preconditions{UID: &f.csv.UID})
+	return removeAs(ctx, f.c.client, f.csv.DeepCopy(), client.Preconditions{UID: &f.csv.UID})
 }
 
-// finalize removes what the garbage collector cannot, and lets the CSV go. The CRDs always stay.
-func (c *Controller) finalize(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) error {
+// finalize lets the CSV go once nothing is left of its operator that only it can remove. The CRDs always stay.
+func (c *Controller) finalize(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(csv, v1alpha1.CSVCleanupFinalizer) {
-		return nil
+		return reconcile.Result{}, nil
 	}
 	f := newFacts(c, csv)
+	left, err := f.cleanUp(ctx)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("delete the custom resources of ClusterServiceVersion %s: %w", f.name(), err)
+	}
+	if left != nil {
+		return reconcile.Result{RequeueAfter: cleanupInterval}, c.waitForCleanup(ctx, csv, left)
+	}
+	return reconcile.Result{}, f.letGo(ctx)
+}
+
+// letGo removes what the garbage collector cannot, and then the finalizer.
+func (f *facts) letGo(ctx context.Context) error {
 	if err := errors.Join(f.resetConversions(ctx), f.removeOwned(ctx), f.removeCopies(ctx)); err != nil {
 		return fmt.Errorf("clean up after ClusterServiceVersion %s: %w", f.name(), err)
 	}
-	updated := csv.DeepCopy()
+	updated := f.csv.DeepCopy()
 	controllerutil.RemoveFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
-	patch := client.MergeFromWithOptions(csv, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Patch(ctx, updated, patch, fieldManager); client.IgnoreNotFound(err) != nil {
+	patch := client.MergeFromWithOptions(f.csv, client.MergeFromWithOptimisticLock{})
+	if err := f.c.client.Patch(ctx, updated, patch, fieldManager); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizer of ClusterServiceVersion %s: %w", f.name(), err)
 	}
 	return nil
@@ -74,7 +87,7 @@ func (f *facts) removeCopies(ctx context.Context) error {
 	var errs []error
 	for _, o := range namespaced(owned) {
 		if o.GetLabels()[v1alpha1.CopiedFromLabel] == f.csv.Namespace {
-			errs = append(errs, f.c.remove(ctx, o))
+			errs = append(errs, removeAs(ctx, f.c.client, o))
 		}
 	}
 	return errors.Join(errs...)
@@ -95,7 +108,7 @@ func (c *Controller) removeOrphans(ctx context.Context, owner types.NamespacedNa
 	}
 	var errs []error
 	for i := range list.Items {
-		errs = append(errs, c.remove(ctx, &list.Items[i]))
+		errs = append(errs, removeAs(ctx, c.client, &list.Items[i]))
 	}
 	return errors.Join(errs...)
 }

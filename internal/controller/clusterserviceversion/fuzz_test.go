@@ -18,6 +18,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 )
 
 // words are few, so that what is made of them often refers to something that exists.
@@ -150,8 +151,21 @@ func randomCluster(t *testing.T, fill *randfill.Filler, random *rand.Rand) *clus
 		fill.Fill(&group.Spec)
 		fill.Fill(&group.Status)
 	}
+	condition := &v2.OperatorCondition{}
+	fill.Fill(&condition.Spec)
+	fill.Fill(&condition.Status)
+	condition.Namespace, condition.Name = ns, mostly(random, csv.Spec.Replaces, "op.v0")
+	if condition.Name == "" {
+		condition.Name = "op.v0"
+	}
+	if random.IntN(8) == 0 {
+		csv.DeletionTimestamp, csv.Finalizers = &metav1.Time{Time: time.Unix(1893553445, 0)}, []string{v1alpha1.CSVCleanupFinalizer}
+	}
+	if crd.Spec.Group == "" {
+		crd.Spec.Group, crd.Spec.Names.Kind = "example.com", "Thing"
+	}
 	subscription.Namespace, subscription.Name, service.Name = ns, "sub", apiService
-	objects := []object{csv, old, crd, service, group, subscription}
+	objects := []object{csv, old, crd, service, group, subscription, condition}
 	return newCluster(t, slices.DeleteFunc(objects, func(o object) bool { return o != object(csv) && random.IntN(8) == 0 })...)
 }
 

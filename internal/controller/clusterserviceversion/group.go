@@ -3,17 +3,15 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // listGroups reads the OperatorGroups of the namespace, by name.
@@ -54,7 +52,7 @@ func (f *facts) noGroup(ctx context.Context) (finding, error) {
 	if err != nil || len(groups) > 0 {
 		return seenNot, err
 	}
-	return seen(fix(f.csv, "operators")), nil
+	return seen(tenancy.Advice(f.csv, f.csv.Namespace, "operators")), nil
 }
 
 func (f *facts) severalGroups(ctx context.Context) (finding, error) {
@@ -71,7 +69,7 @@ func (f *facts) severalGroups(ctx context.Context) (finding, error) {
 
 func (f *facts) groupUnsynced(ctx context.Context) (finding, error) {
 	group, err := f.group(ctx)
-	if err != nil || group == nil || group.Status.LastUpdated != nil && (len(group.Status.Namespaces) > 0 || !invalid(group)) {
+	if err != nil || group == nil || !unsynced(group) {
 		return seenNot, err
 	}
 	detail := fmt.Sprintf("OperatorGroup %s to select its target namespaces", group.Name)
@@ -81,6 +79,11 @@ func (f *facts) groupUnsynced(ctx context.Context) (finding, error) {
 		}
 	}
 	return seen(detail), nil
+}
+
+// unsynced says whether the group has not selected its target namespaces yet, or cannot.
+func unsynced(group *v1.OperatorGroup) bool {
+	return group.Status.LastUpdated == nil || len(group.Status.Namespaces) == 0 && invalid(group)
 }
 
 // invalid says whether the group has a condition that tells why its target namespaces are not known.
@@ -94,50 +97,4 @@ func (f *facts) noTargets(ctx context.Context) (finding, error) {
 		return seenNot, err
 	}
 	return seen(fmt.Sprintf("OperatorGroup %s selects no namespace: label a namespace to match its spec.selector, or name one in its spec.targetNamespaces", group.Name)), nil
-}
-
-// metadataDiffers looks for the finalizer and for the annotations through which the pods learn about the group.
-func (f *facts) metadataDiffers(ctx context.Context) (finding, error) {
-	group, err := f.group(ctx)
-	if err != nil || group == nil {
-		return seenNot, err
-	}
-	if !controllerutil.ContainsFinalizer(f.csv, v1alpha1.CSVCleanupFinalizer) {
-		return seen("finalizer " + v1alpha1.CSVCleanupFinalizer), nil
-	}
-	for name, value := range groupAnnotations(group) {
-		if have, ok := f.csv.Annotations[name]; !ok || have != value {
-			return seen("annotation " + name), nil
-		}
-	}
-	return seenNot, nil
-}
-
-func groupAnnotations(group *v1.OperatorGroup) map[string]string {
-	return map[string]string{
-		v1alpha1.OperatorGroupAnnotation:     group.Name,
-		v1alpha1.OperatorNamespaceAnnotation: group.Namespace,
-		v1alpha1.TargetNamespacesAnnotation:  strings.Join(slices.Sorted(slices.Values(group.Status.Namespaces)), ","),
-	}
-}
-
-// adopt makes the CSV a member of its group: with the finalizer, before anything is made for it, and the annotations.
-func (f *facts) adopt(ctx context.Context) error {
-	group, err := f.group(ctx)
-	if err != nil || group == nil {
-		return err
-	}
-	updated := f.csv.DeepCopy()
-	controllerutil.AddFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
-	if updated.Annotations == nil {
-		updated.Annotations = map[string]string{}
-	}
-	maps.Copy(updated.Annotations, groupAnnotations(group))
-	patch := client.MergeFromWithOptions(f.csv, client.MergeFromWithOptimisticLock{})
-	if err := f.c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
-		return fmt.Errorf("annotate ClusterServiceVersion %s with its OperatorGroup %s: %w", f.name(), group.Name, err)
-	}
-	f.c.remember(updated)
-	f.csv, f.wanted = updated, nil
-	return nil
 }

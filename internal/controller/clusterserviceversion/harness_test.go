@@ -34,7 +34,10 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 const ns = "operators"
@@ -51,6 +54,8 @@ type cluster struct {
 	// writes are the requests that change something; fail is asked before each of them.
 	writes []string
 	fail   func(write string) error
+	// lose is asked after each write: an error of it stands for an answer that does not arrive.
+	lose func(write string) error
 	// silent Services have no endpoints.
 	silent bool
 }
@@ -71,7 +76,7 @@ var testScheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, admissionv1.AddToScheme,
-		apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme,
+		apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, addThings,
 	} {
 		if err := add(s); err != nil {
 			panic(err)
@@ -101,24 +106,29 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 	}
 	k.client = builder.Build()
 	k.c = &Controller{
-		client: k.client,
-		live:   k.client,
-		mapper: k.mapper,
-		server: k.server,
-		events: k.events,
-		clock:  k.clock,
-		limits: limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
+		client:  k.client,
+		live:    k.client,
+		mapper:  k.mapper,
+		server:  k.server,
+		events:  k.events,
+		clock:   k.clock,
+		counted: metrics.NewClusterServiceVersions(),
+		limits:  limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
 	}
 	return k
 }
 
 // interceptors note every write, and let tests fail it.
 func (k *cluster) interceptors() interceptor.Funcs {
-	note := func(verb string, object runtime.Object) error {
+	nameOf := func(object runtime.Object) string {
 		name := fmt.Sprintf("%T", object)
 		if o, ok := object.(client.Object); ok {
 			name += " " + client.ObjectKeyFromObject(o).String()
 		}
+		return name
+	}
+	note := func(verb string, object runtime.Object) error {
+		name := nameOf(object)
 		k.writes = append(k.writes, verb+" "+name)
 		if k.fail == nil {
 			return nil
@@ -139,28 +149,38 @@ func (k *cluster) interceptors() interceptor.Funcs {
 			if err := note("patch", o); err != nil {
 				return err
 			}
-			return c.Patch(ctx, o, p, opts...)
+			return k.reply(c.Patch(ctx, o, p, opts...), "patch "+nameOf(o))
 		},
-		Apply: k.apply,
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			return k.reply(k.apply(ctx, c, o, opts...), fmt.Sprintf("apply %v", o.(interface{ GetName() string }).GetName()))
+		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			if err := note("delete", o); err != nil {
 				return err
 			}
-			return c.Delete(ctx, o, opts...)
+			return k.reply(c.Delete(ctx, o, opts...), "delete "+nameOf(o))
 		},
 		DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteAllOfOption) error {
 			if err := note("deletecollection", o); err != nil {
 				return err
 			}
-			return c.DeleteAllOf(ctx, o, opts...)
+			return k.reply(c.DeleteAllOf(ctx, o, opts...), "deletecollection "+nameOf(o))
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			if err := note("patch "+sub, o); err != nil {
 				return err
 			}
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			return k.reply(c.SubResource(sub).Patch(ctx, o, p, opts...), "patch "+sub+" "+nameOf(o))
 		},
 	}
+}
+
+// reply is the answer to a write, unless it is lost.
+func (k *cluster) reply(err error, write string) error {
+	if err != nil || k.lose == nil {
+		return err
+	}
+	return k.lose(write)
 }
 
 // apply notes the request and, as the cluster does, counts the generations of Deployments.
@@ -205,6 +225,7 @@ func (k *cluster) apply(ctx context.Context, c client.WithWatch, o runtime.Apply
 
 // reconcile makes a pass over a CSV of the namespace.
 func (k *cluster) reconcile(name string) (reconcile.Result, error) {
+	k.listAPIs()
 	return k.c.Reconcile(k.t.Context(), reconcile.Request{NamespacedName: key(ns, name)})
 }
 
@@ -216,6 +237,37 @@ func (k *cluster) pass(name string) *v1alpha1.ClusterServiceVersion {
 		k.t.Fatalf("reconcile %s: %v", name, err)
 	}
 	return k.csv(name)
+}
+
+// listAPIs does what the controller of OperatorGroups does: a group lists what its members provide.
+func (k *cluster) listAPIs() {
+	k.t.Helper()
+	var groups v1.OperatorGroupList
+	if err := k.client.List(k.t.Context(), &groups); err != nil {
+		k.t.Fatal(err)
+	}
+	var all []*v1.OperatorGroup
+	for i := range groups.Items {
+		all = append(all, &groups.Items[i])
+	}
+	for _, group := range all {
+		var csvs v1alpha1.ClusterServiceVersionList
+		if err := k.client.List(k.t.Context(), &csvs, client.InNamespace(group.Namespace)); err != nil {
+			k.t.Fatal(err)
+		}
+		var members []*v1alpha1.ClusterServiceVersion
+		for i := range csvs.Items {
+			members = append(members, &csvs.Items[i])
+		}
+		claim := tenancy.Claim(group, members, all).String()
+		if group.Spec.StaticProvidedAPIs || claim == group.Annotations[v1alpha1.ProvidedAPIsAnnotation] {
+			continue
+		}
+		group.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: claim}
+		if err := k.client.Update(k.t.Context(), group); err != nil {
+			k.t.Fatal(err)
+		}
+	}
 }
 
 // forgetTimes forgets when the controller wrote last, but not what.
@@ -450,6 +502,26 @@ func (k *cluster) webhookConfigurations() []string {
 	}
 	for _, w := range mutating.Items {
 		out = append(out, "mutating "+w.Webhooks[0].Name)
+	}
+	return out
+}
+
+// clusterRoles lists the names of the ClusterRoles and ClusterRoleBindings.
+func (k *cluster) clusterRoles() []string {
+	k.t.Helper()
+	var roles rbacv1.ClusterRoleList
+	var bindings rbacv1.ClusterRoleBindingList
+	for _, list := range []client.ObjectList{&roles, &bindings} {
+		if err := k.client.List(k.t.Context(), list); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	var out []string
+	for _, r := range roles.Items {
+		out = append(out, "role "+r.Name)
+	}
+	for _, b := range bindings.Items {
+		out = append(out, "binding "+b.Name)
 	}
 	return out
 }

@@ -11,17 +11,22 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // Names of the cache indexes. Copies of ClusterServiceVersions are in none of them.
 const (
 	indexByReplaces = "csv.replaces" // ClusterServiceVersions by what they replace
+	indexByPackage  = "csv.package"  // ClusterServiceVersions by the package that they come from
 	indexByAPI      = "csv.api"      // ClusterServiceVersions by the APIs that they own or need: see crdKey, apiServiceKey, groupKey
 	indexByAccount  = "csv.account"  // ClusterServiceVersions by the service accounts of their permissions
 	indexByOwner    = "csv.owner"    // objects by the ClusterServiceVersion of their owner labels, namespace/name
 	indexBySubject  = "csv.subject"  // bindings by subject: see subjectKey
 	indexByRole     = "csv.role"     // bindings by the role that they refer to: see roleKey
 	indexByTarget   = "csv.target"   // OperatorGroups by target namespace
+	indexByListed   = "csv.listed"   // OperatorGroups by the APIs that they list
+	indexByProvided = "csv.provided" // ClusterServiceVersions by the APIs that they own, as OperatorGroups list them
 )
 
 // index is one cache index.
@@ -36,6 +41,9 @@ func indexes() []index {
 		{&v1alpha1.ClusterServiceVersion{}, indexByReplaces, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
 			return []string{csv.Spec.Replaces}
 		})},
+		{&v1alpha1.ClusterServiceVersion{}, indexByPackage, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
+			return []string{bundle.PackageOf(csv)}
+		})},
 		{&v1alpha1.ClusterServiceVersion{}, indexByAPI, ofCSV(apisOf)},
 		{&v1alpha1.ClusterServiceVersion{}, indexByAccount, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
 			return accountNames(csv.Spec.InstallStrategy.StrategySpec)
@@ -47,6 +55,12 @@ func indexes() []index {
 		}},
 		{&rbacv1.ClusterRoleBinding{}, indexByRole, func(o client.Object) []string {
 			return []string{roleKey("", o.(*rbacv1.ClusterRoleBinding).RoleRef)}
+		}},
+		{&v1alpha1.ClusterServiceVersion{}, indexByProvided, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
+			return tenancy.ProvidedBy(csv).Sorted()
+		})},
+		{&v1.OperatorGroup{}, indexByListed, func(o client.Object) []string {
+			return tenancy.AnnotatedOn(o.(*v1.OperatorGroup)).Sorted()
 		}},
 		{&v1.OperatorGroup{}, indexByTarget, func(o client.Object) []string {
 			return slices.Compact(slices.Sorted(slices.Values(o.(*v1.OperatorGroup).Status.Namespaces)))

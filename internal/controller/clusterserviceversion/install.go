@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -50,7 +49,7 @@ func (f *facts) stillRefused(ctx context.Context) (finding, error) {
 		for i := range changes {
 			changes[i].remove = nil
 		}
-		_, err = f.c.make(ctx, changes, client.DryRunAll)
+		_, err = f.make(ctx, changes, client.DryRunAll)
 	}
 	if err != nil && isRefusal(err) {
 		f.unwatched = true // a quota or a policy may be the cause
@@ -78,10 +77,7 @@ func (f *facts) installAll(ctx context.Context) error {
 	if err := f.renewCertificates(ctx); err != nil {
 		return err
 	}
-	if err := f.makeChanges(ctx); err != nil {
-		return err
-	}
-	return f.removeOldDeployments(ctx)
+	return f.makeChanges(ctx)
 }
 
 // makeChanges makes the components as wanted and notes the Deployments that the cluster answers with.
@@ -90,7 +86,7 @@ func (f *facts) makeChanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	applied, err := f.c.make(ctx, changes)
+	applied, err := f.make(ctx, changes)
 	for _, object := range applied {
 		if d, ok := object.(*appsv1.Deployment); ok && f.attempt != nil {
 			f.attempt.deployments[d.Name] = d
@@ -99,28 +95,21 @@ func (f *facts) makeChanges(ctx context.Context) error {
 	return err
 }
 
-// removeOldDeployments deletes the Deployments that belong to the CSV and are not in its strategy any more.
-func (f *facts) removeOldDeployments(ctx context.Context) error {
-	wanted, err := f.compute(ctx)
-	if err != nil {
-		return err
-	}
+// oldDeployments are the Deployments that belong to the CSV and are not in its strategy any more.
+func (f *facts) oldDeployments(ctx context.Context, wanted []*appsv1.Deployment) ([]client.Object, error) {
 	var list appsv1.DeploymentList
-	if err := f.c.client.List(ctx, &list, client.InNamespace(f.csv.Namespace), client.MatchingFields{indexByOwner: f.name()}); err != nil {
-		return fmt.Errorf("list the Deployments of ClusterServiceVersion %s: %w", f.name(), err)
+	if err := f.c.client.List(ctx, &list, client.InNamespace(f.csv.Namespace), client.MatchingFields{indexByOwner: f.name()}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the Deployments of ClusterServiceVersion %s: %w", f.name(), err)
 	}
+	var out []client.Object
 	for i := range list.Items {
 		live := &list.Items[i]
-		inStrategy := slices.ContainsFunc(wanted.deployments, func(d *appsv1.Deployment) bool { return d.Name == live.Name })
-		if inStrategy || !hasOwner(live, f.csv.UID) || !live.DeletionTimestamp.IsZero() {
-			continue
-		}
-		err := f.c.remove(ctx, live, client.PropagationPolicy(metav1.DeletePropagationForeground), client.GracePeriodSeconds(1))
-		if err != nil {
-			return err
+		inStrategy := slices.ContainsFunc(wanted, func(d *appsv1.Deployment) bool { return d.Name == live.Name })
+		if !inStrategy && hasOwner(live, f.csv.UID) && live.DeletionTimestamp.IsZero() {
+			out = append(out, live)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // heal applies again what somebody has changed.

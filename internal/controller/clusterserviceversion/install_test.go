@@ -192,6 +192,28 @@ func TestForeignDeploymentsStay(t *testing.T) {
 	}
 }
 
+// TestDeploymentThatIsNoLongerWanted: a Deployment that an edit takes out of the strategy goes, and the others are left
+// in peace.
+func TestDeploymentThatIsNoLongerWanted(t *testing.T) {
+	k := running(t, func(csv *v1alpha1.ClusterServiceVersion) {
+		strategy := &csv.Spec.InstallStrategy.StrategySpec
+		strategy.DeploymentSpecs = append(strategy.DeploymentSpecs, newStrategy("helper"))
+	})
+	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
+		strategy := &csv.Spec.InstallStrategy.StrategySpec
+		strategy.DeploymentSpecs = strategy.DeploymentSpecs[:1]
+	})
+	k.wrote()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if diff := cmp.Diff([]string{"delete *v1.Deployment operators/helper"}, k.wrote()); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes of a second pass: %v", writes)
+	}
+}
+
 // TestSubscriptionConfigIsThereFromTheStart: exactly one roll-out, whether the Subscription has the CSV installed, is
 // moving to it, or is only known to be of the same package.
 func TestSubscriptionConfigIsThereFromTheStart(t *testing.T) {
@@ -464,35 +486,72 @@ func TestCacheThatLagsBehind(t *testing.T) {
 	expect(t, k.pass("op.v1"), toFailed, "NoOperatorGroup", "")
 }
 
-// TestKilledAtEveryWrite lets every write of an install fail once, with a new controller after each.
+// TestKilledAtEveryWrite stops the controller once at every write of an install, an upgrade and an uninstall, before the
+// cluster has it or before the answer arrives. A new controller finishes, and nothing is there twice or left.
 func TestKilledAtEveryWrite(t *testing.T) {
-	k := newCluster(t, newGroup(""))
-	csv := newCSV("op.v1", withWebhooks)
-	k.create(csv, newCRD("things.example.com", "v1"))
-	k.create(permissions(t, csv)...)
-	failed := map[string]bool{}
-	k.fail = func(write string) error {
-		if failed[write] {
-			return nil
-		}
-		failed[write] = true
-		return errors.New("killed")
-	}
-	for range 60 {
-		_, _ = k.reconcile("op.v1")
-		k.c.written.Clear()
-		k.rollOut()
-		if k.csv("op.v1").Status.Phase == toSucceeded {
-			break
-		}
-	}
-	k.fail = nil
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if len(failed) < 8 {
-		t.Errorf("only %d writes failed: %v", len(failed), failed)
-	}
-	if got := k.webhookConfigurations(); len(got) != 2 {
-		t.Errorf("webhook configurations: %v", got)
+	for name, set := range map[string]func(k *cluster, kill func(string) error){
+		"before it is done":          func(k *cluster, kill func(string) error) { k.fail = kill },
+		"before the answer is there": func(k *cluster, kill func(string) error) { k.lose = kill },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+			killed := map[string]bool{}
+			kill := func(write string) error {
+				if killed[write] {
+					return nil
+				}
+				killed[write] = true
+				return errors.New("killed")
+			}
+			until := func(done func() bool) {
+				t.Helper()
+				clear(killed)
+				set(k, kill)
+				for range 80 {
+					for _, name := range []string{"op.v1", "op.v2"} {
+						_, _ = k.reconcile(name)
+						k.c.written.Clear()
+					}
+					k.rollOut()
+					if done() {
+						break
+					}
+				}
+				set(k, nil)
+				if !done() {
+					t.Fatalf("it was not finished; op.v1 %v, op.v2 %v", k.csv("op.v1"), k.csv("op.v2"))
+				}
+				if len(killed) < 6 {
+					t.Errorf("only killed at %v", killed)
+				}
+			}
+			for i, name := range []string{"op.v1", "op.v2"} {
+				csv := newCSV(name, withWebhooks)
+				if i > 0 {
+					csv.Spec.Replaces = "op.v1"
+				}
+				k.create(csv)
+				for _, o := range permissions(t, csv) {
+					if err := k.client.Create(t.Context(), o); apierrors.IsAlreadyExists(err) {
+						edit(k, ns, "account", &corev1.ServiceAccount{}, func(a *corev1.ServiceAccount) { a.OwnerReferences = nil })
+					} else if err != nil {
+						t.Fatal(err)
+					}
+				}
+				until(func() bool {
+					return k.csv(name) != nil && k.csv(name).Status.Phase == toSucceeded && (i == 0 || k.csv("op.v1") == nil)
+				})
+				expect(t, k.pass(name), toSucceeded, "InstallSucceeded", "")
+				if got := k.webhookConfigurations(); len(got) != 2 {
+					t.Errorf("webhook configurations: %v", got)
+				}
+			}
+			k.delete(k.csv("op.v2"))
+			until(func() bool { return k.csv("op.v2") == nil })
+			if got := append(k.webhookConfigurations(), k.clusterRoles()...); len(got) != 0 {
+				t.Errorf("left are %v", got)
+			}
+		})
 	}
 }
 

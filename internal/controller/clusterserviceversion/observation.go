@@ -9,22 +9,29 @@ const (
 	// always is true.
 	always observation = "always"
 
+	// The CSV itself.
+	metadataDiffers observation = "metadataDiffers" // it lacks its finalizer, or labels or annotations that tell of it
+
 	// The OperatorGroup of the namespace.
 	noGroup             observation = "noGroup"             // there is none
 	severalGroups       observation = "severalGroups"       // there are two or more
 	groupUnsynced       observation = "groupUnsynced"       // it has not selected its target namespaces yet
 	noTargets           observation = "noTargets"           // it selects no namespace
-	metadataDiffers     observation = "metadataDiffers"     // the CSV lacks its finalizer or the annotations of its group
 	duplicateModes      observation = "duplicateModes"      // the CSV lists an install mode twice
 	unsupportedGroup    observation = "unsupportedGroup"    // the CSV's install modes do not support the targets
+	apisStatic          observation = "apisStatic"          // the group is static and does not list the APIs of the CSV
+	apisConflict        observation = "apisConflict"        // a group that reaches the same namespaces lists one of them
+	apisUnlisted        observation = "apisUnlisted"        // the group has yet to list them
 	failForwardReplaced observation = "failForwardReplaced" // fail forward is on and another CSV replaces this one
 
 	// What the CSV needs before it can be installed.
-	requirementsInvalid observation = "requirementsInvalid" // the strategy or a rule of it makes no sense
-	requirementsNotMet  observation = "requirementsNotMet"  // something required is missing
-	webhooksInvalid     observation = "webhooksInvalid"     // a webhook description is against the rules
-	crdConflict         observation = "crdConflict"         // another CSV of the namespace owns one of its CRDs
-	predecessorHolds    observation = "predecessorHolds"    // the CSV that it replaces is not Replacing
+	predecessorNotUpgradeable observation = "predecessorNotUpgradeable" // the CSV that it replaces says that it cannot be upgraded now
+	requirementsInvalid       observation = "requirementsInvalid"       // the strategy or a rule of it makes no sense
+	requirementsNotMet        observation = "requirementsNotMet"        // something required is missing
+	webhooksInvalid           observation = "webhooksInvalid"           // a webhook description is against the rules
+	crdConflict               observation = "crdConflict"               // another CSV of the namespace owns one of its CRDs
+	predecessorHolds          observation = "predecessorHolds"          // the CSV that it replaces is not Replacing
+	installerMissing          observation = "installerMissing"          // the service account of the OperatorGroup does not exist
 
 	// The attempt to install.
 	notInstalled   observation = "notInstalled"   // it was not tried in this pass
@@ -70,9 +77,10 @@ type action string
 
 const (
 	none         action = ""
-	adopt        action = "adopt"        // write the finalizer and the annotations of the group
+	adopt        action = "adopt"        // write the finalizer, and the labels and annotations
 	install      action = "install"      // apply everything that the install strategy asks for
 	heal         action = "heal"         // apply again what somebody changed
 	registerHook action = "registerHook" // register the webhooks
+	stop         action = "stop"         // delete the Deployments
 	deleteSelf   action = "deleteSelf"   // delete the CSV
 )

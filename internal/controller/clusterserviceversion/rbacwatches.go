@@ -8,6 +8,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
 )
 
 // usingBinding are the owner of a binding and the CSVs with one of its subjects.
@@ -29,10 +31,10 @@ func (c *Controller) usingSubjects(ctx context.Context, namespace string, subjec
 	for _, subject := range subjects {
 		switch {
 		case subject.Kind == rbacv1.ServiceAccountKind:
-			out = append(out, c.csvs(ctx, client.InNamespace(subject.Namespace), client.MatchingFields{indexByAccount: subject.Name})...)
+			out = append(out, c.ofAccount(ctx, subject.Namespace, subject.Name)...)
 		case subject.Kind == rbacv1.UserKind:
 			if of, name, ok := accountOfUser(subject.Name); ok {
-				out = append(out, c.csvs(ctx, client.InNamespace(of), client.MatchingFields{indexByAccount: name})...)
+				out = append(out, c.ofAccount(ctx, of, name)...)
 			}
 		case subject.Name == "system:serviceaccounts" || subject.Name == "system:authenticated":
 			out = append(out, c.csvs(ctx, client.InNamespace(namespace))...)
@@ -43,6 +45,19 @@ func (c *Controller) usingSubjects(ctx context.Context, namespace string, subjec
 		}
 	}
 	return slices.DeleteFunc(out, func(r reconcile.Request) bool { return namespace != "" && r.Namespace != namespace })
+}
+
+// ofAccount are the CSVs whose permissions are for a service account, and all of its namespace if installs there are
+// limited to its rights.
+func (c *Controller) ofAccount(ctx context.Context, namespace, name string) []reconcile.Request {
+	var groups v1.OperatorGroupList
+	if err := c.client.List(ctx, &groups, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	if slices.ContainsFunc(groups.Items, func(g v1.OperatorGroup) bool { return g.Spec.ServiceAccountName == name }) {
+		return c.csvs(ctx, client.InNamespace(namespace))
+	}
+	return c.csvs(ctx, client.InNamespace(namespace), client.MatchingFields{indexByAccount: name})
 }
 
 // accountOfUser takes the user name of a service account apart.

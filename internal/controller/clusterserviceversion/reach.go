@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/bundle"
 )
 
 // roleSet is the roles and bindings with the owner labels of a CSV.
@@ -66,9 +65,7 @@ func (f *facts) original(object client.Object) bool {
 	if _, copied := object.GetLabels()[v1alpha1.CopiedFromLabel]; copied {
 		return false
 	}
-	return !slices.ContainsFunc(bundle.ServingDeployments(f.csv), func(d string) bool {
-		return bundle.ServingSecretName(d) == object.GetName()
-	})
+	return !isServingAccess(object)
 }
 
 // surplus are the lifted and copied roles and bindings that are not wanted any more.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -14,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -149,25 +147,6 @@ func TestKubeVersionRow(t *testing.T) {
 	}
 	k.server.err = nil
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-}
-
-func TestVersionIsRemembered(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
-	s := &server{version: "v1.1.1"}
-	r := &rememberedVersion{server: s, clock: clock}
-	for range 3 {
-		if info, err := r.ServerVersion(); err != nil || info.GitVersion != "v1.1.1" {
-			t.Fatal(info, err)
-		}
-	}
-	if s.asked != 1 {
-		t.Errorf("asked %d times", s.asked)
-	}
-	clock.SetTime(clock.Now().Add(versionLife))
-	s.version = "v1.2.0"
-	if info, _ := r.ServerVersion(); info.GitVersion != "v1.2.0" {
-		t.Errorf("the version of before the upgrade: %s", info.GitVersion)
-	}
 }
 
 func TestAPIRows(t *testing.T) {

@@ -3,8 +3,10 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,6 +45,44 @@ func (f *facts) servingObjects(ctx context.Context) ([]client.Object, error) {
 	return out, nil
 }
 
+// servedBefore are the rights of pods that served webhooks or aggregated APIs before and no longer do.
+func servedBefore(owned *roleSet, wanted []client.Object) []client.Object {
+	keep := map[string]bool{}
+	for _, o := range wanted {
+		keep[identity(o)] = true
+	}
+	var out []client.Object
+	for _, o := range append(namespaced(owned), clusterScoped(owned)...) {
+		if isServingAccess(o) && !keep[identity(o)] {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// isServingAccess tells the rights of serving pods, which servingAccess makes, from others.
+func isServingAccess(o client.Object) bool {
+	if _, permission := o.GetLabels()[v1alpha1.PermissionsHashLabel]; permission {
+		return false
+	}
+	switch object := o.(type) {
+	case *rbacv1.Role:
+		return strings.HasSuffix(object.Name, bundle.ServingSecretName("")) && equality.Semantic.DeepEqual(object.Rules, certificateRules(object.Name))
+	case *rbacv1.RoleBinding:
+		certificate := object.RoleRef.Kind == "Role" && object.RoleRef.Name == object.Name && strings.HasSuffix(object.Name, bundle.ServingSecretName(""))
+		return certificate || object.Namespace == systemSpace && object.RoleRef.Name == readerRole
+	case *rbacv1.ClusterRoleBinding:
+		return object.RoleRef.Name == delegatorRole && strings.Contains(object.Name, delegatorRole)
+	default:
+		return false
+	}
+}
+
+// certificateRules let a pod read its certificate.
+func certificateRules(secret string) []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{secret}}}
+}
+
 // ownName is the name of an object outside of the CSV's namespace. The documented names do not tell apart the namespaces
 // that an operator runs in; where an operator of another namespace has the name already, the namespace is added.
 func (f *facts) ownName(ctx context.Context, object client.Object) (string, error) {
@@ -74,9 +114,7 @@ func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) []cli
 		&rbacv1.Role{
 			TypeMeta:   rbacType("Role"),
 			ObjectMeta: own,
-			Rules: []rbacv1.PolicyRule{{
-				Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{secret},
-			}},
+			Rules:      certificateRules(secret),
 		},
 		&rbacv1.RoleBinding{
 			TypeMeta:   rbacType("RoleBinding"),

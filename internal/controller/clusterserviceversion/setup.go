@@ -20,11 +20,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/clusterversion"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -79,11 +85,17 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up the ClusterServiceVersion controller: make a client for the version of the cluster: %w", err)
 	}
+	counted, err := metrics.Register(ctrlmetrics.Registry, metrics.NewClusterServiceVersions())
+	if err != nil {
+		return fmt.Errorf("set up the ClusterServiceVersion controller: %w", err)
+	}
 	c := &Controller{
-		client: mgr.GetClient(),
-		live:   mgr.GetAPIReader(),
-		mapper: mgr.GetRESTMapper(),
-		server: &rememberedVersion{server: server, clock: o.Clock},
+		counted:  counted,
+		client:   mgr.GetClient(),
+		live:     mgr.GetAPIReader(),
+		accounts: apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
+		mapper:   mgr.GetRESTMapper(),
+		server:   &clusterversion.Server{Server: server, Clock: o.Clock},
 		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
 		events: mgr.GetEventRecorderFor(eventSource),
 		clock:  o.Clock,
@@ -100,11 +112,13 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 	to := handler.EnqueueRequestsFromMapFunc
 	burst := func(f handler.MapFunc) handler.EventHandler { return trigger.After(trigger.Burst, f) }
 	original := predicate.NewPredicateFuncs(func(o client.Object) bool { return !v1alpha1.IsCopied(o) })
-	return builder.ControllerManagedBy(mgr).Named("clusterserviceversion").
+	built, err := builder.ControllerManagedBy(mgr).Named("clusterserviceversion").
 		For(&v1alpha1.ClusterServiceVersion{}, builder.WithPredicates(original)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, to(c.neighbours), builder.WithPredicates(matterToNeighbours)).
 		Watches(&v1alpha1.Subscription{}, to(c.subscribed), builder.WithPredicates(configMatters)).
 		Watches(&v1.OperatorGroup{}, to(c.members)).
+		Watches(&v1.OperatorGroup{}, to(c.competing)).
+		Watches(&v2.OperatorCondition{}, to(c.conditioned), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Namespace{}, to(c.targeting), builder.WithPredicates(comesOrGoes)).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, burst(c.usingCRD)).
 		Watches(&apiregistrationv1.APIService{}, to(c.usingAPIService)).
@@ -119,7 +133,19 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(c.owner)).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, to(c.owner)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
-		Complete(c)
+		Build(c)
+	if err != nil {
+		return err
+	}
+	c.proxy.start = func() {
+		// In the background: events of CRDs arrive while the controller that is to watch is still being started.
+		go func() {
+			if err := built.Watch(source.Kind(mgr.GetCache(), client.Object(newProxy()), to(c.everyone))); err != nil {
+				mgr.GetLogger().Error(err, "the proxy of the cluster is not watched: operators learn of its changes late", "kind", proxyKind)
+			}
+		}()
+	}
+	return nil
 }
 
 // CacheOptions are how the caches of the manager are best filled for this controller: with the Deployments, Services

@@ -31,6 +31,7 @@ var table = slices.Concat(gateRows, pendingRows, installRows, succeededRows, fai
 
 // gateRows are about the OperatorGroup of the namespace and come before everything else.
 var gateRows = []transition{
+	{from: gated, when: metadataDiffers, do: adopt},
 	{from: gated, when: noGroup, to: toFailed, because: v1alpha1.CSVReasonNoOperatorGroup,
 		message: "csv in namespace with no operatorgroups: {detail}", rest: true},
 	{from: gated, when: severalGroups, to: toFailed, because: v1alpha1.CSVReasonTooManyOperatorGroups,
@@ -40,19 +41,25 @@ var gateRows = []transition{
 	{from: gated, when: groupUnsynced, rest: true},
 	{from: gated, when: noTargets, to: toFailed, because: v1alpha1.CSVReasonNoTargetNamespaces,
 		message: "{detail}", rest: true},
-	{from: gated, when: metadataDiffers, do: adopt},
 	{from: gated, when: duplicateModes, to: toFailed, because: v1alpha1.CSVReasonInvalidInstallModes,
 		message: "{detail}", rest: true},
 	{from: gated, when: unsupportedGroup, to: toFailed, because: v1alpha1.CSVReasonUnsupportedOperatorGroup,
 		message: "{detail}", rest: true},
-	// Here the provided APIs of the group are compared with those of other groups.
+	{from: gated, when: apisStatic, do: stop, to: toFailed, because: v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs,
+		message: "static operatorgroup cannot provide the apis: {detail}", rest: true},
+	{from: gated, when: apisConflict, do: stop, to: toFailed, because: v1alpha1.CSVReasonInterOperatorGroupOwnerConflict,
+		message: "intersecting operatorgroups provide the same apis: {detail}", rest: true},
+	{from: in(toNone, toPending), when: apisUnlisted, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
+		message: "waiting for {detail}", rest: true},
+	{from: gated, when: apisUnlisted, rest: true},
 }
 
 // pendingRows are about what has to be there before the install.
 var pendingRows = []transition{
 	{from: in(toNone), when: always, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
 		message: "requirements not yet checked"},
-	// Here the OperatorCondition of the replaced CSV may hold the upgrade back: Pending, OperatorConditionNotUpgradeable.
+	{from: in(toPending), when: predecessorNotUpgradeable, because: v1alpha1.CSVReasonOperatorConditionNotUpgradeable,
+		message: "operator is not upgradeable: {detail}", rest: true},
 	{from: in(toPending), when: requirementsInvalid, to: toFailed, because: v1alpha1.CSVReasonInvalidStrategy,
 		message: "install strategy invalid: {detail}", rest: true},
 	{from: in(toPending), when: requirementsNotMet, because: v1alpha1.CSVReasonRequirementsNotMet,
@@ -65,6 +72,8 @@ var pendingRows = []transition{
 		message: "unable to adopt APIService: {detail}", rest: true},
 	{from: in(toPending), when: predecessorHolds, because: v1alpha1.CSVReasonRequirementsMet,
 		message: "all requirements found, waiting for {detail}", rest: true},
+	{from: in(toPending), when: installerMissing, because: v1alpha1.CSVReasonRequirementsMet,
+		message: "all requirements found, {detail}", rest: true},
 	{from: in(toPending), when: always, to: toInstallReady, because: v1alpha1.CSVReasonRequirementsMet,
 		message: "all requirements found, attempting install"},
 }

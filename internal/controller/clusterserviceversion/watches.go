@@ -84,8 +84,8 @@ var matterToNeighbours = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) b
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
 }}
 
-// subscribed are the CSVs that a Subscription has or is moving to.
-func (c *Controller) subscribed(_ context.Context, o client.Object) []reconcile.Request {
+// subscribed are the CSVs that a Subscription has, is moving to, or configures because they are of its package.
+func (c *Controller) subscribed(ctx context.Context, o client.Object) []reconcile.Request {
 	subscription, ok := o.(*v1alpha1.Subscription)
 	if !ok {
 		return nil
@@ -96,7 +96,10 @@ func (c *Controller) subscribed(_ context.Context, o client.Object) []reconcile.
 			out = append(out, reconcile.Request{NamespacedName: key(subscription.Namespace, name)})
 		}
 	}
-	return out
+	if subscription.Spec == nil || subscription.Spec.Package == "" {
+		return out
+	}
+	return append(out, c.csvs(ctx, client.InNamespace(subscription.Namespace), client.MatchingFields{indexByPackage: subscription.Spec.Package})...)
 }
 
 // configMatters leaves out the changes of a Subscription that its CSVs do not look at.
@@ -130,6 +133,12 @@ var comesOrGoes = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }}
 
+// conditioned are the CSV that an OperatorCondition is about, and those that are to replace it.
+func (c *Controller) conditioned(ctx context.Context, o client.Object) []reconcile.Request {
+	own := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
+	return append(c.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByReplaces: o.GetName()}), own)
+}
+
 // usingAccount are the CSVs of its namespace whose permissions are for a service account.
 func (c *Controller) usingAccount(ctx context.Context, o client.Object) []reconcile.Request {
 	return c.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByAccount: o.GetName()})
@@ -140,6 +149,10 @@ func (c *Controller) usingCRD(ctx context.Context, o client.Object) []reconcile.
 	crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
 		return nil
+	}
+	if crd.Name == proxyCRD {
+		c.proxy.appeared()
+		return c.everyone(ctx, o)
 	}
 	return append(
 		c.csvs(ctx, client.MatchingFields{indexByAPI: crdKey(crd.Name)}),

@@ -44,6 +44,7 @@ func TestWhatWakesUp(t *testing.T) {
 	copied := in("other", newCSV("op.v1", withAPIService))
 	copied.Labels = map[string]string{"olm.copiedFrom": ns}
 	needsNative := newCSV("native", withoutAccounts, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Annotations = map[string]string{"operatorframework.io/properties": `{"properties":[{"type":"olm.package","value":{"packageName":"pkg"}}]}`}
 		csv.Spec.NativeAPIs = []metav1.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "X"}}
 	})
 	far := in("far", newCSV("far", withWebhooks))
@@ -66,23 +67,25 @@ func TestWhatWakesUp(t *testing.T) {
 		object client.Object
 		want   string
 	}{
-		"owner references":        {c.owner, &appsv1.Deployment{ObjectMeta: owned}, "operators/op.v9"},
-		"owner labels":            {c.owner, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(far)}}, "far/far"},
-		"no owner":                {c.owner, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"olm.owner": "x"}}}, ""},
-		"a CSV that is replaced":  {c.neighbours, newCSV("op.v1"), "operators/op.v2"},
-		"a CSV that replaces":     {c.neighbours, newCSV("op.v2", replacing("op.v1")), "operators/op.v1"},
-		"a CSV with the same CRD": {c.neighbours, newCSV("third", withWebhooks), "far/far operators/op.v1"},
-		"a CSV with the same API": {c.neighbours, newCSV("third", withAPIService), "operators/op.v1"},
-		"a copy":                  {c.neighbours, copied, ""},
-		"a Subscription":          {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "a", CurrentCSV: "b"}}, "operators/a operators/b"},
-		"a new Subscription":      {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}}, ""},
-		"a group":                 {c.members, &v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: ns}}, "operators/native operators/op.v1 operators/op.v2"},
-		"a target namespace":      {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "target"}}, "operators/native operators/op.v1 operators/op.v2"},
-		"another namespace":       {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, ""},
-		"an account":              {c.usingAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "account"}}, "operators/op.v1"},
-		"another account":         {c.usingAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}}, ""},
-		"a CRD":                   {c.usingCRD, crd, "far/far operators/native operators/op.v1"},
-		"another CRD":             {c.usingCRD, newCRD("others.other.com"), ""},
+		"owner references":              {c.owner, &appsv1.Deployment{ObjectMeta: owned}, "operators/op.v9"},
+		"owner labels":                  {c.owner, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(far)}}, "far/far"},
+		"no owner":                      {c.owner, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"olm.owner": "x"}}}, ""},
+		"a CSV that is replaced":        {c.neighbours, newCSV("op.v1"), "operators/op.v2"},
+		"a CSV that replaces":           {c.neighbours, newCSV("op.v2", replacing("op.v1")), "operators/op.v1"},
+		"a CSV with the same CRD":       {c.neighbours, newCSV("third", withWebhooks), "far/far operators/op.v1"},
+		"a CSV with the same API":       {c.neighbours, newCSV("third", withAPIService), "operators/op.v1"},
+		"a copy":                        {c.neighbours, copied, ""},
+		"a Subscription":                {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "a", CurrentCSV: "b"}}, "operators/a operators/b"},
+		"a Subscription to the package": {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}, Spec: &v1alpha1.SubscriptionSpec{Package: "pkg"}}, "operators/native"},
+		"a Subscription to another":     {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}, Spec: &v1alpha1.SubscriptionSpec{Package: "x"}}, ""},
+		"a new Subscription":            {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}}, ""},
+		"a group":                       {c.members, &v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: ns}}, "operators/native operators/op.v1 operators/op.v2"},
+		"a target namespace":            {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "target"}}, "operators/native operators/op.v1 operators/op.v2"},
+		"another namespace":             {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, ""},
+		"an account":                    {c.usingAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "account"}}, "operators/op.v1"},
+		"another account":               {c.usingAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}}, ""},
+		"a CRD":                         {c.usingCRD, crd, "far/far operators/native operators/op.v1"},
+		"another CRD":                   {c.usingCRD, newCRD("others.other.com"), ""},
 		"an APIService": {c.usingAPIService, &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: apiService, Labels: managedLabels(newCSV("gone"))}, Spec: apiregistrationv1.APIServiceSpec{Group: "example.com"}},
 			"operators/gone operators/native operators/op.v1"},
 		"a binding of an account":       {c.usingBinding, subject("ServiceAccount", "far", "account"), "far/far"},

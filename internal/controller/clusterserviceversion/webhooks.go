@@ -75,7 +75,7 @@ func (f *facts) registerWebhooks(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		_, err = f.c.make(ctx, changes)
+		_, err = f.make(ctx, changes)
 		errs := []error{err}
 		for _, conversion := range conversions {
 			errs = append(errs, f.convert(ctx, conversion))
@@ -106,7 +106,7 @@ func (f *facts) spreadTrust(ctx context.Context) error {
 			changes = append(changes, change{apply: object})
 		}
 	}
-	_, err = f.c.make(ctx, changes)
+	_, err = f.make(ctx, changes)
 	errs := []error{err}
 	for _, conversion := range hooks.conversions {
 		errs = append(errs, f.updateTrust(ctx, conversion))

@@ -41,6 +41,8 @@ type Options struct {
 	Bundles Bundles
 	// Accounts gives the clients of plans that a service account limits.
 	Accounts Accounts
+	// Namespaces are those that the caches are limited to; none is all.
+	Namespaces []string
 	// OperatorNamespace holds the pull secrets that steps of kind Secret copy, and the catalogs that every namespace can see.
 	OperatorNamespace string
 	// RetryTimeout is how long a plan is tried again after errors; 0 is DefaultRetryTimeout.
@@ -84,18 +86,28 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	if plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !seen.nudged {
+		return c.lookAtObstacles(ctx, plan)
+	}
 	next, execute := decide(plan, seen, c.Clock.Now())
+	if next.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && seen.group != nil {
+		c.tellMisfits(ctx, plan, seen.group, &next)
+	}
 	var done outcome
 	if execute {
 		done = c.execute(ctx, plan, seen)
 		done.since = c.memory.failingSince(request.NamespacedName, done, c.Clock.Now())
 		next = conclude(next, done, c.Clock.Now(), c.RetryTimeout)
+		c.memory.forgetCRDs(request.NamespacedName, next.Phase)
 	}
 	if err := c.report(ctx, plan, next, done); err != nil {
 		if seen.nudged {
 			c.memory.nudge(request.NamespacedName)
 		}
 		return ctrl.Result{}, err
+	}
+	if next.Phase == v1alpha1.InstallPlanPhaseFailed {
+		c.memory.met(request.NamespacedName, done.obstacles, c.Clock.Now())
 	}
 	return ctrl.Result{RequeueAfter: retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)}, nil
 }

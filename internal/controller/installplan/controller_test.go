@@ -56,7 +56,7 @@ func TestWhoIsWoken(t *testing.T) {
 		want string
 	}{
 		"a Role":              {w.controller.limitedBy(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}), "[ns/failed ns/limited]"},
-		"a ClusterRole":       {w.controller.limitedBy(t.Context(), &rbacv1.ClusterRole{}), "[ns/failed ns/limited other/limited]"},
+		"a ClusterRole":       {w.controller.limitedBy(t.Context(), &rbacv1.ClusterRole{}), "[ns/limited other/limited]"},
 		"an OperatorGroup":    {w.controller.inNamespace(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}), "[ns/free ns/limited ns/unapproved]"},
 		"the CRD":             {w.controller.waitingFor(t.Context(), crd("widgets.example.com")), "[ns/free ns/limited other/limited]"},
 		"another CRD":         {w.controller.waitingFor(t.Context(), crd("gadgets.example.com")), "[]"},

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/apply"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,7 +30,11 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 			return nil
 		}
 		if err := x.checkCRD(s.step.Resolving, wanted, live); err != nil {
-			return err // it was looked at before, but may have changed since
+			return err
+		}
+		strategy, _, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "strategy")
+		if _, converted := x.converterOf(x.crds[live.GetName()].upgrade.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
+			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
 		for key, value := range live.GetAnnotations() {
 			if strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) && annotations[key] == "" && x.isOperator(ctx, value) {
@@ -47,9 +52,34 @@ func (x *execution) convertsCRD(csv, crd string) bool {
 	if !ok {
 		return false
 	}
-	return slices.ContainsFunc(incoming.Spec.WebhookDefinitions, func(w v1alpha1.WebhookDescription) bool {
-		return w.Type == v1alpha1.ConversionWebhook && slices.Contains(w.ConversionCRDs, crd)
+	return slices.Contains(convertedBy(incoming), crd)
+}
+
+// converterOf is the operator whose webhook converts a CRD now, if there is one. The controller that runs the operator is the only writer
+// of that conversion, and ends it with the operator.
+func (x *execution) converterOf(live *apiextensionsv1.CustomResourceDefinition) (operator, bool) {
+	c := live.Spec.Conversion
+	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil || c.Webhook.ClientConfig.Service == nil {
+		return operator{}, false
+	}
+	i := slices.IndexFunc(x.operators, func(o operator) bool {
+		return o.namespace == c.Webhook.ClientConfig.Service.Namespace && slices.Contains(o.converts, live.Name)
 	})
+	if i < 0 {
+		return operator{}, false
+	}
+	return x.operators[i], true
+}
+
+// convertedBy are the CRDs that an operator converts by webhook.
+func convertedBy(csv *v1alpha1.ClusterServiceVersion) []string {
+	var crds []string
+	for _, w := range csv.Spec.WebhookDefinitions {
+		if w.Type == v1alpha1.ConversionWebhook {
+			crds = append(crds, w.ConversionCRDs...)
+		}
+	}
+	return crds
 }
 
 // isOperator tells whether a text namespace/name is that of a ClusterServiceVersion that exists and is no copy. If that cannot be

@@ -32,6 +32,8 @@ type split struct {
 	real client.Client
 	// dead fails all writes to the cluster once it is positive and so many have been made.
 	dead, writes atomic.Int64
+	// before is called before a CRD is applied; nil is nothing.
+	before func()
 }
 
 var errKilled = errors.New("killed")
@@ -80,6 +82,9 @@ func (s *split) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ..
 	if err := s.alive(s.real); err != nil {
 		return err
 	}
+	if s.before != nil {
+		s.before()
+	}
 	return s.real.Apply(ctx, o, opts...)
 }
 
@@ -118,11 +123,7 @@ func newCRDWorld(t *testing.T, others ...client.Object) *crdWorld {
 	c.restart()
 	// A migration waits until all API servers must know of the last change of a CRD.
 	w.clock.SetTime(time.Now().Add(time.Hour))
-	t.Cleanup(func() {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		crd.Name = c.crd
-		_ = real.Delete(context.WithoutCancel(t.Context()), crd)
-	})
+	t.Cleanup(func() { devcluster.DeleteDefinitions(t, c.crd[len("widgets."):]) })
 	return c
 }
 
@@ -166,6 +167,28 @@ func (w *crdWorld) upgrade(t *testing.T, name string, versions ...string) *v1alp
 
 func (w *crdWorld) submit(t *testing.T, versions ...string) {
 	t.Helper()
+	w.submitManifests(t, w.owner(), w.definition(versions...))
+}
+
+// install carries out a plan of some manifests, and returns what became of it.
+func (w *crdWorld) install(t *testing.T, manifests ...string) *v1alpha1.InstallPlan {
+	t.Helper()
+	w.submitManifests(t, manifests...)
+	return w.settle(t, 10*time.Minute)
+}
+
+// object reads one in YAML.
+func (w *crdWorld) object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func (w *crdWorld) submitManifests(t *testing.T, manifests ...string) {
+	t.Helper()
 	old := &v1alpha1.InstallPlan{}
 	if w.world.get(t, old, "ns", "plan") {
 		if err := w.Delete(t.Context(), old); err != nil {
@@ -173,7 +196,11 @@ func (w *crdWorld) submit(t *testing.T, versions ...string) {
 		}
 	}
 	w.restart()
-	if err := w.WithWatch.Create(t.Context(), newPlan(step(t, w.owner()), step(t, w.definition(versions...)))); err != nil {
+	p := newPlan()
+	for _, manifest := range manifests {
+		p.Status.Plan = append(p.Status.Plan, step(t, manifest))
+	}
+	if err := w.WithWatch.Create(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,11 @@ import (
 
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/stored"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // pagesRewritten is how many pages of objects a pass rewrites; then the plan says how far it is.
@@ -18,13 +23,17 @@ func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
 	if len(s.verdict.Leaving) == 0 {
 		return
 	}
-	m := stored.Migration{Client: c.client, Reader: c.live, Live: s.upgrade.Live, Leaving: s.verdict.Leaving, Now: c.Clock.Now()}
+	m := stored.Migration{Client: c.client, Reader: c.live, Live: s.upgrade.Live, Leaving: s.verdict.Leaving, Unconverted: s.verdict.Unconverted, Now: c.Clock.Now()}
 	progress, err := m.Advance(ctx, pagesRewritten)
 	if err != nil {
 		err = fmt.Errorf("upgrade %s %s: %w", crdKind, m.Live.Name, err)
 		var stuck *stored.RewriteError
-		if errors.As(err, &stuck) {
+		var loss *stored.LossError
+		switch {
+		case errors.As(err, &stuck):
 			err = fmt.Errorf("risk of data loss updating %q: %w", m.Live.Name, stuck)
+		case errors.As(err, &loss):
+			err = fmt.Errorf("risk of data loss updating %q: %w", m.Live.Name, loss)
 		}
 		s.result.fail(err)
 		return
@@ -32,6 +41,28 @@ func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
 	if progress.Done {
 		return
 	}
-	s.result.waiting = fmt.Sprintf("%s %s: the new one does not have version %s any more, so the objects that may be stored in it are rewritten as %s: "+
-		"%d done, about %d to go", crdKind, m.Live.Name, strings.Join(m.Leaving, ", "), crdupgrade.StorageVersion(m.Live), progress.Rewritten, progress.Left)
+	why := fmt.Sprintf("does not have version %s any more, so the objects that may be stored in it", strings.Join(m.Leaving, ", "))
+	if m.Unconverted {
+		why = fmt.Sprintf("does without its conversion webhook, so the objects that may be stored as %s", strings.Join(m.Leaving, ", "))
+	}
+	s.result.waiting = fmt.Sprintf("%s %s: the new one %s are rewritten as %s: %d done, about %d to go",
+		crdKind, m.Live.Name, why, crdupgrade.StorageVersion(m.Live), progress.Rewritten, progress.Left)
+}
+
+// endConversion takes off a conversion webhook that belongs to no operator, when the new CRD does without one. Whoever set it owns its
+// fields, so that they would be left behind if only the strategy were applied, and the API server refuses that.
+func (x *execution) endConversion(ctx context.Context, c *Controller, s *crdStep) {
+	live := s.upgrade.Live
+	if _, converted := x.converterOf(live); converted || !s.verdict.Unconverted || s.result.waiting != "" || s.result.err != nil {
+		return
+	}
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q},"spec":{"conversion":{"strategy":"None","webhook":null}}}`, live.UID, live.ResourceVersion)
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = live.Name
+	err := c.client.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner(fieldOwner))
+	if err != nil && !apierrors.IsConflict(err) {
+		s.result.fail(fmt.Errorf("take the conversion webhook off %s %s: %w", crdKind, live.Name, err))
+		return
+	}
+	s.result.waiting = fmt.Sprintf("%s %s: its conversion webhook is taken off", crdKind, live.Name)
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/stored"
 
@@ -49,6 +51,15 @@ func (m *memory) crdCheck(key client.ObjectKey, crd, about string) *crdCheck {
 	return p.crds[crd]
 }
 
+// forgetCRDs forgets what was found out for a plan that is over.
+func (m *memory) forgetCRDs(key client.ObjectKey, phase v1alpha1.InstallPlanPhase) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.plans[key]; p != nil && phase != v1alpha1.InstallPlanPhaseInstalling {
+		p.crds = nil
+	}
+}
+
 // aboutOf tells one upgrade from another.
 func aboutOf(u crdupgrade.Upgrade) (string, error) {
 	text, err := json.Marshal(u.Wanted.Spec)
@@ -72,16 +83,17 @@ func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep)
 			c.warnOfCRD(x.plan, f)
 		}
 	}
-	if len(s.verdict.Changed) == 0 || known.told && !s.verdict.Binding {
+	v := s.verdict
+	if len(v.Changed) == 0 && !v.Prunes && !v.Unconverted || known.told && !v.Binding {
 		return
 	}
-	if !s.verdict.Binding {
+	if !v.Binding {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, sampleTime)
 		defer cancel()
 	}
-	if err := known.refresh(ctx, c, s); err != nil {
-		if s.verdict.Binding {
+	if err := known.refresh(ctx, c, s); err != nil && (v.Binding || !errors.Is(err, context.DeadlineExceeded) || known.check == nil) {
+		if v.Binding {
 			s.result.fail(err)
 		}
 		return
@@ -92,8 +104,8 @@ func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep)
 // refresh takes the look at the objects as far as it goes in this pass. One that is complete is repeated only when there is reason to.
 func (k *crdCheck) refresh(ctx context.Context, c *Controller, s *crdStep) error {
 	if k.check != nil && k.check.Done() {
-		still, err := k.check.StillInvalid(ctx)
-		if err != nil || still || k.check.Invalid == 0 && c.Clock.Since(k.at) < checkedFor {
+		keep, err := k.holds(ctx, c, s)
+		if err != nil || keep {
 			return err
 		}
 		k.check = nil
@@ -114,26 +126,74 @@ func (k *crdCheck) refresh(ctx context.Context, c *Controller, s *crdStep) error
 	return err
 }
 
+// holds tells whether what a complete look came to still holds: as long as one of the objects that stood in the way does, or for a while
+// when none did.
+func (k *crdCheck) holds(ctx context.Context, c *Controller, s *crdStep) (bool, error) {
+	if s.verdict.Unconverted && k.check.Unread != "" {
+		return false, nil // what converts the objects may have been mended
+	}
+	if still, err := k.check.StillInvalid(ctx); still || err != nil {
+		return still, err
+	}
+	blocked := k.check.Invalid > 0
+	if s.upgrade.Strict {
+		if still, err := k.check.StillLosing(ctx); still || err != nil {
+			return still, err
+		}
+		blocked = blocked || k.check.Losing > 0
+	}
+	return !blocked && c.Clock.Since(k.at) < checkedFor, nil
+}
+
 // conclude says what the look at the objects came to.
 func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
-	check, name := known.check, s.upgrade.Wanted.Name
-	var first []string
-	for _, f := range check.Sample {
-		first = append(first, f.String())
+	check, tell := known.check, !known.told
+	if s.verdict.Unconverted && check.Unread != "" {
+		s.result.fail(refusal([]crdupgrade.Finding{crdupgrade.Unreadable(s.upgrade, check.Unread)}))
+		return
 	}
-	invalid := crdupgrade.Existing(s.upgrade, check.Invalid, check.Objects, first)
-	switch {
-	case !s.verdict.Binding:
-		if check.Invalid > 0 {
-			c.warnOfCRD(x.plan, invalid)
+	if s.verdict.Binding && !check.Done() {
+		s.result.waiting = fmt.Sprintf("%s %s: its objects are compared with the new schema, %d so far", crdKind, s.upgrade.Wanted.Name, check.Objects)
+		return
+	}
+	refused, warnings := sorted(s, check)
+	if len(refused) > 0 {
+		s.result.fail(refusal(refused))
+	}
+	if check.Unread != "" {
+		warnings = append(warnings, crdupgrade.Unreadable(s.upgrade, check.Unread))
+	}
+	for _, f := range warnings {
+		if tell {
+			c.warnOfCRD(x.plan, f)
 		}
-	case check.Invalid > 0 && check.Done():
-		s.result.fail(refusal([]crdupgrade.Finding{invalid}))
-	case !check.Done():
-		s.result.waiting = fmt.Sprintf("%s %s: its objects are compared with the new schema, %d so far", crdKind, name, check.Objects)
 	}
-	if check.Unread != "" && !known.told {
-		c.warnOfCRD(x.plan, crdupgrade.Finding{CRD: name, What: fmt.Sprintf("objects of %s %s could not be compared with the new schema: %s", crdKind, name, check.Unread)})
+	known.told = true
+}
+
+// sorted tells what stands in the way of what people should only know. The documents ask of the upgrade of a shared CRD no more than that
+// its objects stay valid; that they lose nothing is what strict namespaces ask for.
+func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Finding) {
+	sort := func(f crdupgrade.Finding, refuse bool) {
+		if refuse {
+			refused = append(refused, f)
+		} else {
+			warnings = append(warnings, f)
+		}
 	}
-	known.told = known.told || check.Done() || !s.verdict.Binding
+	if check.Invalid > 0 {
+		sort(crdupgrade.Existing(s.upgrade, check.Invalid, check.Objects, texts(check.Sample)), s.verdict.Binding)
+	}
+	if check.Losing > 0 {
+		sort(crdupgrade.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Binding && s.upgrade.Strict)
+	}
+	return refused, warnings
+}
+
+func texts[T fmt.Stringer](all []T) []string {
+	var out []string
+	for _, one := range all {
+		out = append(out, one.String())
+	}
+	return out
 }

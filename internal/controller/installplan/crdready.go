@@ -2,6 +2,7 @@ package installplan
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,8 +28,8 @@ type crdStep struct {
 	verdict crdupgrade.Verdict
 }
 
-// readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them is refused or its objects
-// are not all looked at, and none is replaced before its objects are rewritten. It tells whether the pass may go on.
+// readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
+// refused, or the objects of the CRDs are not all looked at, and none is replaced before its objects are rewritten. It tells whether the pass may go on.
 func (x *execution) readyCRDs(ctx context.Context, c *Controller) bool {
 	var err error
 	if x.strictCRDs, err = strictCRDs(ctx, x.cached, x.plan.Namespace); err != nil {
@@ -36,15 +37,36 @@ func (x *execution) readyCRDs(ctx context.Context, c *Controller) bool {
 		return false
 	}
 	steps := x.crdSteps(ctx)
-	for _, prepare := range []func(context.Context, *Controller, *crdStep){x.checkObjects, x.migrate} {
+	prepare := func(do func(context.Context, *Controller, *crdStep)) bool {
 		if x.isHeld() {
 			return false
 		}
 		for _, s := range steps {
-			prepare(ctx, c, s)
+			do(ctx, c, s)
+		}
+		return !x.isHeld()
+	}
+	return prepare(x.checkObjects) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
+}
+
+// mayChangeCRDs tells whether the objects of the plan that are no CRDs may be written, if a CRD is going to be changed ahead of them: its
+// objects rewritten, or its webhook taken off. Otherwise nothing is written before they are all looked at anyway.
+func (x *execution) mayChangeCRDs(ctx context.Context, c *Controller, crds []*crdStep) bool {
+	if !slices.ContainsFunc(crds, func(s *crdStep) bool { return len(s.verdict.Leaving) > 0 || s.verdict.Unconverted }) {
+		return true
+	}
+	phases, steps := x.phases(ctx)
+	phases[definitions].Objects = nil
+	result, goesOn := c.engine.Look(ctx, phases)
+	if goesOn {
+		return true
+	}
+	for w, phase := range result.Phases {
+		for i, r := range phase.Objects {
+			steps[w][i].record(r, x.plan)
 		}
 	}
-	return !x.isHeld()
+	return false
 }
 
 // isHeld tells whether a CRD keeps the pass from going on.
@@ -64,12 +86,22 @@ func (x *execution) crdSteps(ctx context.Context) []*crdStep {
 		}
 	}
 	group.Wait()
-	return slices.DeleteFunc(found, func(s *crdStep) bool { return s == nil })
+	found = slices.DeleteFunc(found, func(s *crdStep) bool { return s == nil })
+	x.crds = map[string]*crdStep{}
+	for _, s := range found {
+		x.crds[s.upgrade.Wanted.Name] = s
+	}
+	return found
 }
 
 // crdStep judges one CRD. It returns nil when there is nothing more to do about it. The cache is asked first whether there is such a CRD
 // at all: most plans bring new ones. Should it be wrong, the rules are applied once more when the CRD is written.
 func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
+	if err := unfitCRD(s.object); err != nil {
+		s.result.status = v1alpha1.StepStatusNotPresent
+		s.result.fail(err)
+		return nil
+	}
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	key := client.ObjectKey{Name: s.object.GetName()}
 	err := x.cached.Get(ctx, key, live)
@@ -96,23 +128,50 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	return step
 }
 
+// largestCRD is how many bytes the API server takes in one request. It has more to do with a CRD than to read it, and so has its judgement.
+const largestCRD = 3 << 20
+
+// unfitCRD refuses CRDs of an API that Kubernetes does not have any more, and those that it will not take.
+func unfitCRD(object *unstructured.Unstructured) error {
+	gvk := object.GroupVersionKind()
+	if gvk.Version == apiextensionsv1.SchemeGroupVersion.Version {
+		if text, err := json.Marshal(object); err != nil || len(text) > largestCRD {
+			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and the API server takes at most %d: its author has to make it smaller, such as by shorter descriptions",
+				crdKind, object.GetName(), len(text), largestCRD))
+		}
+		return nil
+	}
+	return fmt.Errorf("api-server resource not found installing %s %s: GroupVersionKind %s not found on the cluster. Kubernetes 1.22 removed it: "+
+		"install a version of the operator whose bundle has this CRD as %s, with a schema for each version; if there is none, ask its author for one",
+		crdKind, object.GetName(), gvk, apiextensionsv1.SchemeGroupVersion)
+}
+
 // upgradeOf is the step from a live CRD to a wanted one, as it comes out: where the plan leaves conversion alone, it stays.
 func (x *execution) upgradeOf(csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (crdupgrade.Upgrade, error) {
 	wanted := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
 		return crdupgrade.Upgrade{}, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
 	}
+	converter, converted := x.converterOf(live)
 	switch {
 	case x.convertsCRD(csv, wanted.Name):
 		wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
-	case wanted.Spec.Conversion == nil:
+	case wanted.Spec.Conversion != nil && wanted.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter: // of its own
+	case converted && converter.namespace == x.plan.Namespace && x.family[converter.name]:
+		wanted.Spec.Conversion = nil // it ends with the operator that is replaced
+	case converted || wanted.Spec.Conversion == nil:
 		wanted.Spec.Conversion = live.Spec.Conversion
 	}
 	return crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(wanted.Name), Strict: x.strictCRDs}, nil
 }
 
-// checkCRD applies the rules once more to the CRD that is going to be replaced.
+// checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were looked at. Who owns it and what it has
+// stored may have changed all the same, so the rules are applied once more.
 func (x *execution) checkCRD(csv string, wanted, live *unstructured.Unstructured) error {
+	seen := x.crds[live.GetName()]
+	if seen == nil || seen.upgrade.Live.UID != live.GetUID() || seen.upgrade.Live.Generation != live.GetGeneration() {
+		return fmt.Errorf("%s %s has been changed since its objects were compared with the new schema; they are compared again", crdKind, live.GetName())
+	}
 	before := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before); err != nil {
 		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)

@@ -16,10 +16,10 @@ const warningReason = "AppliedWithWarnings"
 // eventSource is the component that Events come from.
 const eventSource = "operator-lifecycle-manager"
 
-// warn makes Events of the warnings of a pass, each of which names the step.
-func (c *Controller) warn(plan *v1alpha1.InstallPlan, done outcome) {
-	for _, i := range sortedKeys(done.warnings) {
-		step, texts := plan.Status.Plan[i], done.warnings[i]
+// warn makes Events of warnings, by step, and counts them.
+func (c *Controller) warn(plan *v1alpha1.InstallPlan, warnings map[int][]string) {
+	for _, i := range sortedKeys(warnings) {
+		step, texts := plan.Status.Plan[i], warnings[i]
 		about := &corev1.ObjectReference{
 			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.InstallPlanKind,
 			Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion,

@@ -18,19 +18,18 @@ var errInvalid = errors.New("the InstallPlan contains invalid data")
 
 // execution is one pass over the steps of a plan.
 type execution struct {
-	live      client.Reader
+	claimant  // set when it is known what the plan installs, but for its reader
 	cached    client.Reader
 	plan      *v1alpha1.InstallPlan
 	manifests manifests
 	secrets   string // the namespace of pull secrets
 
-	steps     []*stepRun
-	err       error // what kept the pass from doing anything
-	operators operators
-	incoming  map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
-	family    map[string]bool                            // names of what the plan installs, and of all that this replaces
+	steps    []*stepRun
+	err      error                                      // what kept the pass from doing anything
+	incoming map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
 
-	strictCRDs bool // every upgrade of a CRD is checked as if it had several owners
+	crds       map[string]*crdStep // what was found out about the CRDs that exist, by name
+	strictCRDs bool                // every upgrade of a CRD is checked as if it had several owners
 }
 
 // stepRun is one step in a pass.
@@ -40,6 +39,7 @@ type stepRun struct {
 	due    bool                       // left for this pass to do
 	object *unstructured.Unstructured // from the manifest, where it was read
 	spared bool                       // left out when its kind is not known
+	taken  string                     // says whose the object was, where somebody has to know
 	result stepResult
 }
 
@@ -51,8 +51,8 @@ func finished(s v1alpha1.StepStatus) bool {
 // execute makes one pass: everything that can be done at once is done.
 func (c *Controller) execute(ctx context.Context, plan *v1alpha1.InstallPlan, seen observation) outcome {
 	x := &execution{
-		live: c.live, cached: c.client, plan: plan, secrets: c.OperatorNamespace, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
-		incoming: map[string]*v1alpha1.ClusterServiceVersion{}, family: map[string]bool{},
+		claimant: claimant{live: c.live}, cached: c.client, plan: plan, secrets: c.OperatorNamespace, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
+		incoming: map[string]*v1alpha1.ClusterServiceVersion{},
 	}
 	if x.prepare(ctx) {
 		x.apply(ctx, c, seen)
@@ -128,16 +128,18 @@ func (x *execution) expect(object *unstructured.Unstructured) error {
 
 // apply writes what is left to do.
 func (x *execution) apply(ctx context.Context, c *Controller, seen observation) {
-	all, err := c.operators(ctx)
+	all, err := x.allOperators(ctx, c)
 	if err != nil {
 		x.err = err
 		return
 	}
-	x.operators = all
-	for _, csv := range x.incoming {
-		for name := range all.line(operatorOf(csv)) {
-			x.family[name] = true
-		}
+	wants := map[string]operator{}
+	for name, csv := range x.incoming {
+		wants[name] = operatorOf(csv)
+	}
+	x.claimant = newClaimant(x.live, x.plan.Namespace, all, wants)
+	if x.err = x.outdated(); x.err != nil {
+		return
 	}
 	if !x.readyCRDs(ctx, c) {
 		return

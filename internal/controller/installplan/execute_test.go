@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 )
 
 func statuses(p *v1alpha1.InstallPlan) map[string]v1alpha1.StepStatus {
@@ -100,7 +101,7 @@ func TestWhatStepsBecome(t *testing.T) {
 }
 
 func TestExistingObjectsAreTakenOver(t *testing.T) {
-	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"theirs": "x"}}}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"theirs": "x", "olm.managed": "true"}}}
 	service.Spec.Ports = []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
 	old := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "op.v0", UID: "uid-old"}}
 	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "op", Annotations: map[string]string{"role": "arn"}}}
@@ -435,7 +436,7 @@ func TestOptionalStepMayFail(t *testing.T) {
 
 func TestWarningsBecomeEvents(t *testing.T) {
 	strange := step(t, strings.Replace(serviceYAML, "selector:", "selektor:", 1))
-	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"}}
+	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"olm.managed": "true"}}}
 	w := newWorld(t, there, newPlan(step(t, csvYAML), strange))
 	w.settle(t, time.Minute)
 	want := `Warning AppliedWithWarnings 1 warning(s) generated during installation of operator "op.v1" (Service "web"): unknown field "spec.selektor"`
@@ -489,5 +490,24 @@ func TestPlansWithoutSteps(t *testing.T) {
 	}
 	if _, err := w.reconcile(t); err != nil {
 		t.Errorf("a plan that is gone: %v", err)
+	}
+}
+
+// TestCopyGivesWay installs an operator where a copy of the same one in another namespace is.
+func TestCopyGivesWay(t *testing.T) {
+	copied := &v1alpha1.ClusterServiceVersion{}
+	if err := yaml.Unmarshal([]byte(csvYAML), copied); err != nil {
+		t.Fatal(err)
+	}
+	copied.Namespace = "ns"
+	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"}
+	copied.Status.Reason = v1alpha1.CSVReasonCopied
+	w := newWorld(t, wholePlan(t), pullSecret(), copied)
+	if _, err := w.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	live := &v1alpha1.ClusterServiceVersion{}
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(copied), live); err != nil || live.IsCopied() {
+		t.Errorf("%v; labels %v, reason %q", err, live.Labels, live.Status.Reason)
 	}
 }

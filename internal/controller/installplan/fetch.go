@@ -84,6 +84,9 @@ func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice plan.C
 // unpackPending is the reason of a bundle that is on its way. Tools know it from when bundles were unpacked by Jobs.
 const unpackPending = "JobIncomplete"
 
+// catalogMissing is the reason of a bundle that a CatalogSource has which does not exist.
+const catalogMissing = "CatalogSourceMissing"
+
 // lookupCondition says how far a bundle is; false is that it is there. A bundle that could not be had is failed, and not pending, until
 // it is there: that it is tried again is part of the message.
 func lookupCondition(name string, s unpack.State) (v1alpha1.BundleLookupCondition, bool) {
@@ -118,14 +121,28 @@ func keepTimes(lookups, before []v1alpha1.BundleLookup, now metav1.Time) {
 
 // fetchError says that a bundle which has to be had again is not there.
 type fetchError struct {
-	name  string
-	state unpack.State
+	name   string
+	state  unpack.State
+	awaits string // what has to come before it can be fetched; empty is nothing
+	source bool   // which is a CatalogSource that does not exist
 }
 
 // Error tells how far it is.
 func (e *fetchError) Error() string {
-	c, _ := lookupCondition(e.name, e.state)
+	c, _ := e.condition()
 	return c.Message
+}
+
+// condition says how far it is as a lookup does.
+func (e *fetchError) condition() (v1alpha1.BundleLookupCondition, bool) {
+	if e.awaits == "" {
+		return lookupCondition(e.name, e.state)
+	}
+	c := v1alpha1.BundleLookupCondition{Type: v1alpha1.BundleLookupPending, Status: corev1.ConditionTrue, Reason: unpackPending, Message: e.awaits}
+	if e.source {
+		c.Reason = catalogMissing
+	}
+	return c, true
 }
 
 // Unwrap returns why the last attempt failed.
@@ -137,9 +154,9 @@ func (d outcome) isPatient() bool { return d.forbidden || len(d.lookups) > 0 }
 // refetch is when a bundle that could not be had is tried again; zero is that there is none.
 func (d outcome) refetch() time.Time {
 	var soonest time.Time
-	for _, s := range d.lookups {
-		if s.Err != nil && (soonest.IsZero() || s.RetryAt.Before(soonest)) {
-			soonest = s.RetryAt
+	for _, e := range d.lookups {
+		if e.state.Err != nil && (soonest.IsZero() || e.state.RetryAt.Before(soonest)) {
+			soonest = e.state.RetryAt
 		}
 	}
 	return soonest
@@ -150,8 +167,8 @@ func concludeLookups(next *planStatus, done outcome, now time.Time) {
 	for i := range next.BundleLookups {
 		l := &next.BundleLookups[i]
 		var wanted []v1alpha1.BundleLookupCondition
-		if state, ok := done.lookups[l.Identifier]; ok {
-			if c, pending := lookupCondition(l.Identifier, state); pending {
+		if e, ok := done.lookups[l.Identifier]; ok {
+			if c, pending := e.condition(); pending {
 				wanted = append(wanted, c)
 			}
 		}

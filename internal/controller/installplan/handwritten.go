@@ -29,8 +29,11 @@ func isUnresolved(p *v1alpha1.InstallPlan) bool {
 // resolvedText is the message of the condition Resolved. It names what the steps were found for, so that a change of that is seen.
 func resolvedText(spec *v1alpha1.InstallPlanSpec) string {
 	text := "the steps are those of " + strings.Join(spec.ClusterServiceVersionNames, ", ")
-	if spec.CatalogSource != "" {
+	switch {
+	case spec.CatalogSource != "":
 		text += fmt.Sprintf(" in catalog %s/%s", spec.CatalogSourceNamespace, spec.CatalogSource)
+	case spec.CatalogSourceNamespace != "":
+		text += " in catalogs of namespace " + spec.CatalogSourceNamespace
 	}
 	return text
 }
@@ -87,7 +90,9 @@ func (c *Controller) reportResolved(ctx context.Context, plan *v1alpha1.InstallP
 	if err := c.client.Status().Patch(ctx, after, patch, client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
 	}
-	c.memory.wrote(before)
+	if after.ResourceVersion != before.ResourceVersion { // or no event brings the plan back
+		c.memory.wrote(before)
+	}
 	return nil
 }
 

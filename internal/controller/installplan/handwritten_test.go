@@ -237,6 +237,26 @@ func TestCatalogsAreAskedInOrder(t *testing.T) {
 	}
 }
 
+// TestHandWrittenPlanChangesItsCatalog has the namespace of catalogs corrected before the approval, and nothing else.
+func TestHandWrittenPlanChangesItsCatalog(t *testing.T) {
+	plan := handMade("Manual", "lone.v1.0.0")
+	plan.Spec.CatalogSourceNamespace = "ns"
+	w := newWorld(t, plan, catalogSource("ns", "cat", 0), catalogSource("olm", "global", 0))
+	w.shop(t, "ns", "cat", lone)
+	w.shop(t, "olm", "global", lone)
+	if p := w.settle(t, time.Minute); !slices.Equal(p.Status.CatalogSources, []string{"cat"}) {
+		t.Fatalf("from %v: %s", p.Status.CatalogSources, p.Status.Message)
+	}
+	p := w.plan(t, "plan")
+	p.Spec.CatalogSourceNamespace = "olm"
+	if err := w.Update(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.settle(t, time.Minute); !slices.Equal(p.Status.CatalogSources, []string{"global"}) {
+		t.Errorf("still from %v: %s", p.Status.CatalogSources, p.Status.Message)
+	}
+}
+
 // TestHandWrittenPlanFollowsTheNews: what was missing comes later, and the Notifier knows which plans that concerns.
 func TestHandWrittenPlanFollowsTheNews(t *testing.T) {
 	w := newWorld(t, append([]client.Object{handMade("Automatic", "lone.v1.0.0")}, objects...)...)

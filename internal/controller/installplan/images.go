@@ -2,58 +2,133 @@ package installplan
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/resolve"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Images renders bundles from their images. It implements Bundles.
+// Images renders bundles from their images, or those that have none from their catalogs. It implements Bundles.
 type Images struct {
 	Unpacker *unpack.Unpacker
 	// Reader reads CatalogSources and their pull secrets.
 	Reader client.Reader
+	// Catalogs are those that are being served.
+	Catalogs *catalogset.Set
+	// GlobalNamespace holds the catalogs that every namespace can see. Those of any other namespace than the plan's, and their pull
+	// secrets, are none of its business, whatever it says.
+	GlobalNamespace string
 }
 
 // Steps fetches the bundle that a lookup names.
 func (r Images) Steps(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) ([]bundle.Step, error) {
-	if lookup.Path == "" {
-		return nil, fmt.Errorf("bundle %s came from its catalog, not from an image; delete the InstallPlan to have it made anew", lookup.Identifier)
-	}
 	policy, err := r.policy(ctx, namespace)
 	if err != nil {
-		return nil, err
+		return nil, readAgain(lookup, err)
 	}
-	request := unpack.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
-	if ref := lookup.CatalogSourceRef; ref != nil {
-		var source v1alpha1.CatalogSource
-		err := r.Reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &source)
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("read CatalogSource %s/%s for its pull secrets: %w", ref.Namespace, ref.Name, err)
-		}
-		if request.Auth, err = unpack.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets); err != nil {
-			return nil, err
-		}
+	ask := r.fromImage
+	if lookup.Path == "" {
+		ask = r.fromCatalog
+	}
+	request, err := ask(ctx, namespace, lookup, policy)
+	if err != nil {
+		return nil, readAgain(lookup, err)
 	}
 	state := r.Unpacker.Get(ctx, request, patience)
 	if !state.Done() {
-		return nil, &fetchError{lookup.Identifier, state}
+		return nil, &fetchError{name: lookup.Identifier, state: state}
 	}
-	var record struct {
-		Properties []catalog.Property `json:"properties"`
+	return unpack.Steps(state.Bundle, namespace, lookup)
+}
+
+// readAgain says of a bundle that what it takes to ask for it is not there, such as a pull secret. That is waited out like the bundle
+// itself: people create it, and API servers come back.
+func readAgain(lookup v1alpha1.BundleLookup, why error) error {
+	var waiting *fetchError
+	if errors.As(why, &waiting) {
+		return why
 	}
-	if lookup.Properties != "" {
-		if err := json.Unmarshal([]byte(lookup.Properties), &record); err != nil {
-			return nil, fmt.Errorf("read the properties of bundle %s: %w", lookup.Identifier, err)
-		}
+	return &fetchError{name: lookup.Identifier, awaits: fmt.Sprintf(whyAgain, lookup.Identifier) + resolve.Tidy(why.Error(), maxProblem)}
+}
+
+// whyAgain begins what is said of a bundle that is waited for.
+const whyAgain = "bundle %s has to be read again, because the content store has lost its manifests: "
+
+// fromImage asks for the image of a bundle. A CatalogSource that is gone leaves no pull secrets, and the image may be had without any.
+func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy unpack.Policy) (unpack.Request, error) {
+	request := unpack.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
+	ref := lookup.CatalogSourceRef
+	if ref == nil || !r.inView(namespace, ref.Namespace) {
+		return request, nil
 	}
-	return bundle.PlanSteps(state.Bundle, bundle.StepTarget{Namespace: namespace, Replaces: lookup.Replaces, Properties: record.Properties})
+	source, _, err := r.source(ctx, lookup)
+	if err == nil {
+		request.Auth, err = unpack.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets)
+	}
+	return request, err
+}
+
+// fromCatalog asks for a bundle as its catalog has it. Whatever is the matter with that is waited out.
+func (r Images) fromCatalog(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy unpack.Policy) (unpack.Request, error) {
+	awaits := func(format string, args ...any) *fetchError {
+		return &fetchError{name: lookup.Identifier, awaits: fmt.Sprintf(whyAgain+format, append([]any{lookup.Identifier}, args...)...)}
+	}
+	if lookup.CatalogSourceRef == nil {
+		return unpack.Request{}, awaits("nothing says which catalog it came from; delete the InstallPlan to have one made that is still wanted")
+	}
+	ref := sourceOf(lookup)
+	if !r.inView(namespace, ref.Namespace) {
+		return unpack.Request{}, awaits("catalog %s, which it is said to be in, is not in view of namespace %s; delete the InstallPlan to have one made that is still wanted", ref, namespace)
+	}
+	source, exists, err := r.source(ctx, lookup)
+	if err != nil {
+		return unpack.Request{}, err
+	}
+	if !exists {
+		gone := awaits("CatalogSource %s, which it is in, does not exist: create it again, or delete the InstallPlan to have one made that is still wanted", ref)
+		gone.source = true
+		return unpack.Request{}, gone
+	}
+	served, _ := r.Catalogs.Get(ref)
+	switch b := bundleNamed(served.Index, lookup.Identifier); {
+	case served.Index == nil && served.Problem == "":
+		return unpack.Request{}, awaits("catalog %s, which it is in, is still being loaded", ref)
+	case served.Index == nil:
+		return unpack.Request{}, awaits("catalog %s, which it is in, has no content: %s", ref, resolve.Tidy(served.Problem, maxProblem))
+	case b == nil:
+		return unpack.Request{}, awaits("catalog %s does not have it any more: delete the InstallPlan to have one made that is still wanted", ref)
+	default:
+		return unpack.Origin{Namespace: ref.Namespace, Secrets: source.Spec.Secrets, Index: served.Index}.Bundle(ctx, r.Reader, b, policy)
+	}
+}
+
+// inView tells whether a namespace sees the catalogs of another one.
+func (r Images) inView(namespace, of string) bool {
+	return of == namespace || of == r.GlobalNamespace
+}
+
+// source reads the CatalogSource that a lookup names, and tells whether it exists.
+func (r Images) source(ctx context.Context, lookup v1alpha1.BundleLookup) (source v1alpha1.CatalogSource, exists bool, _ error) {
+	ref := lookup.CatalogSourceRef
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &source)
+	if client.IgnoreNotFound(err) != nil {
+		return source, false, fmt.Errorf("read CatalogSource %s, from which bundle %s came: %w", sourceOf(lookup), lookup.Identifier, err)
+	}
+	return source, err == nil, nil
+}
+
+func sourceOf(lookup v1alpha1.BundleLookup) catalogset.Ref {
+	if lookup.CatalogSourceRef == nil {
+		return catalogset.Ref{}
+	}
+	return catalogset.Ref{Namespace: lookup.CatalogSourceRef.Namespace, Name: lookup.CatalogSourceRef.Name}
 }
 
 // policy is that of the namespace's OperatorGroup, if there is one.

@@ -29,7 +29,7 @@ type manifests struct {
 	bundles Bundles
 	plan    *v1alpha1.InstallPlan
 	again   map[string][]bundle.Step // the steps of bundles that had to be rendered again, by ClusterServiceVersion
-	missing map[string]unpack.State  // bundles that are not there to be rendered, by ClusterServiceVersion
+	missing map[string]*fetchError   // bundles that are not there to be rendered, by ClusterServiceVersion
 }
 
 // resolve returns the manifest of a step.
@@ -41,43 +41,83 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 	if !errors.Is(err, unpack.ErrMissing) || m.bundles == nil {
 		return nil, fmt.Errorf("read the manifest of %s %s: %w", step.Resource.Kind, step.Resource.Name, err)
 	}
-	steps, err := m.render(ctx, step.Resolving)
+	lookup, found := unpack.LookupOf(m.plan, step)
+	if !found {
+		return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: the InstallPlan does not say where it came from; delete it to have it made anew", step.Resolving)
+	}
+	steps, err := m.render(ctx, lookup)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range steps {
 		if s.Kind == step.Resource.Kind && s.Object.GetName() == step.Resource.Name {
-			return json.Marshal(s.Object)
+			return m.confirmed(step, lookup, s)
 		}
+	}
+	if lookup.Path == "" || isForeign(step) {
+		return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s is not the one that the InstallPlan was made for: it does not hold %s %s; delete the InstallPlan to have one made that is still wanted",
+			step.Resolving, step.Resource.Kind, step.Resource.Name))
 	}
 	return nil, fmt.Errorf("read the manifest of %s %s: the content store has lost it, and bundle %s does not hold it; delete the InstallPlan to have it made anew",
 		step.Resource.Kind, step.Resource.Name, step.Resolving)
 }
 
-func (m *manifests) render(ctx context.Context, csv string) ([]bundle.Step, error) {
+// confirmed makes sure that the manifest is what was approved, where that is known: an image is known by its digest, but catalogs change.
+func (m *manifests) confirmed(step *v1alpha1.Step, lookup v1alpha1.BundleLookup, rendered bundle.Step) ([]byte, error) {
+	manifest, err := json.Marshal(rendered.Object)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s %s of bundle %s: %w", rendered.Kind, rendered.Object.GetName(), step.Resolving, err)
+	}
+	ref, known := unpack.ParseReference(step.Resource.Manifest)
+	if lookup.Path == "" && known && ref.Digest != unpack.Digest(manifest) {
+		return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s has to be read again, because the content store has lost its manifests: "+
+			"catalog %s has another one of that name by now, which is not what the InstallPlan was made for: delete the InstallPlan to have one made that is still wanted",
+			step.Resolving, sourceOf(lookup)))
+	}
+	return manifest, nil
+}
+
+// await notes that a bundle has to be waited for, and returns that as an error.
+func (m *manifests) await(csv, text string) error {
+	waiting := &fetchError{name: csv, awaits: text}
+	m.note(waiting)
+	return waiting
+}
+
+func (m *manifests) note(e *fetchError) {
+	if m.missing == nil {
+		m.missing = map[string]*fetchError{}
+	}
+	m.missing[e.name] = e
+}
+
+func isForeign(step *v1alpha1.Step) bool {
+	_, is := unpack.ParseForeign(step.Resource.Manifest)
+	return is
+}
+
+func (m *manifests) render(ctx context.Context, lookup v1alpha1.BundleLookup) ([]bundle.Step, error) {
+	csv := lookup.Identifier
 	if steps, ok := m.again[csv]; ok {
 		return steps, nil
 	}
-	for _, lookup := range m.plan.Status.BundleLookups {
-		if lookup.Identifier != csv {
-			continue
-		}
-		steps, err := m.bundles.Steps(ctx, m.plan.Namespace, lookup)
-		var fetching *fetchError
-		if errors.As(err, &fetching) {
-			if m.missing == nil {
-				m.missing = map[string]unpack.State{}
-			}
-			m.missing[csv] = fetching.state
-		}
-		if err != nil {
-			return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: %w", csv, err)
-		}
-		if m.again == nil {
-			m.again = map[string][]bundle.Step{}
-		}
-		m.again[csv] = steps
-		return steps, nil
+	if waiting := m.missing[csv]; waiting != nil {
+		return nil, waiting // asked for already in this pass
 	}
-	return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: the InstallPlan does not say where it came from; delete it to have it made anew", csv)
+	steps, err := m.bundles.Steps(ctx, m.plan.Namespace, lookup)
+	var fetching *fetchError
+	if errors.As(err, &fetching) {
+		m.note(fetching)
+		if fetching.awaits != "" {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: %w", csv, err)
+	}
+	if m.again == nil {
+		m.again = map[string][]bundle.Step{}
+	}
+	m.again[csv] = steps
+	return steps, nil
 }

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -124,25 +125,34 @@ func TestImages(t *testing.T) {
 			CatalogSourceRef: &corev1.ObjectReference{Namespace: "olm", Name: catalog},
 		}
 	}
+	elsewhere := func(path string) v1alpha1.BundleLookup {
+		l := lookup(path, "catalog", "")
+		l.CatalogSourceRef.Namespace = "tenant"
+		return l
+	}
 	tests := map[string]struct {
 		lookup  v1alpha1.BundleLookup
 		secrets bool // exist
 		want    string
 	}{
-		"whole":                  {lookup(ref, "catalog", `{"properties":[{"type":"x","value":1}]}`), true, ""},
-		"the catalog is gone":    {lookup(ref, "gone", ""), false, ""},
-		"the pull secret is not": {lookup(ref, "catalog", ""), false, "read pull secret olm/pull"},
-		"no such image":          {lookup(strings.Replace(ref, ":v1", ":v2", 1), "catalog", ""), true, "fetch bundle greeter-operator.v1.0.0"},
-		"not from an image":      {lookup("", "catalog", ""), true, "bundle greeter-operator.v1.0.0 came from its catalog, not from an image; delete the InstallPlan"},
-		"odd properties":         {lookup(ref, "catalog", `[`), true, "read the properties of bundle greeter-operator.v1.0.0"},
+		"whole":                           {lookup(ref, "catalog", `{"properties":[{"type":"x","value":1}]}`), true, ""},
+		"the catalog is gone":             {lookup(ref, "gone", ""), false, ""},
+		"the pull secret is not":          {lookup(ref, "catalog", ""), false, "read pull secret olm/pull"},
+		"no such image":                   {lookup(strings.Replace(ref, ":v1", ":v2", 1), "catalog", ""), true, "fetch bundle greeter-operator.v1.0.0"},
+		"of a catalog that is not served": {lookup("", "catalog", ""), true, "catalog olm/catalog, which it is in, is still being loaded"},
+		"of another tenant's catalog":     {elsewhere(""), true, "catalog tenant/catalog, which it is said to be in, is not in view of namespace ns"},
+		"without its pull secrets":        {elsewhere(ref), false, ""},
+		"odd properties":                  {lookup(ref, "catalog", `[`), true, "read the properties of bundle greeter-operator.v1.0.0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			objects := []client.Object{source.DeepCopy()}
+			theirs := source.DeepCopy()
+			theirs.Namespace = "tenant" // names a pull secret that is not there: to ask for it is an error
+			objects := []client.Object{source.DeepCopy(), theirs}
 			if tc.secrets {
 				objects = append(objects, pullSecret())
 			}
-			images := Images{Unpacker: unpack.New(store, clock.RealClock{}, func() {}), Reader: newWorld(t, objects...)}
+			images := Images{Unpacker: unpack.New(store, clock.RealClock{}, func() {}), Reader: newWorld(t, objects...), Catalogs: catalogset.New(), GlobalNamespace: "olm"}
 			steps, err := images.Steps(t.Context(), "ns", tc.lookup)
 			if tc.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -1,6 +1,7 @@
 package installplan
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -22,6 +23,10 @@ type remembered struct {
 	written      string    // the resource version that our last status was written over
 	failingSince time.Time // when the current series of failures began; zero is none
 	crds         crdChecks
+	obstacles    []obstacle       // that a failed plan met
+	failed       time.Time        // when it failed on them
+	warnings     map[int][]string // of steps, not told yet
+	warnedOf     types.UID        // the plan that they are about
 }
 
 // of returns what is remembered of a plan. The lock is held.
@@ -63,6 +68,49 @@ func (m *memory) wrote(plan *v1alpha1.InstallPlan) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(client.ObjectKeyFromObject(plan)).written = plan.ResourceVersion
+}
+
+// warned notes warnings of the steps of a plan.
+func (m *memory) warned(plan *v1alpha1.InstallPlan, warnings map[int][]string) {
+	if len(warnings) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.of(client.ObjectKeyFromObject(plan))
+	if p.warnings == nil || p.warnedOf != plan.UID {
+		p.warnings, p.warnedOf = map[int][]string{}, plan.UID
+	}
+	maps.Copy(p.warnings, warnings)
+}
+
+// untold returns the warnings that are not told yet; the caller tells them.
+func (m *memory) untold(plan *v1alpha1.InstallPlan) map[int][]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.of(client.ObjectKeyFromObject(plan))
+	warnings := p.warnings
+	p.warnings = nil
+	if p.warnedOf != plan.UID {
+		return nil
+	}
+	return warnings
+}
+
+// met notes what a plan failed on.
+func (m *memory) met(key types.NamespacedName, obstacles []obstacle, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.of(key)
+	p.obstacles, p.failed = obstacles, at
+}
+
+// obstacles returns what a plan failed on, and when.
+func (m *memory) obstacles(key types.NamespacedName) ([]obstacle, time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.of(key)
+	return p.obstacles, p.failed
 }
 
 // isBehind tells whether the plan is still as it was before our last status: working from it would do everything once more. The

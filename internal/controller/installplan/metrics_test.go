@@ -31,7 +31,7 @@ func scraped(t *testing.T, c prometheus.Collector, name string) float64 {
 func TestMetrics(t *testing.T) {
 	strange := step(t, strings.Replace(serviceYAML, "selector:", "selektor:", 1))
 	plan := newPlan(step(t, csvYAML), strange)
-	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"}} // what is pruned of a wish for it is a warning
+	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"olm.managed": "true"}}} // what is pruned of a wish for it is a warning
 	w := newWorld(t, plan, there)
 	w.settle(t, time.Minute)
 	if _, err := w.reconcile(t); err != nil {

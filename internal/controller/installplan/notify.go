@@ -31,11 +31,13 @@ func (n *Notifier) start(ctx context.Context, queue workqueue.TypedRateLimitingI
 
 // BundleArrived looks at every plan that waits for a bundle: which of them got something is cheap to find out.
 func (n *Notifier) BundleArrived() {
-	n.enqueue(func(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || fetches(p) })
+	n.enqueue(concernsCatalogs)
 }
 
-// catalogChanged looks at every plan whose steps are still to be found. There are few of them.
-func (n *Notifier) catalogChanged(catalogset.Ref) { n.enqueue(isUnresolved) }
+// catalogChanged looks at every plan whose steps, or their manifests, are still to be found. There are few of them.
+func (n *Notifier) catalogChanged(catalogset.Ref) { n.enqueue(concernsCatalogs) }
+
+func concernsCatalogs(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || fetches(p) }
 
 // enqueue adds plans. Before the controller has started there is nothing to do: it looks at every plan when it does.
 func (n *Notifier) enqueue(which func(*v1alpha1.InstallPlan) bool) {

@@ -17,17 +17,31 @@ type observation struct {
 	account *corev1.ObjectReference
 	// problem says why the OperatorGroup does not tell.
 	problem string
+	// group is the OperatorGroup, where there is one that counts.
+	group *operatorsv1.OperatorGroup
 	// nudged plans have reason to be tried again although they failed.
 	nudged bool
 }
 
+// observe reads what is to be known. What limits a plan is read from the API server before anything is done: a cache may not have heard
+// of the service account yet.
 func (c *Controller) observe(ctx context.Context, plan *v1alpha1.InstallPlan) (observation, error) {
+	seen := observation{nudged: c.memory.nudged(client.ObjectKeyFromObject(plan))}
+	if !unfinished(plan) && !seen.nudged {
+		return seen, nil
+	}
+	var reader client.Reader = c.client
+	if isApproved(plan) || plan.Status.StartTime != nil {
+		reader = c.live
+	}
 	var groups operatorsv1.OperatorGroupList
-	if err := c.client.List(ctx, &groups, client.InNamespace(plan.Namespace)); err != nil {
+	if err := reader.List(ctx, &groups, client.InNamespace(plan.Namespace)); err != nil {
 		return observation{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", plan.Namespace, err)
 	}
-	seen := observation{nudged: c.memory.nudged(client.ObjectKeyFromObject(plan))}
 	seen.account, seen.problem = accountOf(groups.Items)
+	if seen.problem == "" {
+		seen.group = &groups.Items[0]
+	}
 	return seen, nil
 }
 
@@ -48,5 +62,7 @@ func accountOf(groups []operatorsv1.OperatorGroup) (*corev1.ObjectReference, str
 		return nil, fmt.Sprintf("please make sure the service account exists. sa=%s operatorgroup=%s/%s",
 			group.Spec.ServiceAccountName, group.Namespace, group.Name)
 	}
+	ref = ref.DeepCopy()
+	ref.Namespace = group.Namespace // whatever the status says: an account of another namespace is not this group's to lend
 	return ref, ""
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -13,7 +14,12 @@ import (
 // operator is what is needed of a ClusterServiceVersion.
 type operator struct {
 	namespace, name, replaces string
+	skips                     []string
+	version                   v1alpha1.OperatorVersion
+	leaving                   bool   // it is being deleted
+	pkg                       string // empty where it does not say
 	crds                      []crdUse
+	converts                  []string // CRDs, by webhook
 }
 
 // operators are the ClusterServiceVersions that exist, but for copies, in all namespaces that the manager can see.
@@ -35,7 +41,10 @@ func (c *Controller) operators(ctx context.Context) (operators, error) {
 }
 
 func operatorOf(csv *v1alpha1.ClusterServiceVersion) operator {
-	return operator{namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces, crds: crdUses(csv)}
+	return operator{
+		namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces, skips: csv.Spec.Skips, version: csv.Spec.Version,
+		leaving: !csv.DeletionTimestamp.IsZero(), pkg: bundle.PackageOf(csv), crds: crdUses(csv), converts: convertedBy(csv),
+	}
 }
 
 func (all operators) find(namespace, name string) (operator, bool) {
@@ -49,12 +58,8 @@ func (all operators) find(namespace, name string) (operator, bool) {
 // line returns the names of an operator that is to be installed, of those that it replaces, directly or not, and of those that are
 // there already and replace it: what any of them owns is in the family.
 func (all operators) line(o operator) map[string]bool {
-	line := map[string]bool{o.name: true}
-	for next := o.replaces; next != "" && !line[next]; {
-		line[next] = true
-		there, _ := all.find(o.namespace, next)
-		next = there.replaces
-	}
+	line := all.before(o)
+	line[o.name] = true
 	for grown := true; grown; {
 		grown = false
 		for _, there := range all {
@@ -64,4 +69,15 @@ func (all operators) line(o operator) map[string]bool {
 		}
 	}
 	return line
+}
+
+// before returns the names of those that an operator replaces, directly or not.
+func (all operators) before(o operator) map[string]bool {
+	before := map[string]bool{}
+	for next := o.replaces; next != "" && next != o.name && !before[next]; {
+		before[next] = true
+		there, _ := all.find(o.namespace, next)
+		next = there.replaces
+	}
+	return before
 }

@@ -19,6 +19,7 @@ type stepResult struct {
 	err      error
 	waiting  string
 	warnings []string
+	obstacle *obstacle
 }
 
 func (r *stepResult) fail(err error) { r.err = err }
@@ -27,6 +28,9 @@ func (r *stepResult) fail(err error) { r.err = err }
 // lost, comes to the same.
 func (s *stepRun) record(r apply.ObjectResult, plan *v1alpha1.InstallPlan) {
 	s.result.warnings = r.Warnings
+	if s.taken != "" {
+		s.result.warnings = append(s.result.warnings, s.taken)
+	}
 	if r.Outcome != apply.Created && r.Outcome != apply.Configured {
 		s.result.warnings = nil // they were reported when the object was written
 	}
@@ -65,6 +69,7 @@ func (s *stepRun) recordError(r apply.ObjectResult) {
 		s.result.status = v1alpha1.StepStatusNotPresent
 	}
 	s.result.fail(r.Err)
+	s.meet(r)
 }
 
 // madeFor tells whether an object came into being for the plan: made by this controller, since the plan exists.
@@ -99,6 +104,10 @@ func (x *execution) outcome() outcome {
 		}
 		if s.result.status == v1alpha1.StepStatusNotCreated {
 			leftOut = append(leftOut, fmt.Sprintf("%s %s", s.step.Resource.Kind, s.step.Resource.Name))
+		}
+		if s.result.obstacle != nil && len(done.obstacles) < maxObstacles {
+			s.result.obstacle.wants = x.wants
+			done.obstacles = append(done.obstacles, *s.result.obstacle)
 		}
 		if len(s.result.warnings) > 0 {
 			done.warnings[i] = s.result.warnings

@@ -13,13 +13,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// report writes the status, if it says something new, and the Events of a pass.
+// report writes the status, if it says something new, and then makes the Events of the pass. Those that could not be made because the
+// status could not be written are made when it is: the next pass finds everything done, and has nothing to warn of.
 func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, done outcome) error {
-	c.warn(plan, done)
-	changes := changes(plan, next)
-	if len(changes) == 0 {
-		return nil
+	c.memory.warned(plan, done.warnings)
+	if changes := changes(plan, next); len(changes) > 0 {
+		if err := c.write(ctx, plan, changes); err != nil {
+			return err
+		}
 	}
+	c.warn(plan, c.memory.untold(plan))
+	return nil
+}
+
+func (c *Controller) write(ctx context.Context, plan *v1alpha1.InstallPlan, changes []operation) error {
 	patch, err := json.Marshal(append(changes, operation{Op: "replace", Path: "/metadata/resourceVersion", Value: plan.ResourceVersion}))
 	if err != nil {
 		return fmt.Errorf("encode the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
@@ -43,7 +50,7 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
+	Value any    `json:"value"`
 }
 
 // changes are the operations from the status of a plan to the next one. A plan may hold hundreds of steps with their manifests: only
@@ -53,8 +60,8 @@ func changes(plan *v1alpha1.InstallPlan, next planStatus) []operation {
 	set := func(field string, old, new any, empty bool) {
 		switch {
 		case equality.Semantic.DeepEqual(old, new):
-		case empty:
-			ops = append(ops, operation{Op: "remove", Path: "/status/" + field})
+		case empty: // what another manager has removed meanwhile cannot be removed; that it has is for the resource version to say
+			ops = append(ops, operation{Op: "add", Path: "/status/" + field, Value: ""}, operation{Op: "remove", Path: "/status/" + field})
 		default:
 			ops = append(ops, operation{Op: "add", Path: "/status/" + field, Value: new}) // add replaces a member that exists
 		}

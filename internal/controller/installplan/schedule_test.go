@@ -29,11 +29,11 @@ func (m *moody) Steps(_ context.Context, namespace string, lookup v1alpha1.Bundl
 	if !m.willing {
 		switch m.rng.IntN(3) {
 		case 0:
-			return nil, &fetchError{lookup.Identifier, unpack.State{}}
+			return nil, &fetchError{name: lookup.Identifier, state: unpack.State{}}
 		case 1:
-			return nil, &fetchError{lookup.Identifier, unpack.State{Slow: "1 of 2 MiB after 5s"}}
+			return nil, &fetchError{name: lookup.Identifier, state: unpack.State{Slow: "1 of 2 MiB after 5s"}}
 		case 2:
-			return nil, &fetchError{lookup.Identifier, unpack.State{Err: errors.New("registry says no"), RetryAt: m.clock().Add(time.Second)}}
+			return nil, &fetchError{name: lookup.Identifier, state: unpack.State{Err: errors.New("registry says no"), RetryAt: m.clock().Add(time.Second)}}
 		}
 	}
 	manifests := m.bundles[lookup.Identifier].manifests()

@@ -106,18 +106,6 @@ func (c *Controller) waitingFor(ctx context.Context, o client.Object) []reconcil
 	})
 }
 
-// limitedBy maps RBAC objects and service accounts to the plans that may have been denied something. Those of the cluster concern all
-// namespaces.
-func (c *Controller) limitedBy(ctx context.Context, o client.Object) []reconcile.Request {
-	requests := c.plans(ctx, o.GetNamespace(), func(p *v1alpha1.InstallPlan) bool {
-		return p.Status.AttenuatedServiceAccountRef != nil && (unfinished(p) || p.Status.Phase == v1alpha1.InstallPlanPhaseFailed)
-	})
-	for _, r := range requests {
-		c.memory.nudge(r.NamespacedName)
-	}
-	return requests
-}
-
 func unfinished(p *v1alpha1.InstallPlan) bool {
 	return p.Status.Phase != v1alpha1.InstallPlanPhaseComplete && p.Status.Phase != v1alpha1.InstallPlanPhaseFailed
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -20,12 +19,14 @@ type outcome struct {
 	err       error
 	forbidden bool
 	// lookups are the bundles that had to be had again and are not there, by ClusterServiceVersion.
-	lookups map[string]unpack.State
+	lookups map[string]*fetchError
 	// since is when the first of an unbroken series of passes failed for other reasons.
 	since time.Time
 	// waiting says what steps wait for, and leftOut which were left out for good.
 	waiting string
 	leftOut string
+	// obstacles are objects that kept steps from being done.
+	obstacles []obstacle
 	// warnings are what the API server said besides, by step.
 	warnings map[int][]string
 }

@@ -162,7 +162,7 @@ func TestChangesAreSmall(t *testing.T) {
 	want := []operation{
 		{Op: "add", Path: "/status/plan/1/status", Value: v1alpha1.StepStatusCreated},
 		{Op: "add", Path: "/status/phase", Value: v1alpha1.InstallPlanPhaseComplete},
-		{Op: "remove", Path: "/status/message"},
+		{Op: "add", Path: "/status/message", Value: ""}, {Op: "remove", Path: "/status/message"},
 		{Op: "add", Path: "/status/conditions", Value: after.Conditions},
 	}
 	if diff := cmp.Diff(want, changes(plan, after)); diff != "" {

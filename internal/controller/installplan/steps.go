@@ -94,15 +94,17 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 	case v1alpha1.SubscriptionKind:
 		u.SetAnnotations(withEntry(u.GetAnnotations(), v1alpha1.GeneratedByAnnotation, x.plan.Name))
 	case serviceAccountKind:
-		o.Adjust = apply.Share
+		o.Adjust = shareAccount
 	}
 	u.SetNamespace(x.plan.Namespace)
 	if s.rule.policy == apply.CreateOnly {
+		o.Displaces = isCopiedOperator
 		return o
 	}
 	if s.step.Resource.Kind != serviceAccountKind {
-		o.Claim = x.claim
+		o.Claim = x.claim(ctx, s)
 	}
+	o.Predecessors = predecessors
 	if s.rule.wave == belongings {
 		u.SetOwnerReferences([]metav1.OwnerReference{ownerReference(s.step.Resolving)})
 		return o
@@ -115,6 +117,24 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 		v1alpha1.OwnerKindLabel:      v1alpha1.ClusterServiceVersionKind,
 	})
 	return o
+}
+
+// shareAccount is the Adjust of a ServiceAccount, which several operators may use. One that a user made is used as well, but stays the
+// user's: an owner reference, as its only one, would have it removed with the operator, and the label would say that it may be owned.
+func shareAccount(wanted, live *unstructured.Unstructured) error {
+	if live != nil && len(live.GetOwnerReferences()) == 0 && live.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue {
+		wanted.SetOwnerReferences(nil)
+		labels := wanted.GetLabels()
+		delete(labels, v1alpha1.ManagedLabel)
+		wanted.SetLabels(labels)
+	}
+	return apply.Share(wanted, live)
+}
+
+// isCopiedOperator says whether an object is the copy of an operator of another namespace, whose place an operator takes that is
+// installed in this one.
+func isCopiedOperator(live *unstructured.Unstructured) bool {
+	return live.GetKind() == v1alpha1.ClusterServiceVersionKind && v1alpha1.IsCopied(live)
 }
 
 // ownerReference is to a ClusterServiceVersion; the engine knows its UID.

@@ -279,6 +279,7 @@ kind: ClusterServiceVersion
 metadata: {name: op.v1, namespace: ns}
 spec:
   displayName: Op
+  installModes: [{type: AllNamespaces, supported: true}]
   install: {strategy: deployment, spec: {deployments: []}}
   customresourcedefinitions: {owned: [{name: widgets.example.com, version: v1, kind: Widget}]}`
 	crdYAML = `

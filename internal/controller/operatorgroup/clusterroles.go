@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // groupKind is the value of the owner kind label.
@@ -80,16 +80,12 @@ func roleName(group types.NamespacedName, suffix string) string {
 	return prefix + group.Name[:min(len(group.Name), room)] + tail
 }
 
-// providedAPIs reads the annotation of the group: Kind.version.group, separated by commas, in any order. What cannot be
-// read is left out.
+// providedAPIs reads the annotation of the group. What cannot be read is left out.
 func providedAPIs(group *v1.OperatorGroup) []catalog.GVK {
 	var apis []catalog.GVK
-	items := strings.Split(strings.ReplaceAll(group.Annotations[v1alpha1.ProvidedAPIsAnnotation], " ", ""), ",")
-	for _, item := range sortedSet(items) {
-		kind, rest, _ := strings.Cut(item, ".")
-		version, apiGroup, _ := strings.Cut(rest, ".")
-		if kind != "" && version != "" && apiGroup != "" {
-			apis = append(apis, catalog.GVK{Group: apiGroup, Version: version, Kind: kind})
+	for _, item := range tenancy.AnnotatedOn(group).Sorted() {
+		if api, ok := tenancy.ParseAPI(item); ok {
+			apis = append(apis, catalog.GVK{Group: api.Group, Version: api.Version, Kind: api.Kind})
 		}
 	}
 	return apis

@@ -19,7 +19,9 @@ const fieldManager = client.FieldOwner("fairlead-operatorgroup")
 
 // Controller reconciles OperatorGroups. Its client reads from caches that have the indexes of setup.go.
 type Controller struct {
-	client     client.Client
+	client client.Client
+	// live asks the cluster before APIs are claimed; the caches may not show yet what other groups have claimed.
+	live       client.Reader
 	clock      clock.PassiveClock
 	namespaces []string // those that the manager is limited to, if any
 }
@@ -38,13 +40,22 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	acted := c.act(ctx, group, seen)
-	reported := c.report(ctx, group, seen)
-	if apierrors.IsConflict(reported) {
+	group, err = c.tell(ctx, group, seen)
+	if apierrors.IsConflict(err) {
 		// The cached group was not the latest: the event of its newer version wakes the controller up.
-		return reconcile.Result{}, acted
+		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, errors.Join(acted, reported)
+	return reconcile.Result{}, errors.Join(err, c.act(ctx, group, seen))
+}
+
+// tell writes what the group itself says: its status, and which APIs its operators provide in its target namespaces. It
+// returns the group as it is afterwards.
+func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
+	group, err := c.report(ctx, group, seen)
+	if err != nil {
+		return group, err
+	}
+	return c.claim(ctx, group, seen)
 }
 
 // act brings everything around the group up to date. The labels of the namespaces come before the ClusterRoles, which
@@ -58,17 +69,17 @@ func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *obs
 }
 
 // report writes the status, if it changes.
-func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
 	updated := group.DeepCopy()
 	updated.Status = status(group, seen, c.clock.Now())
 	if sameStatus(&group.Status, &updated.Status) {
-		return nil
+		return group, nil
 	}
 	patch := client.MergeFromWithOptions(group, client.MergeFromWithOptimisticLock{})
 	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
-		return fmt.Errorf("write the status of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
+		return group, fmt.Errorf("write the status of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
 	}
-	return nil
+	return updated, nil
 }
 
 // cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID.

@@ -29,13 +29,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 const ns = "operators"
 
 var testScheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, v1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
@@ -62,7 +63,7 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 		builder.WithIndex(i.object, i.name, i.values)
 	}
 	k.client = builder.Build()
-	k.c = &Controller{client: k.client, clock: k.clock}
+	k.c = &Controller{client: k.client, live: k.client, clock: k.clock}
 	return k
 }
 
@@ -350,7 +351,7 @@ func TestNamespaceLabels(t *testing.T) {
 }
 
 func TestClusterRoles(t *testing.T) {
-	group := newGroup("global-operators", v1.OperatorGroupSpec{})
+	group := newGroup("global-operators", v1.OperatorGroupSpec{StaticProvidedAPIs: true})
 	group.Annotations = map[string]string{"olm.providedAPIs": "EtcdCluster.v1beta2.etcd.database.coreos.com, Ghost.v1alpha1.ghouls,nonsense,Ghost.v1alpha1.ghouls,.v1.x,A.b."}
 	k := newCluster(t, group)
 	k.pass("global-operators")

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // observed is what the controller read about a group.
@@ -29,6 +30,9 @@ type observed struct {
 	account *metav1.PartialObjectMetadata
 	// roles are the ClusterRoles that belong to the group, or to a group that had its name before.
 	roles []rbacv1.ClusterRole
+	// members are the ClusterServiceVersions of the namespace, rivals the groups that list an API of theirs.
+	members []v1alpha1.ClusterServiceVersion
+	rivals  []*v1.OperatorGroup
 }
 
 func (c *Controller) observe(ctx context.Context, group *v1.OperatorGroup) (*observed, error) {
@@ -49,6 +53,9 @@ func (c *Controller) observe(ctx context.Context, group *v1.OperatorGroup) (*obs
 	}
 	seen.targets, seen.invalid = targets(&group.Spec, namespaces)
 	if seen.account, err = c.readAccount(ctx, group); err != nil {
+		return nil, err
+	}
+	if err := c.observeMembers(ctx, group, seen); err != nil {
 		return nil, err
 	}
 	seen.roles, err = c.rolesOf(ctx, client.ObjectKeyFromObject(group))

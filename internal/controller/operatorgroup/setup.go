@@ -15,15 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // Names of the cache indexes.
 const (
 	indexGroupByTarget    = "operatorgroup.target"    // OperatorGroups by target namespace
+	indexGroupByAPI       = "operatorgroup.api"       // OperatorGroups by the APIs that they list
+	indexCSVByAPI         = "operatorgroup.provides"  // ClusterServiceVersions by the APIs that they provide
 	indexGroupBySelecting = "operatorgroup.selecting" // OperatorGroups that select by label, under "true"
 	indexRoleByGroup      = "operatorgroup.owner"     // ClusterRoles by owning OperatorGroup, namespace/name
 	indexNamespaceByGroup = "operatorgroup.uid"       // Namespaces by the UID of the OperatorGroups whose label they carry
@@ -36,8 +40,6 @@ type Options struct {
 	// Namespaces are those that the manager is limited to; empty when it manages all. The groups of others are left to
 	// their own managers.
 	Namespaces []string
-	// Workers is how many groups are reconciled at a time; one when zero.
-	Workers int
 }
 
 // Setup adds the controller, its watches and the indexes it reads to the manager. Namespaces and ServiceAccounts are
@@ -51,14 +53,16 @@ func Setup(mgr manager.Manager, o Options) error {
 			return fmt.Errorf("set up the OperatorGroup controller: index %s: %w", i.name, err)
 		}
 	}
-	c := &Controller{client: mgr.GetClient(), clock: o.Clock, namespaces: o.Namespaces}
+	c := &Controller{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: o.Clock, namespaces: o.Namespaces}
 	err := builder.ControllerManagedBy(mgr).Named("operatorgroup").
 		For(&v1.OperatorGroup{}).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.siblings)).
+		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.rivals)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfNamespace)).
 		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
 		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(c.groupOfRole)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: max(o.Workers, 1)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}). // see claim
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the OperatorGroup controller: %w", err)
@@ -81,6 +85,10 @@ func indexes() []index {
 			group := o.(*v1.OperatorGroup)
 			return sortedSet(slices.Concat(group.Spec.TargetNamespaces, group.Status.Namespaces))
 		}},
+		{&v1.OperatorGroup{}, indexGroupByAPI, func(o client.Object) []string {
+			return tenancy.AnnotatedOn(o.(*v1.OperatorGroup)).Sorted()
+		}},
+		{&v1alpha1.ClusterServiceVersion{}, indexCSVByAPI, providedBy},
 		{&v1.OperatorGroup{}, indexGroupBySelecting, func(o client.Object) []string {
 			if selects(&o.(*v1.OperatorGroup).Spec) {
 				return []string{"true"}
@@ -97,9 +105,23 @@ func indexes() []index {
 	}
 }
 
-// siblings wakes up the other groups of a namespace: whether there are several concerns them all.
+// siblings wakes up the groups of a namespace: whether there are several concerns them all, and so do its operators.
 func (c *Controller) siblings(ctx context.Context, o client.Object) []reconcile.Request {
 	return c.groups(ctx, nil, client.InNamespace(o.GetNamespace()))
+}
+
+// rivals wakes up the groups whose operators provide an API that a group lists, or listed before: they may have to give
+// way, or need no longer.
+func (c *Controller) rivals(ctx context.Context, o client.Object) []reconcile.Request {
+	group, ok := o.(*v1.OperatorGroup)
+	if !ok {
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, namespace := range c.providersOf(ctx, tenancy.AnnotatedOn(group)) {
+		requests = append(requests, c.groups(ctx, nil, client.InNamespace(namespace))...)
+	}
+	return requests
 }
 
 // groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.

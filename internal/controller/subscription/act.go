@@ -13,7 +13,8 @@ import (
 
 // act makes sure that there is an InstallPlan for what each group chose.
 func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
-	ready := map[*group][]unpack.State{}
+	deadline := c.Clock.Now().Add(patience)
+	asked := map[*group][]unpack.Request{} // for all groups before any is waited for
 	for i := range d.groups {
 		g := &d.groups[i]
 		if g.Err != nil {
@@ -26,12 +27,16 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 			continue
 		}
 		if g.installPlan = s.covering(g, c.Clock.Now()); g.installPlan != nil {
-			if err := c.complete(ctx, s, g); err != nil {
+			if err := c.complete(ctx, s, g, deadline); err != nil {
 				return err
 			}
 			continue
 		}
-		bundles := c.fetch(ctx, s, g)
+		asked[g] = c.ask(ctx, s, g)
+	}
+	ready := map[*group][]unpack.State{}
+	for g, requests := range asked {
+		bundles := c.fetch(ctx, g, requests, deadline)
 		if len(g.fetching) == 0 && len(g.failures) == 0 {
 			ready[g] = bundles
 		}
@@ -76,13 +81,13 @@ func (s *state) covering(g *group, now time.Time) *v1alpha1.InstallPlan {
 		if !includes(p.Spec.ClusterServiceVersionNames, names(g.Choices)) {
 			continue
 		}
-		same := p.Annotations[contentAnnotation] == contentOf(g)
+		same := isFor(p, g)
 		switch {
 		case p.Status.Phase == v1alpha1.InstallPlanPhaseComplete:
 		case underWay(p):
 			return p
 		case p.Status.Phase == v1alpha1.InstallPlanPhaseFailed && same:
-			if g.retryAt = failedAt(p).Add(repeatFailed); now.Before(g.retryAt) {
+			if g.retryAt = failedAt(p).Add(standing(p)); now.Before(g.retryAt) {
 				return p
 			}
 			return nil // the newest plan counts: whatever failed before it has had its turn
@@ -92,9 +97,6 @@ func (s *state) covering(g *group, now time.Time) *v1alpha1.InstallPlan {
 	}
 	return nil
 }
-
-// repeatFailed is how long a failed plan stands before another one is made for the same content: its cause may be gone by then.
-const repeatFailed = 5 * time.Minute
 
 func failedAt(p *v1alpha1.InstallPlan) time.Time {
 	if installed := p.Status.GetCondition(v1alpha1.InstallPlanInstalled); installed.LastTransitionTime != nil {
@@ -139,7 +141,7 @@ func (c *Controller) confirm(ctx context.Context, s *state, ready map[*group][]u
 	}
 	for g := range ready {
 		same := slices.ContainsFunc(again.groups, func(other group) bool {
-			return slices.Equal(other.Subscriptions, g.Subscriptions) && slices.Equal(names(other.Choices), names(g.Choices))
+			return slices.Equal(other.Subscriptions, g.Subscriptions) && contentOf(&other) == contentOf(g)
 		})
 		if !same || live.covering(g, c.Clock.Now()) != nil {
 			delete(ready, g)

@@ -15,6 +15,7 @@ var owned = []v1alpha1.SubscriptionConditionType{
 	readyCondition,
 	stalledCondition,
 	heldBackCondition,
+	misreadCondition,
 	v1alpha1.SubscriptionCatalogSourcesUnhealthy,
 	v1alpha1.SubscriptionInstallPlanMissing,
 	v1alpha1.SubscriptionInstallPlanPending,
@@ -43,10 +44,13 @@ func (v view) setConditions(status *v1alpha1.SubscriptionStatus, now metav1.Time
 
 // conditions is all that is to be said. What follows from a catalog that is only being loaded again is repeated as it was.
 func (v view) conditions() []v1alpha1.SubscriptionCondition {
+	all := v.misread()
 	if v.repeats() {
-		return append(v.planConditions(), v.repeated()...)
+		all = append(all, v.planConditions()...)
+		return append(all, v.repeated()...)
 	}
-	all := append(v.ready(), v.catalogs())
+	all = append(all, v.ready()...)
+	all = append(all, v.catalogs())
 	all = append(all, v.planConditions()...)
 	all = append(all, v.decisionConditions()...)
 	all = append(all, v.named(v.heldBack())...)
@@ -76,6 +80,19 @@ const (
 	// stalledCondition is there while nothing goes on until somebody changes something.
 	stalledCondition v1alpha1.SubscriptionConditionType = "Stalled"
 )
+
+// misreadCondition is there while an annotation of the OperatorGroup, which says how the namespace is decided on, says nothing.
+const misreadCondition v1alpha1.SubscriptionConditionType = "AnnotationIgnored"
+
+const reasonNotBoolean = "NeitherTrueNorFalse"
+
+func (v view) misread() []v1alpha1.SubscriptionCondition {
+	notes := v.state.Misread()
+	if len(notes) == 0 {
+		return nil
+	}
+	return []v1alpha1.SubscriptionCondition{isTrue(misreadCondition, reasonNotBoolean, tidy(strings.Join(notes, "; ")))}
+}
 
 // heldBackCondition is there while something newer than what was chosen, or than what stays, cannot be had.
 const heldBackCondition v1alpha1.SubscriptionConditionType = "HeldBack"

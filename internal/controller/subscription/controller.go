@@ -63,16 +63,26 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		c.Metrics.Synced(request.Namespace, nil)
 		return ctrl.Result{}, nil
 	}
+	began := c.Clock.Now()
 	found, err := c.decide(ctx, seen)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	c.resolved(found, c.Clock.Since(began))
 	err = c.act(ctx, seen, found)
 	if err == nil {
 		err = c.collect(ctx, seen)
 	}
 	retry, unreported := c.report(ctx, seen, found)
 	return ctrl.Result{RequeueAfter: retry}, errors.Join(err, unreported)
+}
+
+// resolved records how long a resolution took. That the namespace is looked at again before a plan is written is no second one, and where
+// there is nothing to resolve, as without an OperatorGroup, there is none.
+func (c *Controller) resolved(d *decision, took time.Duration) {
+	if d.broken == "" {
+		c.Metrics.Resolved(took, d.solved())
+	}
 }
 
 // approval is Manual when any Subscription of the group asks for it: a group is approved as a whole.

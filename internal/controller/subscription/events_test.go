@@ -7,9 +7,13 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/observed"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // toldEvents are the Events since it was called last.
@@ -52,13 +56,100 @@ func TestEventOfABundleThatCannotBeHad(t *testing.T) {
 	}
 }
 
+// TestAnnotationsThatSayNothingAreTold: a value that is neither yes nor no is told of, about the OperatorGroup and with every Subscription,
+// also while catalogs are read, until it is corrected.
+func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
+	og := operatorGroup("og")
+	og.Annotations = map[string]string{observed.TogetherAnnotation: "yes", v1alpha1.ExcludeGlobalNamespaceAnnotation: "True"}
+	w := newWorld(t, og, catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
+	told := func(when string, want corev1.ConditionStatus) {
+		t.Helper()
+		for range 2 {
+			w.mustReconcile()
+		}
+		for _, name := range []string{"a", "b"} {
+			c := w.subscription(name).Status.GetCondition(misreadCondition)
+			if c.Status != want {
+				t.Errorf("%s, of %s it is said: %+v", when, name, c)
+			}
+			for _, text := range []string{observed.TogetherAnnotation, v1alpha1.ExcludeGlobalNamespaceAnnotation, `OperatorGroup og has the value "yes"`, `write "true", or take it away`} {
+				if want == corev1.ConditionTrue && !strings.Contains(c.Message, text) {
+					t.Errorf("%q is not in %q", text, c.Message)
+				}
+			}
+		}
+	}
+	told("with values that say nothing", corev1.ConditionTrue)
+	if events := w.toldEvents(); len(events) != 1 || !strings.HasPrefix(events[0], "Warning AnnotationIgnored annotation "+observed.TogetherAnnotation+" of OperatorGroup og ") {
+		t.Errorf("of two Subscriptions, seen twice: %q", events)
+	}
+	served, _ := w.controller.Catalogs.Get(catalogset.Ref{Namespace: ns, Name: "cat"})
+	w.controller.Catalogs = catalogset.New()
+	told("while the catalog is read again", corev1.ConditionTrue)
+	w.publish("cat", served)
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(og), og); err != nil {
+		t.Fatal(err)
+	}
+	og.Annotations = map[string]string{observed.TogetherAnnotation: "false"}
+	if err := w.client.Update(t.Context(), og); err != nil {
+		t.Fatal(err)
+	}
+	told("once they are corrected", corev1.ConditionUnknown)
+	if events := w.toldEvents(); len(events) > 0 {
+		t.Errorf("Events afterwards: %q", events)
+	}
+}
+
+// TestEventsFollowWhatIsWritten: a status that cannot be written is not told of either, but once it can be, and what was deleted meanwhile
+// never.
+func TestEventsFollowWhatIsWritten(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("c", "C", "", "1.0.0"))
+	w.failWrite = 1
+	if err := w.reconcile(); err == nil {
+		t.Fatal("the write did not fail")
+	}
+	if events := w.toldEvents(); len(events) > 0 {
+		t.Errorf("of a status that was not written: %q", events)
+	}
+	w.mustReconcile()
+	if events := w.toldEvents(); len(events) != 1 {
+		t.Errorf("once it was written: %q", events)
+	}
+	w.annotate("a", "operators.fairlead.dev/version-range", "?")
+	w.follow("a", "none")
+	w.before = func(string) { w.before = nil; w.remove(subscribe("a", "a", "")) }
+	w.mustReconcile()
+	if events := w.toldEvents(); len(events) > 0 {
+		t.Errorf("of a Subscription that was deleted meanwhile: %q", events)
+	}
+}
+
+// resolutions is how many a scrape tells of.
+func resolutions(t *testing.T, m prometheus.Collector) (n uint64) {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			n += m.GetSummary().GetSampleCount()
+		}
+	}
+	return n
+}
+
 // TestMetricsFollowTheSubscriptions reads the metrics as a scrape does.
 func TestMetricsFollowTheSubscriptions(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(w.controller.Metrics)
-	read := func() (series []string, count float64, resolutions uint64) {
+	read := func() (series []string, count float64) {
 		families, err := registry.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -68,8 +159,6 @@ func TestMetricsFollowTheSubscriptions(t *testing.T) {
 				switch f.GetName() {
 				case "subscription_count":
 					count = m.GetGauge().GetValue()
-				case "olm_resolution_duration_seconds":
-					resolutions += m.GetSummary().GetSampleCount()
 				case "subscription_sync_total":
 					text := ""
 					for _, l := range m.GetLabel() {
@@ -79,22 +168,22 @@ func TestMetricsFollowTheSubscriptions(t *testing.T) {
 				}
 			}
 		}
-		return series, count, resolutions
+		return series, count
 	}
 	w.mustReconcile()
-	series, count, resolutions := read()
-	if want := []string{"approval=Automatic channel=stable installed= name=a package=a"}; !slices.Equal(series, want) || count != 1 || resolutions == 0 {
-		t.Errorf("before it is installed: %q, %v Subscriptions, %d resolutions", series, count, resolutions)
+	series, count := read()
+	if want := []string{"approval=Automatic channel=stable installed= name=a package=a"}; !slices.Equal(series, want) || count != 1 {
+		t.Errorf("before it is installed: %q, %v Subscriptions", series, count)
 	}
 	w.carryOut(w.onlyPlan())
 	w.change("a", func(s *v1alpha1.Subscription) { s.Spec.InstallPlanApproval = v1alpha1.ApprovalManual })
 	w.mustReconcile()
-	if series, _, _ = read(); !slices.Equal(series, []string{"approval=Manual channel=stable installed=a.v1.0.0 name=a package=a"}) {
+	if series, _ = read(); !slices.Equal(series, []string{"approval=Manual channel=stable installed=a.v1.0.0 name=a package=a"}) {
 		t.Errorf("once it is installed, and its approval is another: %q", series)
 	}
 	w.remove(&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "a"}})
 	w.mustReconcile()
-	if series, count, _ = read(); len(series) > 0 || count != 0 {
+	if series, count = read(); len(series) > 0 || count != 0 {
 		t.Errorf("once it is gone: %q, %v Subscriptions", series, count)
 	}
 }

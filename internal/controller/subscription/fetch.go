@@ -16,12 +16,10 @@ type fetchFailure struct {
 	retryAt time.Time
 }
 
-// fetch asks for the bundles of all choices; they arrive in the background, and those at hand are returned.
-func (c *Controller) fetch(ctx context.Context, s *state, g *group) []unpack.State {
-	deadline := c.Clock.Now().Add(patience)
-	bundles := make([]unpack.State, len(g.Choices))
+// ask starts to fetch the bundles of all choices; they arrive in the background.
+func (c *Controller) ask(ctx context.Context, s *state, g *group) []unpack.Request {
 	requests := make([]unpack.Request, len(g.Choices))
-	for i, choice := range g.Choices { // start all of them before waiting for any
+	for i, choice := range g.Choices {
 		request, err := c.bundleRequest(ctx, s, choice)
 		if err != nil {
 			g.failures = append(g.failures, fetchFailure{name: choice.Bundle.Name, err: err, retryAt: c.Clock.Now().Add(retrySecrets)})
@@ -30,6 +28,12 @@ func (c *Controller) fetch(ctx context.Context, s *state, g *group) []unpack.Sta
 		requests[i] = request
 		c.Unpacker.Get(ctx, request, 0)
 	}
+	return requests
+}
+
+// fetch returns the bundles that were asked for as far as they are at hand, and waits for the others until the deadline.
+func (c *Controller) fetch(ctx context.Context, g *group, requests []unpack.Request, deadline time.Time) []unpack.State {
+	bundles := make([]unpack.State, len(requests))
 	for i := range requests {
 		if requests[i].Name == "" {
 			continue

@@ -3,12 +3,14 @@ package subscription
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -41,24 +43,29 @@ type world struct {
 	client     client.Client
 	controller *Controller
 	clock      *clocktesting.FakeClock
-	blobs      blobs
 	events     *record.FakeRecorder
+	mutex      sync.Mutex // of what writes leave behind
 	writes     []string
 	kubernetes semver.Version
-	tamper     func(*group) // changes the decision, where a test asks for that
+	tamper     func(*group)      // changes the decision, where a test asks for that
+	before     func(what string) // is called before each write, where a test asks for that
 	// failWrite, when set, makes the nth write from now fail before it happens.
 	failWrite int
 }
 
-type blobs map[string][]byte
+// blobs is a content store in memory.
+type blobs struct{ sync.Map }
 
-func (b blobs) Put(_ context.Context, data []byte) (string, error) {
-	digest := fmt.Sprintf("sha256:%d", len(b))
-	b[digest] = data
+func (b *blobs) Put(_ context.Context, data []byte) (string, error) {
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+	b.Store(digest, data)
 	return digest, nil
 }
 
-func (b blobs) Get(_ context.Context, digest string) ([]byte, error) { return b[digest], nil }
+func (b *blobs) Get(_ context.Context, digest string) ([]byte, error) {
+	data, _ := b.Load(digest)
+	return data.([]byte), nil
+}
 
 var errKilled = errors.New("killed")
 
@@ -70,7 +77,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), blobs: blobs{}}
+	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
 	for i, o := range objects {
 		o.SetUID(types.UID(fmt.Sprintf("uid-%d", i)))
 	}
@@ -79,7 +86,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.events = record.NewFakeRecorder(100_000)
 	w.controller = &Controller{client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
-		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: w.blobs}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
+		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
 	w.controller.Unpacker = unpack.New(nil, realTime{w.clock}, func() {})
 	return w
@@ -92,6 +99,11 @@ func (realTime) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 func (w *world) interceptor() interceptor.Funcs {
 	write := func(what string) error {
+		if w.before != nil {
+			w.before(what)
+		}
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
 		if w.failWrite > 0 {
 			if w.failWrite--; w.failWrite == 0 {
 				return errKilled

@@ -3,11 +3,12 @@ package subscription
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/unpack"
@@ -39,19 +40,13 @@ func contentOf(g *group) string {
 // maxDecision bounds the record of a decision on a plan, in bytes. All annotations of an object together may have 256 KiB.
 const maxDecision = 64 << 10
 
-// decisionOf records what the decision rests on, and its outcome. Of a decision on very much, what was installed is left out.
+// decisionOf records what the decision rests on, and its outcome.
 func decisionOf(g *group) string {
-	record := g.Record
-	for {
-		text, err := json.Marshal(record)
-		if err != nil {
-			return fmt.Sprintf("the decision cannot be recorded: %v", err)
-		}
-		if len(text) <= maxDecision || record.Installed == nil {
-			return string(text)
-		}
-		record.Installed = nil
+	text, err := g.Record.Text(maxDecision)
+	if err != nil {
+		return err.Error()
 	}
+	return text
 }
 
 // create writes the plan of a group: the object first, its content with the status. Its name follows from what it is for, so
@@ -72,6 +67,9 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []u
 			Generation:                 s.nextGeneration(),
 		},
 	}
+	if n := s.attempt(g); n > 1 {
+		p.Annotations[attemptAnnotation] = strconv.Itoa(n)
+	}
 	p.Name = planName(p)
 	status, err := c.content(ctx, s, g, p, bundles)
 	if err != nil {
@@ -80,8 +78,7 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []u
 	}
 	err = c.client.Create(ctx, p, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
-		// Another manager, or this one before it was stopped, made the same plan: it covers the group when its event arrives.
-		return nil
+		return c.exists(ctx, p)
 	}
 	if err != nil {
 		return fmt.Errorf("create InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
@@ -92,12 +89,12 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []u
 }
 
 // complete fills in the content of a plan that was created and then left without it, because the manager was stopped in between.
-func (c *Controller) complete(ctx context.Context, s *state, g *group) error {
+func (c *Controller) complete(ctx context.Context, s *state, g *group, deadline time.Time) error {
 	p := g.installPlan
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseNone {
 		return nil
 	}
-	bundles := c.fetch(ctx, s, g)
+	bundles := c.fetch(ctx, g, c.ask(ctx, s, g), deadline)
 	if len(g.fetching) > 0 || len(g.failures) > 0 {
 		return nil
 	}
@@ -109,12 +106,19 @@ func (c *Controller) complete(ctx context.Context, s *state, g *group) error {
 	return c.fill(ctx, p, status)
 }
 
+// fill writes the content of a plan that has none. Whoever changed the plan meanwhile, such as another manager that filled it, is not
+// overruled: the event of that change is under way, and the namespace is looked at again.
 func (c *Controller) fill(ctx context.Context, p *v1alpha1.InstallPlan, status v1alpha1.InstallPlanStatus) error {
-	before := p.DeepCopy()
-	p.Status = status
-	if err := c.client.Status().Patch(ctx, p, client.MergeFrom(before), fieldOwner); err != nil {
+	filled := p.DeepCopy()
+	filled.Status = status
+	err := c.client.Status().Patch(ctx, filled, client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
 		return fmt.Errorf("write the steps of InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
 	}
+	*p = *filled
 	return nil
 }
 

@@ -20,6 +20,7 @@ func (v view) planConditions() []v1alpha1.SubscriptionCondition {
 	switch {
 	case v.idle != "":
 		return nil
+	case v.failed() && v.waits(): // until somebody approves what comes next, what runs counts
 	case v.planned() || v.pending() || v.half(): // of any other plan nothing is wanted any more
 		if c, some := v1alpha1.NewInstallPlanCondition(&v.plan.Status); some {
 			c.Message = tidy(cmp.Or(c.Message, v.plan.Status.Message))

@@ -28,7 +28,7 @@ func (v view) repeated() []v1alpha1.SubscriptionCondition {
 	var kept []v1alpha1.SubscriptionCondition
 	for _, c := range v.sub.Status.Conditions {
 		switch c.Type {
-		case v1alpha1.SubscriptionInstallPlanMissing, v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed:
+		case v1alpha1.SubscriptionInstallPlanMissing, v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed, misreadCondition:
 			continue // found anew
 		case readyCondition, stalledCondition:
 			if anew {

@@ -11,11 +11,12 @@ import (
 	"fairlead.dev/fairlead/resolve"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // report writes the status of every Subscription about which there is something new to say, and returns when bundles that could
-// not be fetched are due to be tried again.
+// not be fetched are due to be tried again. Events and metrics follow what was written.
 func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Duration, error) {
 	now := c.Clock.Now()
 	var failures []error
@@ -25,18 +26,27 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		before := &s.Subscriptions[i]
 		after := before.DeepCopy()
 		after.Status = d.view(s, before).status(now)
-		counted = append(counted, countedAs(after))
-		if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		err := c.publish(ctx, before, after)
+		switch {
+		case apierrors.IsNotFound(err): // it was deleted meanwhile: nobody is to be told of it
 			continue
-		}
-		if err := c.client.Status().Patch(ctx, after, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
+		case err != nil:
 			failures = append(failures, fmt.Errorf("write the status of Subscription %s/%s: %w", s.Name, before.Name, err))
-			continue
+			after = before
 		}
-		c.tell(before, after, told)
+		c.tell(s, before, after, told)
+		counted = append(counted, countedAs(after))
 	}
 	c.Metrics.Synced(s.Name, counted)
 	return d.retry(now), errors.Join(failures...)
+}
+
+// publish writes a status that says something new.
+func (c *Controller) publish(ctx context.Context, before, after *v1alpha1.Subscription) error {
+	if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	return c.client.Status().Patch(ctx, after, client.MergeFrom(before), fieldOwner)
 }
 
 // countedAs is what is counted of a Subscription.

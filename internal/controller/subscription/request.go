@@ -3,6 +3,7 @@ package subscription
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -44,18 +45,19 @@ func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 	}
 	input, idle := s.Input()
 	found.idle = idle
-	began := c.Clock.Now()
 	result, err := plan.Namespace(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("decide on the operators of namespace %s: %w", s.Name, err)
 	}
-	solved := true
 	for _, g := range result.Groups {
 		found.groups = append(found.groups, group{Group: g})
-		solved = solved && g.Err == nil
 	}
-	c.Metrics.Resolved(c.Clock.Since(began), solved)
 	return found, nil
+}
+
+// solved tells whether every group has an answer.
+func (d *decision) solved() bool {
+	return !slices.ContainsFunc(d.groups, func(g group) bool { return g.Err != nil })
 }
 
 func operatorGroupAdvice(s *state, n int) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/plan"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // kstatus says what sigs.k8s.io/cli-utils/pkg/kstatus says of an object of a kind that it does not know, by its documented rules.
@@ -108,8 +110,13 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 		"the operator runs":                   {"", installed, "True Installed", "Current", "Healthy", "Healthy"},
 		"the operator was deleted": {"", func(w *world) { installed(w); w.mustReconcile(); w.removeCSV("a.v1.0.0") },
 			"False OperatorDeleted", "Failed", "Degraded", "Degraded"},
-		"an upgrade is carried out":         {"", newer, "False InstallPlanPending", "InProgress", "Progressing", "Progressing"},
-		"an upgrade waits for approval":     {v1alpha1.ApprovalManual, newer, "True RequiresApproval", "Current", "Progressing", "Healthy"},
+		"an upgrade is carried out":     {"", newer, "False InstallPlanPending", "InProgress", "Progressing", "Progressing"},
+		"an upgrade waits for approval": {v1alpha1.ApprovalManual, newer, "True RequiresApproval", "Current", "Progressing", "Healthy"},
+		"a failed operator's upgrade waits for approval": {v1alpha1.ApprovalManual, func(w *world) {
+			newer(w)
+			w.failForward()
+			w.setCSVPhase("a.v1.0.0", v1alpha1.CSVPhaseFailed)
+		}, "False Failed", "Failed", "Degraded", "Degraded"},
 		"an upgrade failed":                 {"", func(w *world) { newer(w); w.mustReconcile(); w.fail(w.newestPlan()) }, "False InstallPlanFailed", "Failed", "Degraded", "Degraded"},
 		"an upgrade is held back":           {"", func(w *world) { newer(w); w.annotate("a", plan.VersionRangeAnnotation, "<1.1.0") }, "True Installed", "Current", "Healthy", "Healthy"},
 		"its version range cannot be read":  {"", func(w *world) { newer(w); w.annotate("a", plan.VersionRangeAnnotation, "one") }, "True Installed", "Current", "Healthy", "Healthy"},
@@ -148,6 +155,19 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 			t.Errorf("kstatus says %s of an old verdict", got)
 		}
 	})
+}
+
+// failForward lets operators that failed be upgraded.
+func (w *world) failForward() {
+	w.t.Helper()
+	og := operatorGroup("og")
+	if err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(og), og); err != nil {
+		w.t.Fatal(err)
+	}
+	og.Spec.UpgradeStrategy = operatorsv1.UpgradeStrategyUnsafeFailForward
+	if err := w.client.Update(w.t.Context(), og); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // tampered writes the status that follows when the decision for the namespace is changed.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/resolve"
@@ -95,15 +96,30 @@ func (v view) planObstacle() (verdict, bool) {
 	name := v.plan.Name
 	switch v.plan.Status.Phase {
 	case v1alpha1.InstallPlanPhaseRequiresApproval: // what already runs goes on running until somebody wants something newer
-		return verdict{ready: v.running(), reason: "RequiresApproval", message: fmt.Sprintf("InstallPlan %s would install %s; set its spec.approved to true to go on",
-			name, strings.Join(v.plan.Spec.ClusterServiceVersionNames, ", "))}, true
+		message := fmt.Sprintf("InstallPlan %s would install %s; set its spec.approved to true to go on", name, strings.Join(v.plan.Spec.ClusterServiceVersionNames, ", "))
+		if v.failed() {
+			return verdict{stalled: true, reason: string(v1alpha1.CSVPhaseFailed), message: v.notRunning() + "; " + message}, true
+		}
+		return verdict{ready: v.running(), reason: "RequiresApproval", message: message}, true
 	case v1alpha1.InstallPlanPhaseFailed:
-		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; it is tried again after %s, or at once when you delete it",
-			name, planMessage(v.plan), repeatFailed)}, true
+		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; %s", name, planMessage(v.plan), v.nextAttempt())}, true
 	case v1alpha1.InstallPlanPhaseComplete:
 		return verdict{}, false
 	}
 	return verdict{reason: "InstallPlanPending", message: fmt.Sprintf("InstallPlan %s is being carried out%s", name, prefixed(": ", planMessage(v.plan)))}, true
+}
+
+// nextAttempt says when a plan that failed is followed by another one. It gives the time rather than the pause, which is partly over.
+func (v view) nextAttempt() string {
+	approval := v.plan.Spec.Approval
+	if v.group != nil {
+		approval = v.state.approval(v.group.Subscriptions)
+	}
+	at := failedAt(v.plan).Add(standing(v.plan)).UTC().Format(time.RFC3339)
+	if approval == v1alpha1.ApprovalManual {
+		return fmt.Sprintf("another one, which waits for approval, takes its place at %s, or at once when you delete it", at)
+	}
+	return fmt.Sprintf("it is tried again at %s, or at once when you delete it", at)
 }
 
 func planMessage(p *v1alpha1.InstallPlan) string { return tidy(p.Status.Message) }

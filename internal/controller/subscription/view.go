@@ -83,6 +83,11 @@ func (v view) half() bool {
 		slices.Contains(v.plan.Spec.ClusterServiceVersionNames, v.installed.Name)
 }
 
+// waits tells whether its plan waits for approval.
+func (v view) waits() bool {
+	return v.plan != nil && v.plan.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval
+}
+
 // decided tells whether it is known what the Subscription should be: there is an answer, and its catalog was there to be asked.
 func (v view) decided() bool {
 	return v.group != nil && v.group.Err == nil && v.source != nil && v.source.Healthy()

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,9 @@ const managerHelp = `Run the controllers against a cluster: that of a kubeconfig
 
 The content store holds the images of catalogs and bundles. It is a cache and may be lost at any time.`
 
+// globalNamespaceVariable of the environment names the global namespace, whatever the flag says, as it is documented.
+const globalNamespaceVariable = "GLOBAL_CATALOG_NAMESPACE"
+
 // Reach finds a way for the API server at host, which one of the kubeconfigs leads to, to reach this process; nil when it needs none.
 type Reach func(host string, kubeconfigs []string) func(context.Context, netip.AddrPort) (netip.AddrPort, func(), error)
 
@@ -46,6 +50,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 				return err
 			}
 			o.Config, o.Images = config, images
+			o.GlobalNamespace = globalNamespace(o.GlobalNamespace)
 			if reach != nil {
 				o.PackageServer.Route = reach(config.Host, k.Files())
 			}
@@ -66,8 +71,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.BoolVar(&installCRDs, "install-crds", true, "apply the project's CustomResourceDefinitions first")
 	flags.StringVar(&o.StoreDir, "store", "", "directory of the content store (default: one in the user's cache directory)")
 	flags.Int64Var(&o.StoreBytes, "store-bytes", manager.DefaultStoreBytes, "how large the content store may grow, in bytes")
-	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see")
+	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see; the variable GLOBAL_CATALOG_NAMESPACE wins")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
+	flags.StringSliceVar(&o.ProtectedCopiedCSVNamespaces, "protected-copied-csv-namespaces", nil, "namespaces that have copies of ClusterServiceVersions even where the OLMConfig disables these")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", "0", "host:port to serve metrics on, 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
 	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
@@ -84,6 +90,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.IntVarP(&verbosity, "verbosity", "v", 0, "log more: 1 what is done, 2 and more for finding errors")
 	return cmd
 }
+
+// globalNamespace is the one that the environment names, else that of the flag.
+func globalNamespace(flag string) string { return cmp.Or(os.Getenv(globalNamespaceVariable), flag) }
 
 func run(ctx context.Context, log io.Writer, o manager.Options, installCRDs bool) error {
 	if installCRDs {

@@ -2,8 +2,6 @@ package registration
 
 import (
 	"bytes"
-	"crypto/x509"
-	"encoding/pem"
 	"sync"
 
 	"fairlead.dev/fairlead/internal/certs"
@@ -55,20 +53,4 @@ func (c *Certificate) set(s certs.Serving) {
 
 func same(a, b certs.Serving) bool {
 	return bytes.Equal(a.Certificate, b.Certificate) && bytes.Equal(a.Key, b.Key)
-}
-
-// union lists certificates, each once; what is none is left out.
-func union(lists ...[]byte) []byte {
-	seen := map[string]bool{}
-	var all []byte
-	for _, rest := range lists {
-		for block, rest := pem.Decode(rest); block != nil; block, rest = pem.Decode(rest) {
-			if _, err := x509.ParseCertificate(block.Bytes); err != nil || seen[string(block.Bytes)] {
-				continue
-			}
-			seen[string(block.Bytes)] = true
-			all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: block.Bytes})...)
-		}
-	}
-	return all
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -25,10 +26,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 )
 
@@ -44,6 +48,8 @@ type process struct {
 	server    *packageserver.Server
 	shown     *registration.Certificate
 	stop      func() error
+	// kill ends it as a lost node does: nothing of it is heard any more.
+	kill func()
 }
 
 var (
@@ -54,22 +60,44 @@ var (
 // oneCatalog is a cluster with one global catalog.
 type oneCatalog struct{ namespace string }
 
-func (c oneCatalog) CatalogSources(_ context.Context, namespace string) ([]v1alpha1.CatalogSource, error) {
-	if namespace != "" && namespace != c.namespace {
-		return nil, nil
-	}
+func (c oneCatalog) CatalogSources(context.Context) ([]v1alpha1.CatalogSource, error) {
 	source := v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "global", CreationTimestamp: metav1.Now()}}
 	source.Spec.DisplayName = "The catalog"
 	return []v1alpha1.CatalogSource{source}, nil
 }
 
-func (oneCatalog) ExcludesGlobal(context.Context, string) (bool, error) { return false, nil }
+func (oneCatalog) WithoutGlobal(context.Context) (map[string]bool, error) { return nil, nil }
 
 // start runs a package server whose certificates live shorter than usual where life is given.
 func start(t *testing.T, life, overlap time.Duration) *process {
 	t.Helper()
+	return startIn(t, devcluster.Namespace(t), life, overlap)
+}
+
+// cut is a way to the API server that can be cut.
+type cut struct {
+	http.RoundTripper
+	done atomic.Bool
+}
+
+func (c *cut) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.done.Load() {
+		return nil, errors.New("this process is dead")
+	}
+	return c.RoundTripper.RoundTrip(r)
+}
+
+// startIn runs a package server beside others of a namespace.
+func startIn(t *testing.T, namespace string, life, overlap time.Duration) *process {
+	t.Helper()
 	config := devcluster.Config()
-	p := &process{t: t, namespace: devcluster.Namespace(t), contents: catalogset.New(), client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
+	own, way := rest.CopyConfig(config), &cut{}
+	own.Wrap(func(to http.RoundTripper) http.RoundTripper {
+		way.RoundTripper = to
+		return way
+	})
+	p := &process{t: t, namespace: namespace, contents: catalogset.New(), client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
+	t.Cleanup(p.sweep)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +105,7 @@ func start(t *testing.T, life, overlap time.Duration) *process {
 	local := listener.Addr().(*net.TCPAddr).AddrPort()
 	at := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.3"), local.Port())
 	devcluster.Route(t, at.String(), local.String())
-	registered, err := registration.New(registration.Options{REST: config, Namespace: p.namespace, Address: at, Clock: clock.RealClock{},
+	registered, err := registration.New(registration.Options{REST: own, Namespace: p.namespace, Address: at, Reached: local, Clock: clock.RealClock{},
 		Life: life, Overlap: overlap, Log: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
@@ -87,18 +115,36 @@ func start(t *testing.T, life, overlap time.Duration) *process {
 	}
 	p.shown = registered.Certificate()
 	p.server, err = packageserver.New(t.Context(), packageserver.Config{REST: config, Cluster: oneCatalog{p.namespace}, Contents: p.contents,
-		GlobalNamespace: p.namespace, Listener: listener, Certificate: p.shown, Start: time.Now()})
+		GlobalNamespace: p.namespace, Listener: listener, Certificate: p.shown, Clock: clock.RealClock{}, Log: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.contents.OnChange(func(catalogset.Ref) { p.server.Changed() })
 	p.publish("1.0.0")
+	if err := p.server.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	p.run(registered)
+	p.kill = func() {
+		way.done.Store(true)
+		_ = p.stop() // which fails to withdraw anything: there is no way any more
+	}
 	p.eventually("the API server to serve packages", func() error {
 		_, err := p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{})
 		return err
 	})
 	return p
+}
+
+// sweep removes what a failed test has left: other tests need a cluster in which namespaces can be deleted.
+func (p *process) sweep() {
+	left, err := p.dynamic.Resource(apiServices).Get(context.Background(), registration.APIServiceName, metav1.GetOptions{})
+	if err != nil {
+		return
+	}
+	if namespace, _, _ := unstructured.NestedString(left.Object, "spec", "service", "namespace"); namespace == p.namespace && p.t.Failed() {
+		_ = p.dynamic.Resource(apiServices).Delete(context.Background(), registration.APIServiceName, metav1.DeleteOptions{})
+	}
 }
 
 // run begins to serve; stop ends that as a manager does.
@@ -240,20 +286,127 @@ func TestNamespacesGoWithoutTheServer(t *testing.T) {
 	if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), registration.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Fatalf("the APIService is there without a server: %v", err)
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace + "-goes"}}
-	if _, err := p.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	p.deletes(p.namespace + "-goes")
+}
+
+// deletes creates a namespace and waits until it is deleted again.
+func (p *process) deletes(name string) {
+	p.t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := p.client.CoreV1().Namespaces().Create(p.t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		p.t.Fatal(err)
 	}
-	if err := p.client.CoreV1().Namespaces().Delete(t.Context(), namespace.Name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
+	if err := p.client.CoreV1().Namespaces().Delete(p.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		p.t.Fatal(err)
 	}
+	p.gone(name)
+}
+
+func (p *process) gone(namespace string) {
+	p.t.Helper()
 	p.eventually("the namespace to be gone", func() error {
-		_, err := p.client.CoreV1().Namespaces().Get(t.Context(), namespace.Name, metav1.GetOptions{})
+		live, err := p.client.CoreV1().Namespaces().Get(p.t.Context(), namespace, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is still there: %w", err)
+		return errors.Join(err, fmt.Errorf("it is still there: %+v", live.Status))
 	})
+}
+
+// endpoints are how many processes the API server is led to.
+func (p *process) endpoints() (int, error) {
+	list, err := p.client.DiscoveryV1().EndpointSlices(p.namespace).List(p.t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + registration.ServiceName})
+	return len(list.Items), err
+}
+
+// TestOneOfTwoIsKilled asks all the time while one process dies and another begins: requests fail only until the endpoint of the dead one is
+// removed. The last one to be killed leaves the API behind, and the next one that begins takes it away before anything else.
+func TestOneOfTwoIsKilled(t *testing.T) {
+	one := start(t, 0, 0)
+	two := startIn(t, one.namespace, 0, 0)
+	two.eventually("both to serve", func() error {
+		if n, err := two.endpoints(); n != 2 || err != nil {
+			return fmt.Errorf("%d endpoints, %w", n, err)
+		}
+		return nil
+	})
+	get := func() error {
+		_, err := two.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{})
+		return err
+	}
+	for range 50 {
+		if err := get(); err != nil {
+			t.Fatalf("while both serve: %v", err)
+		}
+	}
+	killed := time.Now()
+	one.kill()
+	failed, lastFailure, removed := 0, killed, time.Time{}
+	for asked, fine := 0, 0; fine < 200; asked++ {
+		if n, err := two.endpoints(); err == nil && n == 1 && removed.IsZero() {
+			removed = time.Now()
+		}
+		if get() == nil {
+			if !removed.IsZero() {
+				fine++
+			}
+		} else {
+			failed, lastFailure, fine = failed+1, time.Now(), 0
+		}
+		if time.Since(killed) > time.Minute {
+			t.Fatalf("%d of %d requests failed; the endpoint was removed after %s", failed, asked, removed.Sub(killed))
+		}
+	}
+	t.Logf("the endpoint was removed %s after the kill, %d requests failed, the last after %s", removed.Sub(killed).Round(time.Millisecond), failed, lastFailure.Sub(killed).Round(time.Millisecond))
+	if late := lastFailure.Sub(removed); late > 5*time.Second {
+		t.Errorf("requests fail for %s after the endpoint was removed", late)
+	}
+	one.deletes(one.namespace + "-goes") // with one of two left
+	two.kill()
+	three := startIn(t, one.namespace, 0, 0)
+	three.deletes(one.namespace + "-goes-too")
+	if err := three.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestItsOwnNamespace is deleted while the server is in it.
+func TestItsOwnNamespace(t *testing.T) {
+	devcluster.Namespace(t) // waits for the cluster
+	p := startIn(t, "packages-go", 0, 0)
+	if err := p.client.CoreV1().Namespaces().Delete(t.Context(), p.namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.gone(p.namespace)
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInformer follows packages with the machinery that controllers use, through the API server.
+func TestInformer(t *testing.T) {
+	p := start(t, 0, 0)
+	informers := dynamicinformer.NewFilteredDynamicSharedInformerFactory(p.dynamic, 0, "default", nil)
+	store := informers.ForResource(packages)
+	informers.Start(t.Context().Done())
+	if !cache.WaitForCacheSync(t.Context().Done(), store.Informer().HasSynced) {
+		t.Fatal("the packages are not there")
+	}
+	for i := range 5 {
+		version := fmt.Sprintf("1.%d.0", i)
+		p.publish(version)
+		p.eventually("version "+version, func() error {
+			object, err := store.Lister().ByNamespace("default").Get("p")
+			if err != nil {
+				return err
+			}
+			channels, _, err := unstructured.NestedSlice(object.(*unstructured.Unstructured).Object, "status", "channels")
+			if err == nil && (len(channels) != 1 || channels[0].(map[string]any)["currentCSV"] != "p.v"+version) {
+				err = fmt.Errorf("%v", channels)
+			}
+			return err
+		})
+	}
 }
 
 // TestRegistrationHeals deletes everything that leads to the server, one after the other.

@@ -25,6 +25,8 @@ const (
 
 	servicePort = 443
 	portName    = "https"
+	// reachedAt is the annotation of an EndpointSlice with the address at which other processes ask whether that one serves.
+	reachedAt = "packages.fairlead.dev/reached-at"
 	// sliceManager marks the EndpointSlices that no controller of Kubernetes is to touch.
 	sliceManager = "fairlead.dev"
 )
@@ -78,7 +80,7 @@ func object(apiVersion, kind, namespace, name string, content map[string]any) *u
 func (o Options) service() *unstructured.Unstructured {
 	return object("v1", "Service", o.Namespace, ServiceName, map[string]any{"spec": map[string]any{
 		"type":  string(corev1.ServiceTypeClusterIP),
-		"ports": []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(servicePort), "targetPort": int64(o.Address.Port())}},
+		"ports": []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(servicePort)}}, // processes may listen on different ports
 	}})
 }
 
@@ -90,6 +92,7 @@ func (o Options) slice() *unstructured.Unstructured {
 		"ports":       []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(o.Address.Port())}},
 	})
 	slice.SetLabels(map[string]string{discoveryv1.LabelServiceName: ServiceName, discoveryv1.LabelManagedBy: sliceManager})
+	slice.SetAnnotations(map[string]string{reachedAt: o.reached().String()})
 	if o.Pod.Name != "" {
 		// It goes with the pod, however that ends.
 		slice.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{

@@ -7,13 +7,20 @@ import (
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/certs"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // attempts bounds how often a certificate is made before its Secret is believed to be somebody else's.
 const attempts = 3
 
-// Prepare makes a certificate that can be shown, where there is none.
+// Prepare puts right what earlier processes have left, and makes a certificate that can be shown, where there is none.
 func (r *Registration) Prepare(ctx context.Context) error {
+	if err := r.Clear(ctx); err != nil {
+		return err
+	}
 	namespace := r.engine.Apply(ctx, []apply.Phase{r.options.namespace()})
 	if err := namespace.Err(); err != nil {
 		return fmt.Errorf("make the namespace of the package server: %w", err)
@@ -26,20 +33,70 @@ func (r *Registration) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// never is when to look again at what only changes by an event.
+const never = 24 * time.Hour
+
 // reconcile brings everything about, and returns when to look again.
 func (r *Registration) reconcile(ctx context.Context) (time.Time, error) {
+	leaving, err := r.leaving(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if leaving {
+		// What this process may do goes with its namespace, and the namespace goes only when the APIService has gone.
+		return r.options.Clock.Now().Add(never), r.deleteAPIService(ctx)
+	}
 	stored, decided, err := r.settle(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
-	// What is shown is trusted before it is, and as long as it is.
-	trusted := union(stored.Authorities, r.showing.Authorities)
+	trusted, err := r.trusted(ctx, stored)
+	if err != nil {
+		return time.Time{}, err
+	}
+	operator, err := r.operator(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if operator != "" {
+		return time.Time{}, fmt.Errorf("register the package server: APIService %s belongs to ClusterServiceVersion %s; delete that to have packages served here, or switch this server off",
+			APIServiceName, operator)
+	}
 	if err := r.engine.Apply(ctx, r.options.phases(trusted)).Err(); err != nil {
 		return time.Time{}, fmt.Errorf("register the package server: %w", err)
 	}
 	r.show(decided.show)
 	return decided.next, nil
 }
+
+// leaving tells whether a namespace is being deleted without which this process cannot serve.
+func (r *Registration) leaving(ctx context.Context) (bool, error) {
+	for _, name := range []string{r.options.home(), r.options.Namespace} {
+		namespace := &metav1.PartialObjectMetadata{}
+		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		err := r.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("find out whether namespace %s of the package server is being deleted: %w", name, err)
+		}
+		if err == nil && !namespace.DeletionTimestamp.IsZero() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// trusted are the authorities that the API server is to believe: those of the certificate that is shown are trusted before it is, and as
+// long as it is, and those that other processes have added as long as they are valid. So all processes want the same in the end.
+func (r *Registration) trusted(ctx context.Context, stored certs.Serving) ([]byte, error) {
+	live, err := r.apiService(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return certs.Sort(certs.Merge(r.options.Clock.Now(), maxTrusted, stored.Authorities, r.showing.Authorities, r.options.bundle(live))), nil
+}
+
+// maxTrusted bounds the authorities that the API server believes at a time.
+const maxTrusted = 8
 
 // settle reads the stored certificate, and makes one until a good one is stored.
 func (r *Registration) settle(ctx context.Context) (certs.Serving, decision, error) {

@@ -1,10 +1,11 @@
 package registration
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -31,6 +32,7 @@ type world struct {
 	*Registration
 	t     *testing.T
 	clock *clocktesting.FakeClock
+	alive map[string]bool // the addresses that answer
 }
 
 func newWorld(t *testing.T) *world {
@@ -43,7 +45,7 @@ func newWorld(t *testing.T) *world {
 	}
 	clock := clocktesting.NewFakeClock(began)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().Build()
-	w := &world{t: t, clock: clock}
+	w := &world{t: t, clock: clock, alive: map[string]bool{}}
 	w.Registration = w.another(c)
 	return w
 }
@@ -53,6 +55,12 @@ func (w *world) another(c client.Client) *Registration {
 	return &Registration{
 		options: Options{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()},
 		client:  c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: logr.Discard(),
+		probe: func(_ context.Context, address string, _ []byte) error {
+			if w.alive[address] {
+				return nil
+			}
+			return errors.New("nobody answers")
+		},
 	}
 }
 
@@ -217,39 +225,6 @@ func (w *world) versions() string {
 	return strings.Join(append(all, "Secret "+secret.ResourceVersion), ", ")
 }
 
-// TestTwoProcesses start at the same time: they show the same certificate, each has its endpoint, and the last one to go takes the API along.
-func TestTwoProcesses(t *testing.T) {
-	w := newWorld(t)
-	other := w.another(w.client)
-	other.options.Address = netip.MustParseAddrPort("10.0.0.8:5443")
-	for _, r := range []*Registration{w.Registration, other} {
-		if err := r.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !same(w.certificate.get(), other.certificate.get()) {
-		t.Error("they show different certificates")
-	}
-	w.reconciles() // the second one has swept the endpoint of the first, which puts it back
-	if others, err := w.otherSlices(t.Context()); err != nil || len(others) != 1 {
-		t.Fatalf("the first sees %d endpoints of others, %v", len(others), err)
-	}
-	if err := w.withdraw(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.request("after the first has gone")
-	if err := other.withdraw(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	gone := w.options.apiService(nil)
-	if err := w.reader.Get(t.Context(), client.ObjectKeyFromObject(gone), gone); client.IgnoreNotFound(err) != nil || err == nil {
-		t.Errorf("the APIService is still there after the last has gone: %v", err)
-	}
-}
-
 // TestAnotherServerIsLeftAlone finds an APIService of somebody else: it is taken over only when that one does not answer.
 func TestAnotherServerIsLeftAlone(t *testing.T) {
 	for status, taken := range map[apiregistrationv1.ConditionStatus]bool{apiregistrationv1.ConditionTrue: false, apiregistrationv1.ConditionFalse: true} {
@@ -278,16 +253,5 @@ func TestAnotherServerIsLeftAlone(t *testing.T) {
 				t.Errorf("after this process has gone, the APIService is there: %t", left)
 			}
 		})
-	}
-}
-
-func TestUnion(t *testing.T) {
-	one, err := certs.Issue(certs.Request{Hosts: []string{"one"}, Now: began})
-	if err != nil {
-		t.Fatal(err)
-	}
-	junk := append([]byte("junk"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("junk")})...)
-	if got := union(junk, one.Authorities, one.Authorities); string(got) != string(one.Authorities) {
-		t.Errorf("got %s, want only\n%s", got, one.Authorities)
 	}
 }

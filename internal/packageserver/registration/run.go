@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -30,8 +31,12 @@ type Options struct {
 	REST *rest.Config
 	// Namespace is where the Service and the Secret are; it is created when it is not there.
 	Namespace string
+	// Home is the namespace of this process, whose permissions go with it; Namespace when empty.
+	Home string
 	// Address is where the API server reaches this process.
 	Address netip.AddrPort
+	// Reached is where other processes reach this one, where that is not Address.
+	Reached netip.AddrPort
 	// Pod is that of this process, if any.
 	Pod   Pod
 	Clock clock.WithTicker
@@ -46,6 +51,15 @@ type Options struct {
 type Pod struct {
 	Name string
 	UID  types.UID
+}
+
+func (o Options) home() string { return cmp.Or(o.Home, o.Namespace) }
+
+func (o Options) reached() netip.AddrPort {
+	if o.Reached.IsValid() {
+		return o.Reached
+	}
+	return o.Address
 }
 
 func (o Options) overlap() time.Duration {
@@ -64,8 +78,10 @@ type Registration struct {
 	certificate *Certificate
 	log         logr.Logger
 
+	// probe tells why another process does not serve.
+	probe func(ctx context.Context, address string, trusted []byte) error
+
 	showing shown
-	swept   bool
 }
 
 // New returns a registration; nothing is written before Prepare.
@@ -74,7 +90,8 @@ func New(o Options) (*Registration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the package server: %w", err)
 	}
-	return &Registration{options: o, client: c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: o.Log}, nil
+	return &Registration{options: o, client: c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: o.Log,
+		probe: prober{host: o.hosts()[0]}.probe}, nil
 }
 
 // Certificate is what the server has to show. It has content after Prepare.
@@ -85,13 +102,18 @@ func (r *Registration) Certificate() *Certificate { return r.certificate }
 func (r *Registration) Run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changed, err := r.watch(running)
+	changed, seen, err := r.watch(running)
 	if err != nil {
 		return err
 	}
+	supervised := make(chan struct{})
+	go func() {
+		defer close(supervised)
+		r.supervise(running, seen)
+	}()
 	retry, last := minRetry, ""
 	for ctx.Err() == nil {
-		next, err := r.pass(ctx)
+		next, err := r.reconcile(ctx)
 		if err == nil {
 			retry, last = minRetry, ""
 		} else {
@@ -103,20 +125,10 @@ func (r *Registration) Run(ctx context.Context) error {
 		}
 		r.wait(ctx, changed, next)
 	}
+	<-supervised
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	return r.withdraw(ctx)
-}
-
-// pass is one look at everything.
-func (r *Registration) pass(ctx context.Context) (next time.Time, err error) {
-	if !r.swept {
-		if err := r.sweep(ctx); err != nil {
-			return time.Time{}, err
-		}
-		r.swept = true
-	}
-	return r.reconcile(ctx)
 }
 
 // wait returns when something was changed, at a time, or when the context ends.

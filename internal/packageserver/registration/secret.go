@@ -34,7 +34,7 @@ func (r *Registration) load(ctx context.Context) (*corev1.Secret, certs.Serving,
 // others find what it has stored.
 func (r *Registration) issue(ctx context.Context, secret *corev1.Secret, stored certs.Serving) error {
 	// Who still shows the certificate from before is to be believed, whatever became of the Secret.
-	stored.Authorities = union(r.showing.Authorities, stored.Authorities)
+	stored.Authorities = certs.Merge(r.options.Clock.Now(), maxTrusted, r.showing.Authorities, stored.Authorities)
 	fresh, err := certs.Issue(certs.Request{Hosts: r.options.hosts(), Now: r.options.Clock.Now(), Life: r.options.Life, Old: stored})
 	if err != nil {
 		return err

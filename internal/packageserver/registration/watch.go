@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// watch tells when one of the objects was changed by anybody. Only these few are watched, and only their metadata kept.
-func (r *Registration) watch(ctx context.Context) (<-chan struct{}, error) {
+// watch tells when one of the objects was changed by anybody. Only these few are watched, and only their metadata kept, which can be read.
+func (r *Registration) watch(ctx context.Context) (<-chan struct{}, client.Reader, error) {
 	changed := make(chan struct{}, 1)
 	tell := func() {
 		select {
@@ -29,17 +29,17 @@ func (r *Registration) watch(ctx context.Context) (<-chan struct{}, error) {
 	watched := r.options.watched()
 	c, err := cache.New(r.options.REST, cache.Options{ByObject: watched, DefaultTransform: cache.TransformStripManagedFields()})
 	if err != nil {
-		return nil, fmt.Errorf("watch the registration of the package server: %w", err)
+		return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
 	}
 	for object := range watched {
 		informer, err := c.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
-			return nil, fmt.Errorf("watch the registration of the package server: %w", err)
+			return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
 		}
 		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { tell() }, UpdateFunc: func(any, any) { tell() }, DeleteFunc: func(any) { tell() },
 		}); err != nil {
-			return nil, fmt.Errorf("watch the registration of the package server: %w", err)
+			return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
 		}
 	}
 	go func() {
@@ -47,7 +47,7 @@ func (r *Registration) watch(ctx context.Context) (<-chan struct{}, error) {
 			r.log.Error(err, "changes of the registration of the package server are not noticed before the next start")
 		}
 	}()
-	return changed, nil
+	return changed, c, nil
 }
 
 // watched are the objects by their names.
@@ -69,6 +69,7 @@ func (o Options) watched() map[client.Object]cache.ByObject {
 		kind(corev1.SchemeGroupVersion, "Service"):               here(named(ServiceName)),
 		kind(discoveryv1.SchemeGroupVersion, "EndpointSlice"):    here(cache.ByObject{Label: labels.SelectorFromSet(ourSlices)}),
 		kind(rbacv1.SchemeGroupVersion, "ClusterRole"):           named(viewRoleName),
+		kind(corev1.SchemeGroupVersion, "Namespace"):             named(o.home()),
 		kind(apiregistrationv1.SchemeGroupVersion, "APIService"): named(APIServiceName),
 	}
 }

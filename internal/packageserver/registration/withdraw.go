@@ -2,45 +2,106 @@ package registration
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"time"
 
-	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// withdraw takes this process out of the registration, and the APIService with it when nobody else serves: the API server would go on asking
-// it for what it offers, and delete no namespace without the answer.
-func (r *Registration) withdraw(ctx context.Context) error {
-	others, err := r.otherSlices(ctx)
-	if err == nil && len(others) == 0 {
-		err = r.deleteAPIService(ctx)
+// linger is how long a process that others take over from goes on serving: API servers learn a little later that it has gone.
+const linger = 2 * time.Second
+
+// Clear removes the endpoints of processes that do not serve any more. When nobody serves, the APIService goes, too, which a process that was
+// killed has left: the API server would go on asking for what nobody answers, and delete no namespace without the answer.
+func (r *Registration) Clear(ctx context.Context) error {
+	others, err := r.peers(ctx, r.reader)
+	if err != nil {
+		return err
 	}
+	serving, err := r.serving(ctx, others)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if serving[other.name] {
+			continue
+		}
+		r.log.Info("removing the endpoint of a process that does not serve packages any more", "address", other.address)
+		if err := r.remove(ctx, other); err != nil {
+			return err
+		}
+	}
+	if len(serving) > 0 {
+		return nil
+	}
+	return r.deleteAPIService(ctx)
+}
+
+// withdraw takes this process out of the registration, and the APIService with it when nobody else serves. Its own endpoint goes first, so
+// that of several that stop at the same time the last one finds nobody.
+func (r *Registration) withdraw(ctx context.Context) error {
+	var err error
 	own := r.options.slice()
 	if gone := client.IgnoreNotFound(r.client.Delete(ctx, own)); gone != nil {
-		err = errors.Join(err, fmt.Errorf("delete EndpointSlice %s/%s: %w", own.GetNamespace(), own.GetName(), gone))
+		err = fmt.Errorf("delete EndpointSlice %s/%s: %w", own.GetNamespace(), own.GetName(), gone)
 	}
-	if err != nil {
+	others, failed := r.peers(ctx, r.reader)
+	var serving map[string]bool
+	if failed == nil {
+		serving, failed = r.serving(ctx, others)
+	}
+	if failed == nil && len(serving) == 0 {
+		failed = r.deleteAPIService(ctx)
+	}
+	if err = errors.Join(err, failed); err != nil {
 		return fmt.Errorf("withdraw the package server, without which namespaces cannot be deleted; "+
 			"when it stays away, delete APIService %s: %w", APIServiceName, err)
 	}
+	if len(serving) > 0 {
+		timer := r.options.Clock.NewTimer(linger)
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+		}
+	}
 	return nil
+}
+
+// apiService is the APIService, nil when there is none.
+func (r *Registration) apiService(ctx context.Context) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(r.options.apiService(nil).GroupVersionKind())
+	err := r.reader.Get(ctx, client.ObjectKey{Name: APIServiceName}, live)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read APIService %s: %w", APIServiceName, err)
+	}
+	return live, nil
+}
+
+// bundle are the authorities that an APIService trusts, when it leads here.
+func (o Options) bundle(apiService *unstructured.Unstructured) []byte {
+	if apiService == nil || !o.leadsHere(apiService) {
+		return nil
+	}
+	text, _, _ := unstructured.NestedString(apiService.Object, "spec", "caBundle")
+	authorities, _ := base64.StdEncoding.DecodeString(text) // the API server takes nothing else
+	return authorities
 }
 
 // deleteAPIService deletes it unless it leads to somebody else.
 func (r *Registration) deleteAPIService(ctx context.Context) error {
 	for {
-		live := &unstructured.Unstructured{}
-		live.SetGroupVersionKind(r.options.apiService(nil).GroupVersionKind())
-		err := r.reader.Get(ctx, client.ObjectKey{Name: APIServiceName}, live)
-		if apierrors.IsNotFound(err) || err == nil && !r.options.leadsHere(live) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read APIService %s: %w", APIServiceName, err)
+		live, err := r.apiService(ctx)
+		if err != nil || live == nil || !r.options.leadsHere(live) {
+			return err
 		}
 		uid, version := live.GetUID(), live.GetResourceVersion()
 		err = r.client.Delete(ctx, live, client.Preconditions{UID: &uid, ResourceVersion: &version})
@@ -52,35 +113,4 @@ func (r *Registration) deleteAPIService(ctx context.Context) error {
 		}
 		return nil
 	}
-}
-
-// sweep removes the endpoints that earlier processes have left. One that still serves puts its own back.
-func (r *Registration) sweep(ctx context.Context) error {
-	others, err := r.otherSlices(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range others {
-		if err := r.client.Delete(ctx, &others[i]); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete EndpointSlice %s/%s of another process: %w", others[i].Namespace, others[i].Name, err)
-		}
-	}
-	return nil
-}
-
-// otherSlices are the endpoints of other processes.
-func (r *Registration) otherSlices(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
-	var list metav1.PartialObjectMetadataList
-	list.SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSliceList"))
-	if err := r.reader.List(ctx, &list, client.InNamespace(r.options.Namespace), client.MatchingLabels(ourSlices)); err != nil {
-		return nil, fmt.Errorf("list the EndpointSlices of Service %s/%s: %w", r.options.Namespace, ServiceName, err)
-	}
-	var others []metav1.PartialObjectMetadata
-	for i := range list.Items {
-		if list.Items[i].Name != r.options.sliceName() {
-			list.Items[i].SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"))
-			others = append(others, list.Items[i])
-		}
-	}
-	return others, nil
 }

@@ -42,6 +42,8 @@ const (
 	SingleProvider       Check = "singleProvider"
 	ExistingObjects      Check = "existingObjects"
 	StorageChange        Check = "storageChange"
+	StoredContent        Check = "storedContent"
+	ConversionRemoval    Check = "conversionRemoval"
 )
 
 // Finding is one reason not to upgrade a CRD.

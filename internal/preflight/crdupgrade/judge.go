@@ -27,10 +27,14 @@ type Verdict struct {
 	Refused []Finding
 	// Warnings are what people should know.
 	Warnings []Finding
-	// Leaving are the versions that objects may be stored in and that go: the objects must be rewritten before.
+	// Leaving are the versions that objects may be stored in and cannot be read from any more: the objects must be rewritten before.
 	Leaving []string
+	// Unconverted tells that a webhook goes which converts the objects.
+	Unconverted bool
 	// Changed are the versions in which existing objects may become invalid.
 	Changed []string
+	// Prunes tells that objects may lose fields that the new schema of what is stored does not know.
+	Prunes bool
 	// Binding tells that objects that become invalid stand in the way; otherwise they are warned of.
 	Binding bool
 }
@@ -49,7 +53,12 @@ func Judge(u Upgrade) Verdict {
 	if len(v.Refused) > 0 {
 		return v
 	}
+	v.Unconverted = converts(u.Live) && !converts(u.Wanted)
 	v.Leaving = leaving
+	if v.Unconverted {
+		v.Leaving = append(v.Leaving, storedConverted(u.Live, u.Wanted)...)
+	}
+	v.Prunes = prunes(u.Live, u.Wanted)
 	v.Changed = changedVersions(u.Live, u.Wanted)
 	v.Binding = (len(owners) > 0 || u.Strict) && !converts(u.Wanted)
 	v.Warnings = append(goneForClients(u), storedBeforeConverted(u)...)

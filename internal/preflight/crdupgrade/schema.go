@@ -2,6 +2,7 @@ package crdupgrade
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -17,8 +18,9 @@ import (
 type schema struct {
 	structural *structuralschema.Structural
 	openapi    validation.SchemaValidator
-	rules      *cel.Validator
-	preserve   bool // the CRD keeps fields that no schema knows
+	choiceless validation.SchemaValidator // the same without oneOf, anyOf and not; nil when there are none
+	rules      func() *cel.Validator      // compiled when they are needed; nil when there are none
+	preserve   bool                       // the CRD keeps fields that no schema knows
 }
 
 func newSchema(crd *definition, version string) (*schema, error) {
@@ -37,8 +39,38 @@ func newSchema(crd *definition, version string) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use the schema of version %s of CustomResourceDefinition %s: %w", version, crd.Name, err)
 	}
-	return &schema{structural: structural, openapi: openapi, preserve: crd.Spec.PreserveUnknownFields,
-		rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
+	s := &schema{structural: structural, openapi: openapi, preserve: crd.Spec.PreserveUnknownFields,
+		rules: sync.OnceValue(func() *cel.Validator { return cel.NewValidator(structural, true, celconfig.PerCallLimit) })}
+	if !removeChoices(internal) {
+		return s, nil
+	}
+	if s.choiceless, _, err = validation.NewSchemaValidator(internal); err != nil {
+		return nil, fmt.Errorf("use the schema of version %s of CustomResourceDefinition %s: %w", version, crd.Name, err)
+	}
+	return s, nil
+}
+
+// removeChoices takes oneOf, anyOf and not out of a schema, and tells whether there were any. The schema is changed.
+func removeChoices(p *apiextensions.JSONSchemaProps) bool {
+	if p == nil {
+		return false
+	}
+	found := len(p.OneOf)+len(p.AnyOf) > 0 || p.Not != nil
+	p.OneOf, p.AnyOf, p.Not = nil, nil, nil
+	for name, child := range p.Properties {
+		found = removeChoices(&child) || found
+		p.Properties[name] = child
+	}
+	for i := range p.AllOf {
+		found = removeChoices(&p.AllOf[i]) || found
+	}
+	if p.Items != nil {
+		found = removeChoices(p.Items.Schema) || found
+	}
+	if p.AdditionalProperties != nil {
+		found = removeChoices(p.AdditionalProperties.Schema) || found
+	}
+	return found
 }
 
 // read makes an object what a reader of the version would get: unknown fields are dropped and defaults filled in. The object is changed.

@@ -28,6 +28,25 @@ func storedVersionsKept(live, wanted *definition) (lost []Finding, leaving []str
 	return lost, leaving
 }
 
+// storedConverted are the versions that objects may be stored in, and that only the webhook of the live CRD can make something of. It may
+// do so even where the schemas are the same.
+func storedConverted(live, wanted *definition) []string {
+	var names []string
+	for _, name := range live.Status.StoredVersions {
+		if before := versionOf(live, name); before != nil && !before.Storage && versionOf(wanted, name) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// prunes tells whether objects may lose fields because the new schema of what is stored does not know them. Where a webhook converts,
+// that is its affair.
+func prunes(live, wanted *definition) bool {
+	was, is := versionOf(live, StorageVersion(live)), versionOf(wanted, StorageVersion(wanted))
+	return !converts(wanted) && !wanted.Spec.PreserveUnknownFields && was != nil && is != nil && (live.Spec.PreserveUnknownFields || differ(was, is))
+}
+
 // StorageVersion is the version that a CRD stores objects in.
 func StorageVersion(crd *definition) string {
 	for _, v := range crd.Spec.Versions {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
-	"k8s.io/apimachinery/pkg/util/sets"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
 // ErrCost says that the rules of a schema cost more than they may.
@@ -19,8 +20,9 @@ type Validator struct {
 
 // comparison is a version before and after.
 type comparison struct {
-	version  string
-	old, new *schema
+	version string
+	new     *schema
+	old     func() (*schema, error) // made when it is needed: most objects meet the new one
 }
 
 // NewValidator prepares the schemas of some versions, which both CRDs have.
@@ -34,10 +36,7 @@ func NewValidator(live, wanted *definition, versions []string) (*Validator, erro
 		if err != nil {
 			return nil, err
 		}
-		before, err := newSchema(live, name)
-		if err != nil {
-			return nil, err
-		}
+		before := sync.OnceValues(func() (*schema, error) { return newSchema(live, name) })
 		v.versions = append(v.versions, comparison{version: name, old: before, new: after})
 	}
 	return v, nil
@@ -53,6 +52,11 @@ type Problem struct {
 
 // String is the problem in one line.
 func (p Problem) String() string { return fmt.Sprintf("%s: %s: %s", p.Version, p.Path, p.What) }
+
+// Cost is the budget that is enough for any one object, because what the rules for one may cost is limited anyway.
+func (v *Validator) Cost() int64 {
+	return 2 * celconfig.RuntimeCELCostBudget * int64(max(1, len(v.versions)))
+}
 
 // Check says what the upgrade makes wrong with an object. As is one version to look at, for objects that were read in it; an empty one
 // looks at all, for objects that are the same in all versions. The budget is what rules may cost; it is reduced by what they did cost,
@@ -78,17 +82,21 @@ func (c comparison) check(ctx context.Context, group string, object map[string]a
 	if err != nil || len(now) == 0 {
 		return nil, err
 	}
-	before, err := c.old.validate(ctx, group+"/"+c.version, object, budget)
+	old, err := c.old()
 	if err != nil {
 		return nil, err
 	}
-	known := sets.New[string]()
+	before, err := old.validate(ctx, group+"/"+c.version, object, budget)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]int{}
 	for _, v := range before {
-		known.Insert(v.identity())
+		known[v.identity()]++
 	}
 	var problems []Problem
 	for _, v := range now {
-		if !known.Has(v.identity()) {
+		if known[v.identity()]--; known[v.identity()] < 0 {
 			problems = append(problems, Problem{Version: c.version, Path: v.path(), What: v.text()})
 		}
 	}

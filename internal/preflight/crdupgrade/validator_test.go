@@ -45,6 +45,18 @@ func spec(schema string) string {
 	return ": {type: object, properties: {spec: " + schema + "}}"
 }
 
+// choice is a schema whose fields each must have either x or y.
+func choice(names ...string) string {
+	var fields []string
+	for _, name := range names {
+		fields = append(fields, name+": {type: object, properties: {x: {type: string}, y: {type: string}, z: {type: string}}, oneOf: [{required: [x]}, {required: [y]}]}")
+	}
+	if len(names) == 1 {
+		fields = append(fields, "b: {type: object, properties: {x: {type: string}}}")
+	}
+	return "{type: object, properties: {" + strings.Join(fields, ", ") + "}}"
+}
+
 func TestValidator(t *testing.T) {
 	const rule = "{type: object, properties: {a: {type: integer}}, x-kubernetes-validations: [{rule: self.a > 1, message: a must be more than 1}]}"
 	const rules = "{type: object, properties: {a: {type: integer}}, x-kubernetes-validations: [{rule: self.a > 1, message: a must be more than 1}, {rule: self.a % 2 == 0, message: a must be even}]}"
@@ -67,6 +79,12 @@ func TestValidator(t *testing.T) {
 		"breaks a new rule":                   {"{type: object, properties: {a: {type: integer}}}", rule, "{a: 1}", []string{"v1: ^.spec: a must be more than 1"}},
 		"meets a new rule":                    {"{type: object, properties: {a: {type: integer}}}", rule, "{a: 2}", nil},
 		"broke the rule before":               {rule, strings.Replace(rule, "{type: integer}", "{type: integer, maximum: 9}", 1), "{a: 1}", nil},
+		"another limit at the same path":      {"{type: object, properties: {a: {type: integer, maximum: 5}}}", "{type: object, properties: {a: {type: integer, maximum: 5, multipleOf: 2}}}", "{a: 9}", []string{"v1: ^.spec.a: spec.a in body should be a multiple of 2"}},
+		"the same limit, lower":               {"{type: object, properties: {a: {type: integer, maximum: 5}}}", "{type: object, properties: {a: {type: integer, maximum: 4}}}", "{a: 9}", nil},
+		"another check of a text":             {"{type: object, properties: {a: {type: string, pattern: '^x'}}}", "{type: object, properties: {a: {type: string, pattern: '^x', minLength: 3}}}", "{a: zz}", []string{"v1: ^.spec.a: spec.a in body should be at least 3 chars long"}},
+		"the same choice elsewhere":           {choice("a"), choice("a", "b"), "{a: {}, b: {}}", []string{"v1: ^.spec.b: must validate one and only one schema (oneOf). Found none valid"}},
+		"the same choice, which is wider":     {choice("a"), strings.Replace(choice("a"), "[{required: [x]}", "[{required: [z]}, {required: [x]}", 1), "{a: {}}", nil},
+		"the same rule twice at one path":     {rule, strings.Replace(rule, "}]", "}, {rule: self.a > 2, message: a must be more than 1}]", 1), "{a: 1}", []string{"v1: ^.spec: a must be more than 1"}},
 		"broke another rule at the same path": {rule, rules, "{a: 1}", []string{"v1: ^.spec: a must be even"}},
 	}
 	for name, tc := range tests {
@@ -134,7 +152,7 @@ func TestHostileRules(t *testing.T) {
 	if !errors.Is(err, ErrCost) {
 		t.Errorf("%v with a budget of %d: all objects together have a limit as well", err, budget)
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 }

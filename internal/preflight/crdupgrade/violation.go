@@ -2,7 +2,10 @@ package crdupgrade
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
@@ -10,22 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
 // violation is one way in which an object does not meet a schema.
 type violation struct {
 	*field.Error
-	rule bool // of a rule in x-kubernetes-validations
+	rule   string // which of the rules for the field is broken
+	choice bool   // it is oneOf, anyOf or not
 }
 
-// identity is by what a violation is recognised. A value that was too small may be even more so: the limit is no part of it. The texts
-// of rules are, because several may be broken at one path.
-func (v violation) identity() string {
-	if v.rule {
-		return fmt.Sprintf("rule %s %s %s", v.Field, v.Type, v.Detail)
-	}
-	return fmt.Sprintf("schema %s %s", v.Field, v.Type)
-}
+// identity is by what a violation is recognised: the field and the rule. A value that was too large may be even more so, so the limit is
+// no part of it.
+func (v violation) identity() string { return v.Field + "\x00" + v.rule }
 
 // path is the field in the form of findings.
 func (v violation) path() string {
@@ -48,27 +49,71 @@ func (s *schema) validate(ctx context.Context, apiVersion string, object map[str
 	read := runtime.DeepCopyJSON(object)
 	read["apiVersion"] = apiVersion
 	s.read(read)
-	errs := validation.ValidateCustomResource(nil, read, s.openapi)
-	errs = append(errs, objectmeta.Validate(nil, read, s.structural, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, read)...)
-	var all []violation
-	for _, e := range errs {
-		all = append(all, violation{Error: e})
+	all := s.keywords(read)
+	for _, e := range append(objectmeta.Validate(nil, read, s.structural, false), listtype.ValidateListSetsAndMaps(nil, s.structural, read)...) {
+		all = append(all, violation{Error: e, rule: "structure " + e.Type.String()})
 	}
-	if s.rules == nil || blocksRules(errs) {
+	if s.rules() == nil || blocksRules(all) {
 		return all, nil
 	}
 	broken, err := s.evaluate(ctx, read, budget)
 	for _, e := range broken {
-		all = append(all, violation{Error: e, rule: true})
+		all = append(all, violation{Error: e, rule: fmt.Sprintf("rule %s %s", e.Type, e.Detail)})
 	}
 	return all, err
+}
+
+// keywords are the violations of what a schema says without rules, such as maximum and required. Where nothing fits that can be chosen
+// from, the errors of what fits best come along; but they are no violations by themselves.
+func (s *schema) keywords(object map[string]any) []violation {
+	var all []violation
+	for _, broken := range s.openapi.Validate(object).Errors {
+		if v := violationOf(object, broken); s.choiceless == nil || v.choice {
+			all = append(all, v)
+		}
+	}
+	if s.choiceless == nil {
+		return all
+	}
+	for _, broken := range s.choiceless.Validate(object).Errors {
+		all = append(all, violationOf(object, broken))
+	}
+	return all
+}
+
+// verdict has one error put into the words of the API server.
+type verdict struct{ err error }
+
+// Validate implements validation.SchemaCreateValidator.
+func (v verdict) Validate(any, ...validation.ValidationOption) *validate.Result {
+	return &validate.Result{Errors: []error{v.err}}
+}
+
+// choiceText is an error about oneOf, anyOf or not, which has its field in the text alone.
+var choiceText = regexp.MustCompile(`^"([^"]*)" (must validate (?:at least one|one and only one)|must not validate) .*$`)
+
+// violationOf puts an error into the words of the API server, and tells which keyword of the schema it is about.
+func violationOf(object map[string]any, err error) violation {
+	e := validation.ValidateCustomResource(nil, object, verdict{err})[0]
+	var known *openapierrors.Validation
+	if errors.As(err, &known) {
+		return violation{Error: e, rule: fmt.Sprintf("keyword %d", known.Code())}
+	}
+	if parts := choiceText.FindStringSubmatch(err.Error()); parts != nil {
+		said := *e
+		said.Field, said.Detail = strings.TrimPrefix(parts[1], "."), strings.TrimPrefix(err.Error(), `"`+parts[1]+`" `)
+		return violation{Error: &said, rule: parts[2], choice: true}
+	}
+	return violation{Error: e, rule: err.Error()}
 }
 
 // evaluate asks the rules, within what one object may cost and what is left for all.
 func (s *schema) evaluate(ctx context.Context, object map[string]any, budget *int64) (field.ErrorList, error) {
 	allowed := min(*budget, celconfig.RuntimeCELCostBudget)
-	broken, left := s.rules.Validate(ctx, nil, s.structural, object, nil, allowed)
+	broken, left := s.rules().Validate(ctx, nil, s.structural, object, nil, allowed)
+	if err := ctx.Err(); err != nil {
+		return nil, err // rules that were interrupted look like broken ones
+	}
 	*budget -= allowed - max(left, 0)
 	if left < 0 && allowed < celconfig.RuntimeCELCostBudget {
 		return nil, ErrCost
@@ -77,9 +122,9 @@ func (s *schema) evaluate(ctx context.Context, object map[string]any, budget *in
 }
 
 // blocksRules tells whether an object is too far from its schema for rules to be evaluated.
-func blocksRules(errs field.ErrorList) bool {
-	for _, e := range errs {
-		switch e.Type {
+func blocksRules(all []violation) bool {
+	for _, v := range all {
+		switch v.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
 			return true
 		}

@@ -1,7 +1,6 @@
 package installplan
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -16,8 +15,8 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/test/harness"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -41,44 +40,18 @@ type outage struct {
 func newOutage(t *testing.T) *outage {
 	t.Helper()
 	config := devcluster.Config()
-	if err := manager.InstallCRDs(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
-	scheme, err := manager.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
 	server, err := url.Parse(config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &outage{T: t, Client: c, gate: newGate(t, server.Host), namespace: devcluster.Namespace(t)}
+	o := &outage{T: t, Client: harness.Client(t, config), gate: newGate(t, server.Host), namespace: devcluster.Namespace(t)}
 	through := rest.CopyConfig(config)
 	through.Host = "https://" + o.gate.address()
 	if through.TLSClientConfig.ServerName == "" {
 		through.TLSClientConfig.ServerName = server.Hostname()
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- manager.Run(ctx, manager.Options{Config: through, StoreDir: t.TempDir(), Namespaces: []string{o.namespace}, Log: logr.Discard(), Ready: func() { close(ready) }})
-	}()
-	t.Cleanup(func() {
-		o.gate.set(false)
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("the manager ended with %v", err)
-		}
-	})
-	select {
-	case <-ready:
-	case err := <-ended:
-		t.Fatalf("the manager ended: %v", err)
-	}
+	harness.Run(t, manager.Options{Config: through, Namespaces: []string{o.namespace}})
+	t.Cleanup(func() { o.gate.set(false) }) // before the manager is stopped
 	return o
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,7 +25,7 @@ import (
 )
 
 func cluster(ts *testscript.TestScript) client.Client {
-	c, err := running()
+	c, err := harness.Shared()
 	ts.Check(err)
 	return c
 }

@@ -6,60 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
 
-	"github.com/go-logr/logr"
 	"github.com/rogpeppe/go-internal/testscript"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// store is the directory of the manager's content, which outlives single scripts.
-var store string
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if store != "" {
-		_ = os.RemoveAll(store)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // patience is how long a script waits for something that takes a second on an idle machine; a plan is given up only after a minute.
 const patience = 2 * time.Minute
-
-// running is the manager that all scripts share.
-var running = sync.OnceValues(func() (client.Client, error) {
-	ctx := context.Background()
-	if err := manager.InstallCRDs(ctx, devcluster.Config()); err != nil {
-		return nil, err
-	}
-	var err error
-	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
-		return nil, err
-	}
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- manager.Run(ctx, manager.Options{Config: devcluster.Config(), StoreDir: store, Log: logr.Discard(), Ready: func() { close(ready) }})
-	}()
-	select {
-	case <-ready:
-	case err := <-ended:
-		return nil, err
-	}
-	scheme, err := manager.Scheme()
-	if err != nil {
-		return nil, err
-	}
-	return client.New(devcluster.Config(), client.Options{Scheme: scheme})
-})
 
 var scripts atomic.Int64
 
@@ -73,7 +35,7 @@ func TestScenarios(t *testing.T) {
 			"publish": publish, "apply": apply, "patch": patch, "delete": remove, "await": await, "says": says, "approve": approve, "metric": metric, "event": event,
 		},
 		Setup: func(env *testscript.Env) error {
-			c, err := running()
+			c, err := harness.Shared()
 			if err != nil {
 				return fmt.Errorf("start the manager: %w", err)
 			}

@@ -1,0 +1,14 @@
+# The manager, static and alone: docker build -t fairlead-manager .
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /fairlead-manager ./cmd/fairlead-manager && mkdir -p /rootfs/var/lib/fairlead /rootfs/tmp && chmod 1777 /rootfs/tmp && chown 1001 /rootfs/var/lib/fairlead
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /rootfs/ /
+COPY --from=build /fairlead-manager /fairlead-manager
+USER 1001:1001
+ENTRYPOINT ["/fairlead-manager"]

@@ -1,0 +1,76 @@
+package catalogserver
+
+import (
+	"strings"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+)
+
+// Calls that wait for something keep their connection from being idle, for as long as the client likes. Those who are refused a call may
+// still ask for the state of the server, as probes do; their connections make room when nothing is asked.
+const (
+	maxWaiting           = maxConnections / 2 // in all
+	maxWaitingConnection = 8                  // of one connection
+)
+
+// waits tells whether a call goes on without being answered: a watch of the health, or a conversation about what there is to call.
+func waits(method string) bool {
+	return method == "/grpc.health.v1.Health/Watch" || strings.HasPrefix(method, "/grpc.reflection.")
+}
+
+// waiters count the calls that wait, by their connections.
+type waiters struct {
+	mu   sync.Mutex
+	all  int
+	each map[any]int
+}
+
+func (w *waiters) enter(conn any) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all == maxWaiting || w.each[conn] == maxWaitingConnection {
+		return false
+	}
+	if w.each == nil {
+		w.each = map[any]int{}
+	}
+	w.all++
+	w.each[conn]++
+	return true
+}
+
+func (w *waiters) leave(conn any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all--
+	if w.each[conn]--; w.each[conn] == 0 {
+		delete(w.each, conn)
+	}
+}
+
+// limitWaiting refuses calls that would wait beside too many others.
+func limitWaiting() grpc.StreamServerInterceptor {
+	w := &waiters{}
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		if !waits(info.FullMethod) {
+			return handler(server, stream)
+		}
+		var conn any
+		if caller, ok := peer.FromContext(stream.Context()); ok {
+			if known, ok := caller.AuthInfo.(connection); ok {
+				conn = known.Conn
+			}
+		}
+		if !w.enter(conn) {
+			return status.Errorf(codes.ResourceExhausted,
+				"%s: too many calls wait already, of which one connection may have %d and all clients %d; use one for each client, or ask again and again instead",
+				info.FullMethod, maxWaitingConnection, maxWaiting)
+		}
+		defer w.leave(conn)
+		return handler(server, stream)
+	}
+}

@@ -1,0 +1,67 @@
+package catalogserver
+
+import (
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// watchHealth begins to watch, and returns the first answer.
+func watchHealth(t *testing.T, conn *grpc.ClientConn) error {
+	t.Helper()
+	stream, err := healthpb.NewHealthClient(conn).Watch(soon(t), &healthpb.HealthCheckRequest{})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	return err
+}
+
+// TestThoseWhoWaitLeaveRoom: neither one connection nor all may watch so much that others are not answered.
+func TestThoseWhoWaitLeaveRoom(t *testing.T) {
+	s := serve(t, map[string]*catalog.Index{"c": onePackage(t, "p")})
+	first := dial(t, s.address)
+	for i := range maxWaitingConnection {
+		if err := watchHealth(t, first); err != nil {
+			t.Fatalf("watch %d: %v", i, err)
+		}
+	}
+	if err := watchHealth(t, first); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("one more of the same connection: %v, want ResourceExhausted", err)
+	}
+	second := dial(t, s.address)
+	if err := watchHealth(t, second); err != nil {
+		t.Errorf("another connection: %v", err)
+	}
+	if _, err := registry.NewRegistryClient(first).GetPackage(soon(t), &registry.GetPackageRequest{Name: "p"}); err != nil {
+		t.Errorf("what does not wait: %v", err)
+	}
+}
+
+func TestWaiters(t *testing.T) {
+	w := &waiters{}
+	for i := range maxWaiting {
+		if !w.enter(i) {
+			t.Fatalf("number %d is refused", i)
+		}
+	}
+	if w.enter("one more") {
+		t.Error("there is room for one more than there should be")
+	}
+	w.leave(0)
+	if !w.enter("one more") {
+		t.Error("who leaves makes no room")
+	}
+	for i := range maxWaiting - 1 {
+		w.leave(i + 1)
+	}
+	w.leave("one more")
+	if w.all != 0 || len(w.each) != 0 {
+		t.Errorf("left over: %d, %v", w.all, w.each)
+	}
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/planview"
+
+	"github.com/spf13/cobra"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+)
+
+func newPlanCommand(s command.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Look at InstallPlans",
+		Args:  command.Usage(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPlanShowCommand(s))
+	return cmd
+}
+
+func newPlanShowCommand(s command.Streams) *cobra.Command {
+	var k kubeconfig.Flags
+	var format command.Output
+	var file string
+	var contents planContents
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show the steps of an InstallPlan: how far each is, what it waits for, where it came from and why it failed",
+		Long: `Show the steps of an InstallPlan, by the ClusterServiceVersions that they are for: how far each is, what it waits for, where it
+came from and why it failed. With -f the plan is read from a file, as kubectl get -o yaml prints it, and no cluster is asked.
+
+With --manifests the objects of the steps are shown, and in text nothing else. Those that are not in the plan itself are read from the
+images of the bundles, with the credentials of your auth file, or from what --bundle names, and must have the digests that the plan names.`,
+		Example: `  fairlead plan show install-abcde -n operators
+  fairlead plan show install-abcde -n operators --manifests
+  fairlead plan show install-abcde -f plan.yaml --manifests --bundle ./my-bundle`,
+		Args: command.Usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(format.Check(), contents.check()); err != nil {
+				return err
+			}
+			read := func() (*v1alpha1.InstallPlan, error) { return clusterPlan(cmd, &k, args[0]) }
+			if file != "" {
+				read = func() (*v1alpha1.InstallPlan, error) { return filedPlan(s.In, file, args[0]) }
+			}
+			plan, err := read()
+			if err != nil {
+				return err
+			}
+			view := planview.Of(plan)
+			if !contents.wanted {
+				return format.Write(s.Out, view, view.Write)
+			}
+			if err := contents.add(cmd.Context(), s, plan, &view); err != nil {
+				return fmt.Errorf("InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+			}
+			return format.Write(s.Out, view, view.WriteManifests)
+		},
+	}
+	k.AddCluster(cmd.Flags())
+	k.AddNamespace(cmd.Flags())
+	format.Flag(cmd)
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "read the InstallPlan from this file instead of a cluster; - is standard input")
+	contents.flags(cmd)
+	return cmd
+}
+
+func clusterPlan(cmd *cobra.Command, k *kubeconfig.Flags, name string) (*v1alpha1.InstallPlan, error) {
+	c, namespace, err := kube.Connect(k)
+	if err != nil {
+		return nil, err
+	}
+	plan := &v1alpha1.InstallPlan{}
+	if err := c.Get(cmd.Context(), client.ObjectKey{Namespace: namespace, Name: name}, plan); err != nil {
+		return nil, kube.Explain(fmt.Errorf("read InstallPlan %s/%s: %w", namespace, name, err))
+	}
+	return plan, nil
+}
+
+// maxPlanFile bounds what is read of a file, in bytes. The API server keeps no object that comes near.
+const maxPlanFile = 64 << 20
+
+func filedPlan(in io.Reader, file, name string) (*v1alpha1.InstallPlan, error) {
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
+		}
+		defer opened.Close()
+		in = opened
+	}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(io.LimitReader(in, maxPlanFile)))
+	for {
+		text, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read InstallPlan %s: %s has none of that name", name, file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read InstallPlan %s from %s: %w", name, file, err)
+		}
+		if plan, err := planIn(text, name); plan != nil || err != nil {
+			return plan, err
+		}
+	}
+}
+
+// planIn returns the plan of a name that a document is, or that a list in it has; nil is none.
+func planIn(text []byte, name string) (*v1alpha1.InstallPlan, error) {
+	var head struct {
+		Kind  string            `json:"kind"`
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := yaml.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
+	}
+	for _, item := range head.Items {
+		if plan, err := planIn(item, name); plan != nil || err != nil {
+			return plan, err
+		}
+	}
+	if head.Kind != v1alpha1.InstallPlanKind {
+		return nil, nil
+	}
+	plan := &v1alpha1.InstallPlan{}
+	if err := yaml.Unmarshal(text, plan); err != nil {
+		return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
+	}
+	if plan.Name != name {
+		return nil, nil
+	}
+	return plan, nil
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/bundleio"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/planview"
+	"fairlead.dev/fairlead/internal/render"
+
+	"github.com/spf13/cobra"
+)
+
+// planContents are the flags of what is shown of the objects of a plan.
+type planContents struct {
+	wanted  bool
+	bundles []string
+}
+
+func (c *planContents) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.wanted, "manifests", false, "show the objects of the steps")
+	cmd.Flags().StringArrayVar(&c.bundles, "bundle", nil, "read a bundle of the plan from this directory or image instead of the image that the plan names; may be repeated")
+}
+
+func (c *planContents) check() error {
+	if len(c.bundles) > 0 && !c.wanted {
+		return command.UsageError{Err: errors.New("--bundle says where manifests are read from: it needs --manifests")}
+	}
+	return nil
+}
+
+// add reads the bundles that it takes to show the objects of the steps.
+func (c *planContents) add(ctx context.Context, s command.Streams, plan *v1alpha1.InstallPlan, view *planview.View) (err error) {
+	r := &render.Renderer{}
+	done := command.Attach(r, s)
+	defer func() { err = errors.Join(err, done()) }()
+	given := map[string]*bundle.Bundle{}
+	for _, ref := range c.bundles {
+		b, err := readBundle(ctx, r, ref)
+		if err != nil {
+			return err
+		}
+		given[b.Name] = b
+	}
+	return view.AddManifests(ctx, plan, func(ctx context.Context, lookup v1alpha1.BundleLookup) (*bundle.Bundle, error) {
+		if b := given[lookup.Identifier]; b != nil {
+			return b, nil
+		}
+		if lookup.Path == "" {
+			return nil, fmt.Errorf("the InstallPlan names no image of bundle %s: name its directory or image by --bundle", lookup.Identifier)
+		}
+		err := render.CheckImage(lookup.Path) // what a plan names is never a directory
+		var b *bundle.Bundle
+		if err == nil {
+			b, err = readBundle(ctx, r, lookup.Path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read bundle %s: %w; without that registry, name a directory or another image of it by --bundle", lookup.Identifier, err)
+		}
+		return b, nil
+	})
+}
+
+func readBundle(ctx context.Context, r *render.Renderer, ref string) (b *bundle.Bundle, err error) {
+	source, err := bundleio.Open(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	return bundle.Load(source.FS)
+}

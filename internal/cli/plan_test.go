@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/planview"
+)
+
+const planList = `
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Secret, metadata: {name: mine}, spec: 7}
+- apiVersion: operators.coreos.com/v1alpha1
+  kind: InstallPlan
+  metadata: {name: other, namespace: ops}
+- apiVersion: operators.coreos.com/v1alpha1
+  kind: InstallPlan
+  metadata: {name: mine, namespace: ops}
+  spec: {approval: Automatic, approved: true, clusterServiceVersionNames: [a.v1]}
+  status: {phase: Complete, catalogSources: [c], plan: [{resolving: a.v1, status: Created, resource: {kind: Service, name: web, version: v1}}]}
+`
+
+func TestPlanShow(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		in   string
+		code int
+		out  string
+		errs string
+	}{
+		"of a list":          {[]string{"mine", "-f", "-"}, planList, 0, "InstallPlan ops/mine Complete", ""},
+		"one that is not":    {[]string{"lost", "-f", "-"}, planList, command.ExitFailed, "", "read InstallPlan lost: - has none of that name"},
+		"of no YAML":         {[]string{"mine", "-f", "-"}, "a: [", command.ExitFailed, "", "read InstallPlan mine"},
+		"of no file":         {[]string{"mine", "-f", "nowhere.yaml"}, "", command.ExitFailed, "", "nowhere.yaml"},
+		"without a name":     {nil, "", command.ExitUsage, "", "fairlead plan show --help"},
+		"in an odd format":   {[]string{"mine", "-f", "-", "-o", "xml"}, planList, command.ExitUsage, "", "choose text, json or yaml"},
+		"of many documents":  {[]string{"mine", "-f", "-"}, "---\nkind: X\n---" + planList, 0, "✓ Service web Created", ""},
+		"with nothing in it": {[]string{"mine", "-f", "-"}, "", command.ExitFailed, "", "has none of that name"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			code := Run(t.Context(), append([]string{"plan", "show"}, tc.args...), strings.NewReader(tc.in), &out, &errs)
+			if code != tc.code {
+				t.Errorf("exit code %d, want %d", code, tc.code)
+			}
+			contains(t, out.String(), tc.out)
+			contains(t, errs.String(), tc.errs)
+		})
+	}
+}
+
+func TestPlanShowAsJSON(t *testing.T) {
+	var out, errs bytes.Buffer
+	Run(t.Context(), []string{"plan", "show", "mine", "-f", "-", "-o", "json"}, strings.NewReader(planList), &out, &errs)
+	var view planview.View
+	if err := json.Unmarshal(out.Bytes(), &view); err != nil || view.Name != "mine" || len(view.Operators) != 1 || view.Operators[0].Steps[0].Status != "Created" {
+		t.Errorf("%s %v %s", out.String(), err, errs.String())
+	}
+}

@@ -1,0 +1,49 @@
+package catalogsource
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/internal/metrics"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// TestMetricsFollowTheCatalog: ready, not ready, gone.
+func TestMetricsFollowTheCatalog(t *testing.T) {
+	w := newWorld(t, source(grpc(time.Minute)))
+	w.c.metrics = metrics.NewCatalogSources()
+	expect := func(text string) {
+		t.Helper()
+		if err := testutil.CollectAndCompare(w.c.metrics, strings.NewReader(text), "catalog_source_count", "catalogsource_ready", "catalog_source_snapshots_total"); err != nil {
+			t.Error(err)
+		}
+	}
+	const help = `# HELP catalog_source_count Number of CatalogSources
+# TYPE catalog_source_count gauge
+`
+	const ready = `# HELP catalogsource_ready State of a CatalogSource: 1 if it is READY, 0 if it is in any other state
+# TYPE catalogsource_ready gauge
+`
+	const snapshots = `# HELP catalog_source_snapshots_total Number of times new content of a CatalogSource was taken over
+# TYPE catalog_source_snapshots_total counter
+`
+	w.registry.err = errors.New("down")
+	w.reconcile()
+	expect(help + "catalog_source_count 1\n" + ready + "catalogsource_ready{name=\"cat\",namespace=\"olm\"} 0\n")
+	w.registry.err = nil
+	w.clock.Step(time.Minute)
+	w.reconcile()
+	w.registry.content = "two"
+	w.clock.Step(2 * time.Minute)
+	w.reconcile()
+	w.reconcile()
+	expect(help + "catalog_source_count 1\n" + ready + "catalogsource_ready{name=\"cat\",namespace=\"olm\"} 1\n" + snapshots + "catalog_source_snapshots_total{name=\"cat\",namespace=\"olm\"} 2\n")
+	if err := w.c.client.Delete(t.Context(), w.source()); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	expect(help + "catalog_source_count 0\n")
+}

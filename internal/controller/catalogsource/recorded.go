@@ -1,0 +1,46 @@
+package catalogsource
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fairlead.dev/fairlead/internal/catalogset"
+)
+
+// Recorded are the digests of what catalogs served last, as an earlier run has noted in a directory: that is needed as long as those
+// catalogs exist, also before they were looked at. Notes on catalogs that do not exist go once they are old enough.
+func Recorded(dir string, exists func(catalogset.Ref) bool, old time.Duration) ([]string, error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for what catalogs served last: %w", err)
+	}
+	var digests []string
+	for _, file := range files {
+		path := filepath.Join(dir, file.Name())
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // its catalog was deleted just now
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look for what catalogs served last: %w", err)
+		}
+		var was note
+		noted := json.Unmarshal(data, &was) == nil // otherwise nobody can make use of it
+		if noted && exists(catalogset.Ref{Namespace: was.Namespace, Name: was.Name}) {
+			digests = append(digests, was.Digest)
+			continue
+		}
+		if info, err := file.Info(); err == nil && time.Since(info.ModTime()) > old {
+			_ = os.Remove(path) // when it stays it is only a small file too many
+		}
+	}
+	return digests, nil
+}

@@ -1,0 +1,117 @@
+package catalogsource
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// secrets follow the Secrets that catalogs name, so that new credentials are tried at once. Each is watched by its name, and without its
+// content: the Secrets of a cluster are many, and none of the business of this controller.
+type secrets struct {
+	// watch tells of changes of a Secret from now on, until ctx ends; nil watches nothing.
+	watch   func(ctx context.Context, namespace, name string, changed func())
+	changed func(catalogset.Ref)
+
+	mu       sync.Mutex
+	followed map[catalogset.Ref]*followed
+}
+
+// followed are the Secrets of one catalog.
+type followed struct {
+	names   []string
+	cancel  context.CancelFunc
+	changes int
+}
+
+// follow watches the Secrets of a catalog, and no others any more. It returns a sign that grows when one of them changes.
+func (s *secrets) follow(ref catalogset.Ref, names []string) int {
+	if s == nil || s.watch == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.followed[ref]
+	if f != nil && slices.Equal(f.names, names) {
+		return f.changes
+	}
+	before := 0
+	if f != nil {
+		f.cancel()
+		before = f.changes
+		delete(s.followed, ref)
+	}
+	if len(names) == 0 {
+		return before
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // ended by the next call, or by stop
+	f = &followed{names: slices.Clone(names), cancel: cancel, changes: before}
+	if s.followed == nil {
+		s.followed = map[catalogset.Ref]*followed{}
+	}
+	s.followed[ref] = f
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		s.watch(ctx, ref.Namespace, name, func() { s.note(ctx, ref, f) })
+	}
+	return before
+}
+
+// note keeps that a Secret has changed, and lets its catalog be looked at.
+func (s *secrets) note(ctx context.Context, ref catalogset.Ref, f *followed) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	f.changes++
+	s.mu.Unlock()
+	if s.changed != nil {
+		s.changed(ref)
+	}
+}
+
+// stop ends all watches.
+func (s *secrets) stop() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ref, f := range s.followed {
+		f.cancel()
+		delete(s.followed, ref)
+	}
+}
+
+// watchSecret follows the metadata of one Secret.
+func watchSecret(server metadata.Interface) func(ctx context.Context, namespace, name string, changed func()) {
+	return func(ctx context.Context, namespace, name string, changed func()) {
+		informer := metadatainformer.NewFilteredMetadataInformer(server, corev1.SchemeGroupVersion.WithResource("secrets"), namespace, 0,
+			cache.Indexers{}, func(o *metav1.ListOptions) {
+				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+			}).Informer()
+		version := func(object any) string { return object.(*metav1.PartialObjectMetadata).ResourceVersion }
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{ // fails only once the informer was stopped
+			AddFunc: func(_ any, first bool) {
+				if !first {
+					changed()
+				}
+			},
+			UpdateFunc: func(before, after any) {
+				if version(before) != version(after) {
+					changed()
+				}
+			},
+			DeleteFunc: func(any) { changed() },
+		})
+		go informer.RunWithContext(ctx)
+	}
+}

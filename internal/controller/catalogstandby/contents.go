@@ -1,0 +1,18 @@
+package catalogstandby
+
+import "fairlead.dev/fairlead/internal/catalogset"
+
+// Contents are the catalogs that the controllers publish once this manager leads, and until they do those that were read before.
+type Contents struct{ Leading, Standby *catalogset.Set }
+
+// Get returns the entry of one catalog.
+func (c Contents) Get(ref catalogset.Ref) (catalogset.Entry, bool) {
+	leading, known := c.Leading.Get(ref)
+	if leading.Index != nil {
+		return leading, true
+	}
+	if standby, ok := c.Standby.Get(ref); ok && (standby.Index != nil || !known) {
+		return standby, true
+	}
+	return leading, known
+}

@@ -1,0 +1,260 @@
+package catalogstandby
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogimage"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/registryclient"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// patience is how long a manager waits for its turn to lead before it reads catalogs beside the one that does.
+	patience = 3 * time.Second
+	// lookEvery is how often it is looked for what is due without an event.
+	lookEvery = 15 * time.Second
+	// serversEvery is how often registry servers are read again: nothing says that they have something new.
+	serversEvery = 15 * time.Minute
+	// firstRetry and longestRetry bound the pauses between attempts.
+	firstRetry   = 2 * time.Second
+	longestRetry = 5 * time.Minute
+	// atOnce is how many catalogs are read at a time.
+	atOnce = 2
+	// collectEvery is the time between two looks at the size of the content store, and unusedIndexAge how long indexes are kept that nobody needs.
+	collectEvery   = 10 * time.Minute
+	unusedIndexAge = 24 * time.Hour
+)
+
+// Options are what a Standby works with. All but Log are required.
+type Options struct {
+	Sources client.Reader // a cache
+	Live    client.Reader // for what is read rarely, and not to be kept
+	Images  catalogimage.Reader
+	// Leading is what the controllers publish, and Contents where the content goes that is read here.
+	Leading, Contents *catalogset.Set
+	StoreBytes        int64
+	Clock             clock.WithTicker
+	Elected           <-chan struct{} // closed once this manager leads
+	Log               logr.Logger
+}
+
+// Standby reads catalogs until its manager leads.
+type Standby struct {
+	Options
+
+	mu      sync.Mutex
+	known   map[catalogset.Ref]*known
+	changed chan struct{}
+	dial    func(address string, o registryclient.Options) (*registryclient.Client, error)
+}
+
+// known is what is known of a catalog.
+type known struct {
+	uid      types.UID
+	asked    string // what it was when it was read
+	index    *catalog.Index
+	at       time.Time // of the last attempt
+	attempts int       // failures in a row
+	reading  bool
+}
+
+// New prepares a Standby.
+func New(o Options) *Standby {
+	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: registryclient.DialWith}
+}
+
+// NeedLeaderElection says that it is for managers that do not lead.
+func (s *Standby) NeedLeaderElection() bool { return false }
+
+// Changed says that a CatalogSource may have changed.
+func (s *Standby) Changed() {
+	select {
+	case s.changed <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// Start reads what is due until the context ends. Once this manager leads nothing is read any more, and what the controllers have read takes
+// the place of what was read here.
+func (s *Standby) Start(ctx context.Context) error {
+	wait := s.Clock.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.Elected:
+		return nil // nothing was read
+	case <-wait.C():
+	}
+	ticker, collected := s.Clock.NewTicker(lookEvery), s.Clock.Now()
+	defer ticker.Stop()
+	slots := make(chan struct{}, atOnce)
+	for elected := false; ; {
+		if err := s.look(ctx, slots, elected); err != nil && ctx.Err() == nil {
+			s.Log.Error(err, "the catalogs of this manager, which does not lead, stay as they are; it is tried again")
+		}
+		if elected && len(s.known) == 0 {
+			return nil
+		}
+		if !elected && s.Clock.Since(collected) >= collectEvery {
+			collected = s.Clock.Now()
+			s.collect(ctx)
+		}
+		if elected {
+			s.Elected = nil // it is closed for good
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Elected:
+			elected = true
+		case <-s.changed:
+		case <-ticker.C():
+		}
+	}
+}
+
+// look begins to read what is due, and forgets what is not needed any more.
+func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) error {
+	var list v1alpha1.CatalogSourceList
+	if err := s.Sources.List(ctx, &list); err != nil {
+		return fmt.Errorf("list the CatalogSources: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	there := map[catalogset.Ref]bool{}
+	for i := range list.Items {
+		source := &list.Items[i]
+		ref := catalogset.Ref{Namespace: source.Namespace, Name: source.Name}
+		there[ref] = true
+		k, invalid := s.of(ref, source, elected)
+		if elected {
+			if leading, ok := s.Leading.Get(ref); invalid != nil || ok && (leading.Index != nil || k == nil || k.index == nil) {
+				there[ref] = false
+			}
+			continue
+		}
+		if invalid != nil {
+			s.Contents.Publish(ref, catalogset.Entry{Problem: invalid.Error()})
+			continue
+		}
+		if !k.reading && k.due(source, s.Clock.Now()) {
+			s.begin(ctx, slots, ref, source.DeepCopy(), k)
+		}
+	}
+	for ref := range s.known {
+		if !there[ref] {
+			delete(s.known, ref)
+			s.Contents.Withdraw(ref)
+		}
+	}
+	return nil
+}
+
+// of is what is known of a catalog, and why it cannot be acted on. What was read, or is being read, of an object that is gone or of a spec
+// that somebody has changed into one that cannot be acted on is void: it must not go on being offered.
+func (s *Standby) of(ref catalogset.Ref, source *v1alpha1.CatalogSource, elected bool) (k *known, invalid error) {
+	k, invalid = s.known[ref], source.Spec.Validate()
+	switch {
+	case k == nil && elected:
+		return nil, invalid
+	case k == nil, invalid != nil:
+		k = &known{uid: source.UID}
+	case k.uid != source.UID:
+		k = &known{uid: source.UID}
+		s.Contents.Withdraw(ref)
+	}
+	s.known[ref] = k
+	return k, invalid
+}
+
+// due tells whether a catalog is to be read now.
+func (k *known) due(source *v1alpha1.CatalogSource, now time.Time) bool {
+	switch since := now.Sub(k.at); {
+	case k.asked != asked(source):
+		return true
+	case k.attempts > 0:
+		return since >= min(firstRetry<<min(k.attempts-1, 10), longestRetry)
+	default:
+		return source.Spec.Image == "" && source.Spec.Address != "" && since >= serversEvery
+	}
+}
+
+// asked is what says whether there may be something new: what is asked for, and what the manager that leads has found out last.
+func asked(source *v1alpha1.CatalogSource) string {
+	spec, status := &source.Spec, &source.Status
+	text := fmt.Sprintf("%s %q %q %q %q %q", source.UID, spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
+	if status.LatestImageRegistryPoll != nil {
+		text += " polled " + status.LatestImageRegistryPoll.UTC().Format(time.RFC3339)
+	}
+	if status.ConfigMapResource != nil {
+		text += " version " + status.ConfigMapResource.ResourceVersion
+	}
+	if status.GRPCConnectionState != nil {
+		text += " at " + status.GRPCConnectionState.Address + " " + status.GRPCConnectionState.LastConnectTime.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// begin reads a catalog in the background.
+func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalogset.Ref, source *v1alpha1.CatalogSource, k *known) {
+	digest := ""
+	if k.index != nil {
+		digest = k.index.Digest()
+	}
+	k.reading = true
+	go func() {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-ctx.Done():
+			return
+		}
+		index, err := s.read(ctx, source, digest)
+		s.finish(ctx, ref, source, k, index, err)
+	}()
+}
+
+// finish publishes what was read.
+func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, k *known, index *catalog.Index, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k.reading, k.asked, k.at = false, asked(source), s.Clock.Now()
+	entry := catalogset.Entry{Index: k.index}
+	if err != nil {
+		k.attempts++
+		entry.Problem = err.Error()
+		if !errors.Is(err, errNowhere) {
+			s.Log.Error(err, "a catalog cannot be read by this manager, which does not lead; what it had stays, and it is tried again", "catalog", ref.String())
+		}
+	} else if k.attempts = 0; index != nil {
+		k.index, entry.Index = index, index
+	}
+	if s.known[ref] == k {
+		s.Contents.Publish(ref, entry)
+	}
+	s.Changed() // what it was asked for may be another by now
+}
+
+// collect keeps the content store within its size, as the manager that leads does with its own.
+func (s *Standby) collect(ctx context.Context) {
+	_, contents := s.Images.Images.GC(ctx, func(string) bool { return false }, s.StoreBytes)
+	_, indexes := s.Images.Indexes.GC(ctx, unusedIndexAge, s.Contents.Digests()...)
+	if err := errors.Join(contents, indexes); err != nil && ctx.Err() == nil {
+		s.Log.Error(err, "the content store may outgrow its size and old indexes may stay; it is looked at again later")
+	}
+}

@@ -1,0 +1,256 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+const (
+	// cleanupInterval is how often the custom resources that are being deleted are looked at: nobody watches kinds that
+	// only operators know.
+	cleanupInterval = 3 * time.Second
+	// cleanupPage is how many custom resources are read at a time.
+	cleanupPage = 500
+	// maxPending is how many instances of a kind the status names.
+	maxPending = 50
+)
+
+// remains are the custom resources that are left of an operator with spec.cleanup.
+type remains struct {
+	kinds []v1alpha1.ResourceList
+	total int
+	// blocked names an instance that only waits for its finalizers, with these.
+	blocked string
+	// trouble is why some could not be listed or deleted.
+	trouble error
+}
+
+// cleanUp deletes the custom resources of an operator whose CSV asks for that, while the operator still runs and can do
+// what their finalizers stand for. It returns what is still there; nil means that the CSV need not wait.
+func (f *facts) cleanUp(ctx context.Context) (*remains, error) {
+	if !f.csv.Spec.Cleanup.Enabled || f.csv.Status.Phase == toReplacing || f.csv.Status.Reason == v1alpha1.CSVReasonReplaced {
+		return nil, nil
+	}
+	group, err := f.group(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if group == nil || len(group.Status.Namespaces) == 0 {
+		f.spare("no custom resource is deleted, because without one OperatorGroup it is not known whose they are")
+		return nil, nil
+	}
+	out := &remains{}
+	for _, description := range f.csv.Spec.CustomResourceDefinitions.Owned {
+		out.trouble = errors.Join(out.trouble, f.cleanUpKind(ctx, group, description, out))
+	}
+	going, err := f.c.namespaceGoing(ctx, f.csv.Namespace)
+	if err != nil || going || out.total == 0 && out.trouble == nil {
+		return nil, err // a namespace takes the operator along: there is nobody to wait for
+	}
+	return out, nil
+}
+
+// spare tells once what spec.cleanup does not delete, and why.
+func (f *facts) spare(what string) {
+	if f.csv.Status.Reason != v1alpha1.CSVReasonWaitingOnCleanup {
+		f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaitingOnCleanup, "spec.cleanup: "+what)
+	}
+}
+
+// cleanUpKind deletes the instances of one owned CRD and notes those that are still there.
+func (f *facts) cleanUpKind(ctx context.Context, group *v1.OperatorGroup, description v1alpha1.CRDDescription, out *remains) error {
+	crd, err := f.readCRD(ctx, description.Name)
+	if err != nil || crd == nil {
+		return err
+	}
+	// Who may write CSVs may list any CRD as owned. Who may write CRDs says which operator brought one.
+	if key := bundle.InstalledAlongsideKey(f.csv.Namespace, f.csv.Name); crd.Annotations[key] != f.name() {
+		f.spare(fmt.Sprintf("no %s is deleted, because no InstallPlan brought CRD %s for this ClusterServiceVersion (its annotation %s would say so)", crd.Spec.Names.Kind, crd.Name, key))
+		return nil
+	}
+	mine, err := f.ownInstances(ctx, group, crd)
+	if err != nil {
+		return err
+	}
+	left := v1alpha1.ResourceList{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Instances: []v1alpha1.ResourceInstance{}}
+	var refused error
+	err = f.eachInstance(ctx, crd, description.Version, group.Status.Namespaces, func(o *metav1.PartialObjectMetadata) {
+		if !mine(o.Namespace) {
+			return
+		}
+		out.total++
+		if len(left.Instances) < maxPending {
+			left.Instances = append(left.Instances, v1alpha1.ResourceInstance{Namespace: o.Namespace, Name: o.Name})
+		}
+		if !o.DeletionTimestamp.IsZero() {
+			if out.blocked == "" && len(o.Finalizers) > 0 {
+				out.blocked = fmt.Sprintf("%s %s waits for its finalizers %s", left.Kind, client.ObjectKeyFromObject(o), strings.Join(o.Finalizers, ", "))
+			}
+			return
+		}
+		if err := f.deleteInstance(ctx, o); err != nil && refused == nil {
+			refused = fmt.Errorf("%w%s", err, f.installedAs(ctx))
+		}
+	})
+	if len(left.Instances) > 0 {
+		out.kinds = append(out.kinds, left)
+	}
+	return errors.Join(err, refused)
+}
+
+// deleteInstance deletes a custom resource with the rights of the install.
+func (f *facts) deleteInstance(ctx context.Context, o *metav1.PartialObjectMetadata) error {
+	installer, err := f.installer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := installer.Delete(ctx, o, client.Preconditions{UID: &o.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s %s: %w", o.Kind, client.ObjectKeyFromObject(o), err)
+	}
+	return nil
+}
+
+// ownInstances tells in which namespaces the instances of a CRD are this operator's own: in those that its OperatorGroup
+// targets, as far as no other operator provides the same API there. The empty namespace stands for what has none.
+func (f *facts) ownInstances(ctx context.Context, group *v1.OperatorGroup, crd *apiextensionsv1.CustomResourceDefinition) (func(namespace string) bool, error) {
+	targets := group.Status.Namespaces
+	others, err := f.otherProviders(ctx, crd.Name)
+	if err != nil {
+		return nil, err
+	}
+	everywhere := func(namespaces []string) bool { return slices.Contains(namespaces, metav1.NamespaceAll) }
+	return func(namespace string) bool {
+		if everywhere(others) || namespace == "" && len(others) > 0 {
+			return false
+		}
+		if everywhere(targets) {
+			return !slices.Contains(others, namespace)
+		}
+		return namespace != "" && slices.Contains(targets, namespace) && !slices.Contains(others, namespace)
+	}, nil
+}
+
+// otherProviders are the target namespaces of the other operators that own a CRD. One whose OperatorGroup is not in
+// order may have any.
+func (f *facts) otherProviders(ctx context.Context, crd string) ([]string, error) {
+	var list v1alpha1.ClusterServiceVersionList
+	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(crd)}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", crd, err)
+	}
+	var out []string
+	for i := range list.Items {
+		other := &list.Items[i]
+		if other.UID == f.csv.UID || !other.OwnsCRD(crd) || !other.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if other.Namespace == f.csv.Namespace {
+			return []string{metav1.NamespaceAll}, nil
+		}
+		group, err := newFacts(f.c, other).group(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if group == nil || len(group.Status.Namespaces) == 0 {
+			return []string{metav1.NamespaceAll}, nil
+		}
+		out = append(out, group.Status.Namespaces...)
+	}
+	return out, nil
+}
+
+// eachInstance reads the metadata of the instances of a CRD in some namespaces, page by page, straight from the cluster.
+func (f *facts) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, preferred string, namespaces []string, visit func(*metav1.PartialObjectMetadata)) error {
+	version := servedVersion(crd, preferred)
+	if version == "" {
+		return nil
+	}
+	kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind}
+	var errs []error
+	for _, namespace := range namespaces {
+		errs = append(errs, f.eachInstanceIn(ctx, kind, namespace, visit))
+	}
+	return errors.Join(errs...)
+}
+
+func (f *facts) eachInstanceIn(ctx context.Context, kind schema.GroupVersionKind, namespace string, visit func(*metav1.PartialObjectMetadata)) error {
+	page := &metav1.PartialObjectMetadataList{}
+	for {
+		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := f.c.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(page.Continue)); err != nil {
+			return fmt.Errorf("list the %s objects of namespace %q: %w", kind.Kind, namespace, err)
+		}
+		for i := range page.Items {
+			page.Items[i].SetGroupVersionKind(kind)
+			visit(&page.Items[i])
+		}
+		if page.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// servedVersion is the preferred version where it is served, else the first that is.
+func servedVersion(crd *apiextensionsv1.CustomResourceDefinition, preferred string) string {
+	if served(crd, preferred) {
+		return preferred
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Served {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// waitForCleanup tells in the status what the CSV waits for.
+func (c *Controller) waitForCleanup(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, left *remains) error {
+	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
+	after := csv.Status.DeepCopy()
+	after.Cleanup.PendingDeletion = left.kinds
+	message := left.message()
+	moved := after.Phase != toDeleting || after.Reason != v1alpha1.CSVReasonWaitingOnCleanup
+	if moved || after.Message != message {
+		after.SetPhase(toDeleting, v1alpha1.CSVReasonWaitingOnCleanup, message, now)
+	}
+	if equality.Semantic.DeepEqual(&csv.Status, after) {
+		return nil
+	}
+	var steps []step
+	if moved {
+		steps = []step{{state{toDeleting, v1alpha1.CSVReasonWaitingOnCleanup}, message}}
+	}
+	return c.write(ctx, csv, after, steps)
+}
+
+func (r *remains) message() string {
+	var kinds []string
+	for _, k := range r.kinds {
+		kinds = append(kinds, k.Kind)
+	}
+	text := fmt.Sprintf("spec.cleanup: waiting for %d custom resources to be deleted (%s)", r.total, strings.Join(kinds, ", "))
+	if r.trouble != nil {
+		text += "; " + r.trouble.Error()
+	}
+	if r.blocked != "" {
+		text += "; " + r.blocked + ", which the operator removes"
+	}
+	if r.trouble != nil || r.blocked != "" {
+		text += "; set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting"
+	}
+	return text
+}

@@ -1,0 +1,148 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// limited gives clients that may apply some kinds.
+type limited struct {
+	k     *cluster
+	kinds []string
+	asked []string
+	// mayDelete is whether they may delete.
+	mayDelete bool
+}
+
+func (l *limited) Client(_ context.Context, namespace, name string) (client.Client, error) {
+	l.asked = append(l.asked, namespace+"/"+name)
+	return interceptor.NewClient(l.k.client, interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if !l.mayDelete {
+				return apierrors.NewForbidden(schema.GroupResource{}, o.GetName(), errors.New("RBAC"))
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			request := o.(interface {
+				GetKind() string
+				GetName() string
+			})
+			if !slices.Contains(l.kinds, request.GetKind()) {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: request.GetKind()}, request.GetName(), errors.New("RBAC"))
+			}
+			return c.Apply(ctx, o, opts...)
+		},
+	}), nil
+}
+
+// limitedGroup targets all namespaces and limits installs to an account.
+func limitedGroup() *v1.OperatorGroup {
+	group := newGroup("")
+	group.Spec.ServiceAccountName = "installer"
+	group.Status.ServiceAccountRef = &corev1.ObjectReference{Kind: "ServiceAccount", Namespace: ns, Name: "installer"}
+	return group
+}
+
+func newLimited(t *testing.T, group *v1.OperatorGroup, kinds ...string) (*cluster, *limited) {
+	t.Helper()
+	k := newCluster(t, group)
+	account := &limited{k: k, kinds: kinds}
+	k.c.accounts = account
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	return k, account
+}
+
+// TestInstallIsLimitedByTheAccountOfTheGroup: what the account may not do is told with its name, and tried again when
+// that changes. What the manager itself adds for the group, it adds with its own rights.
+func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
+	recoveries := map[string]func(*cluster, *limited){
+		"the account may": func(_ *cluster, l *limited) { l.kinds = []string{"Deployment"} },
+		"the group names no account": func(k *cluster, _ *limited) {
+			edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Spec.ServiceAccountName = "" })
+		},
+	}
+	for name, recover := range recoveries {
+		t.Run(name, func(t *testing.T) {
+			k, account := newLimited(t, limitedGroup())
+			csv := k.pass("op.v1")
+			expect(t, csv, toFailed, "InstallComponentFailedNoRetry", "")
+			if want := `install strategy failed: apply Deployment operators/manager: Deployment "manager" is forbidden: RBAC`; !strings.HasPrefix(csv.Status.Message, want) {
+				t.Errorf("message %q, want %q", csv.Status.Message, want)
+			}
+			if want := "as ServiceAccount operators/installer of OperatorGroup group"; !strings.Contains(csv.Status.Message, want) {
+				t.Errorf("message %q does not tell %q", csv.Status.Message, want)
+			}
+			if roles := k.clusterRoles(); !slices.ContainsFunc(roles, func(r string) bool { return strings.HasPrefix(r, "role op.v1-account-") }) {
+				t.Errorf("the permissions were not lifted: %v", roles)
+			}
+			k.wrote()
+			k.pass("op.v1")
+			if writes := k.wrote(); writes != nil {
+				t.Errorf("writes while it is refused: %v", writes)
+			}
+			recover(k, account)
+			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+			k.rollOut()
+			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			if account.asked[0] != "operators/installer" {
+				t.Errorf("acted as %s", account.asked[0])
+			}
+		})
+	}
+}
+
+// TestAccountOfTheGroupIsMissing: the install waits for it, and says so.
+func TestAccountOfTheGroupIsMissing(t *testing.T) {
+	group := limitedGroup()
+	group.Status.ServiceAccountRef = nil
+	k, _ := newLimited(t, group, "Deployment")
+	expect(t, k.pass("op.v1"), toPending, "AllRequirementsMet",
+		"all requirements found, please make sure the service account exists. sa=installer operatorgroup=operators/group")
+	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status.ServiceAccountRef = limitedGroup().Status.ServiceAccountRef })
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+
+	// An operator that runs goes on running without it; what is broken meanwhile waits for it.
+	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status.ServiceAccountRef = nil })
+	k.wrote()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.delete(k.deployment("manager"))
+	expect(t, k.pass("op.v1"), toPending, "AllRequirementsMet", "")
+	if k.deployment("manager") != nil {
+		t.Error("the Deployment was made without the account")
+	}
+}
+
+// TestBindingsOfTheGroupsAccountWakeItsMembers although the account is none of their own.
+func TestBindingsOfTheGroupsAccountWakeItsMembers(t *testing.T) {
+	k, _ := newLimited(t, limitedGroup())
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "installer"}}}
+	if got := names(k.c.usingBinding(t.Context(), binding)); got != "operators/op.v1" {
+		t.Errorf("a binding of the account wakes up %q", got)
+	}
+	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.Permissions, csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions = nil, nil
+	})
+	if got := names(k.c.usingBinding(t.Context(), binding)); got != "operators/op.v1" {
+		t.Errorf("a binding of the account wakes up %q", got)
+	}
+}

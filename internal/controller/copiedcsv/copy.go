@@ -1,0 +1,116 @@
+package copiedcsv
+
+import (
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// fieldManager writes the copies. Whether anybody else has is seen by it.
+const fieldManager = "fairlead-copiedcsv"
+
+// Annotations that trim leaves on a copy in the cache, where nothing else can have them: they are no valid names.
+const (
+	aboutKey   = "#about"   // the hash of all labels and annotations of the copy
+	foreignKey = "#foreign" // there if somebody else has written to the copy, or its status was never written
+)
+
+// emptyCopy is the type of copies in the cache.
+func emptyCopy() *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
+	return object
+}
+
+func emptyCopyList() *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind + "List"))
+	return list
+}
+
+// trim leaves of a copy only what is looked at, which is a fraction: annotations are often most of the metadata.
+func trim(object any) (any, error) {
+	full, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	if _, done := full.Annotations[aboutKey]; done {
+		return object, nil
+	}
+	return trimmed(full), nil
+}
+
+func trimmed(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
+	small := emptyCopy()
+	small.Name, small.Namespace, small.UID, small.ResourceVersion = full.Name, full.Namespace, full.UID, full.ResourceVersion
+	small.DeletionTimestamp = full.DeletionTimestamp
+	from, ok := full.Labels[v1alpha1.CopiedFromLabel]
+	if !ok {
+		from = full.Annotations[v1alpha1.OperatorNamespaceAnnotation]
+	}
+	small.Labels = map[string]string{v1alpha1.CopiedFromLabel: from}
+	annotations := maps.Clone(full.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	mark := annotations[markAnnotation]
+	delete(annotations, markAnnotation)
+	small.Annotations = map[string]string{markAnnotation: mark, aboutKey: hashOf(orEmpty(full.Labels), annotations)}
+	if foreign(full) {
+		small.Annotations[foreignKey] = ""
+	}
+	return small
+}
+
+func orEmpty(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+// foreign says whether somebody else has written to a copy, or its status was never written.
+func foreign(full *metav1.PartialObjectMetadata) bool {
+	status := false
+	for _, entry := range full.ManagedFields {
+		if entry.Manager != fieldManager {
+			return true
+		}
+		status = status || entry.Subresource == "status"
+	}
+	return !status
+}
+
+// origin is the namespace that a copy says it is from.
+func origin(copied client.Object) string { return copied.GetLabels()[v1alpha1.CopiedFromLabel] }
+
+// copiesOptions fill a cache with the metadata of copies: of all, or of those from some namespaces.
+func copiesOptions(namespaces []string) (cache.Options, error) {
+	operator := selection.Exists
+	if len(namespaces) > 0 {
+		operator = selection.In
+	}
+	copies, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, operator, namespaces)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	return cache.Options{
+		ByObject: map[client.Object]cache.ByObject{emptyCopy(): {Label: labels.NewSelector().Add(*copies), Transform: trim}},
+	}, nil
+}
+
+// CacheOptions keep copies out of the caches of the manager, where they would be held in full: nobody but this controller
+// looks at them, and it has its own cache.
+func CacheOptions() map[client.Object]cache.ByObject {
+	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		panic(err) // the key is a constant
+	}
+	return map[client.Object]cache.ByObject{&v1alpha1.ClusterServiceVersion{}: {Label: labels.NewSelector().Add(*originals)}}
+}

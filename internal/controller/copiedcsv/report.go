@@ -1,0 +1,146 @@
+package copiedcsv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// reporter reconciles the OLMConfig: it reports whether copying is disabled and whether the copies are as they should be,
+// and tells about operators that are not copied in an Event on them.
+type reporter struct {
+	c     *Controller
+	clock clock.PassiveClock
+	// told are the operators that an Event of this process is about.
+	told map[types.NamespacedName]bool
+}
+
+// Reconcile looks at all operators that watch all namespaces. Those of other groups are copied whatever the OLMConfig says.
+func (r *reporter) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	config, err := r.c.config(ctx)
+	if err != nil || config == nil {
+		return reconcile.Result{}, err
+	}
+	operators, err := r.global(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	found, err := r.inspect(ctx, config, operators)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.tellAll(ctx, config, operators); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{}, quiet(r.write(ctx, config, found.condition(config)))
+}
+
+// global are the operators whose group targets all namespaces.
+func (r *reporter) global(ctx context.Context) ([]*v1alpha1.ClusterServiceVersion, error) {
+	var groups v1.OperatorGroupList
+	if err := r.c.client.List(ctx, &groups, client.MatchingFields{indexByTarget: metav1.NamespaceAll}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups that target all namespaces: %w", err)
+	}
+	var out []*v1alpha1.ClusterServiceVersion
+	for i := range groups.Items {
+		namespace := groups.Items[i].Namespace
+		if !r.c.watches(namespace) {
+			continue
+		}
+		siblings, err := r.c.groupsIn(ctx, namespace)
+		if err != nil {
+			return nil, err
+		}
+		var list v1alpha1.ClusterServiceVersionList
+		if err := r.c.client.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list the ClusterServiceVersions of namespace %s: %w", namespace, err)
+		}
+		for j := range list.Items {
+			// Where copying is enabled, the operator is copied to namespaces other than its own, whatever these are called.
+			if (policy{}).stand(&list.Items[j], siblings, namespace+"-") == wanted {
+				out = append(out, &list.Items[j])
+			}
+		}
+	}
+	return out, nil
+}
+
+// findings are an example of a copy that is missing, and one of a copy that should not be there; empty when there is none.
+type findings struct{ missing, surplus string }
+
+func (r *reporter) inspect(ctx context.Context, config *v1.OLMConfig, operators []*v1alpha1.ClusterServiceVersion) (findings, error) {
+	var out findings
+	disabled := !config.CopiedCSVsEnabled()
+	for _, csv := range operators {
+		list := emptyCopyList()
+		if err := r.c.copies.List(ctx, list, client.MatchingFields{indexBySource: client.ObjectKeyFromObject(csv).String()}, client.UnsafeDisableDeepCopy); err != nil {
+			return out, fmt.Errorf("list the copies of ClusterServiceVersion %s/%s: %w", csv.Namespace, csv.Name, err)
+		}
+		present := map[string]bool{}
+		for i := range list.Items {
+			namespace := list.Items[i].Namespace
+			present[namespace] = true
+			if disabled && !slices.Contains(r.c.limits.protected, namespace) {
+				out.surplus = namespace + "/" + csv.Name
+			}
+		}
+		if disabled {
+			continue
+		}
+		var errs []error
+		r.c.eachNamespace(ctx, func(namespace string) {
+			if namespace == csv.Namespace || present[namespace] {
+				return
+			}
+			taken, err := r.c.taken(ctx, types.NamespacedName{Namespace: namespace, Name: csv.Name})
+			if errs = append(errs, err); !taken {
+				out.missing = namespace + "/" + csv.Name
+			}
+		})
+		if err := errors.Join(errs...); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// condition is what the findings come to.
+func (f findings) condition(config *v1.OLMConfig) metav1.Condition {
+	out := metav1.Condition{Type: v1.OLMConfigDisabledCopiedCSVs, Status: metav1.ConditionFalse, Reason: v1.OLMConfigReasonCopiedCSVsEnabled, ObservedGeneration: config.Generation}
+	switch {
+	case config.CopiedCSVsEnabled() && f.missing == "":
+		out.Message = "Copied CSVs are enabled and present across the cluster"
+	case config.CopiedCSVsEnabled():
+		out.Message = "Copied CSVs are enabled and at least one copied CSV is missing: " + f.missing
+	case f.surplus == "":
+		out.Status, out.Reason, out.Message = metav1.ConditionTrue, v1.OLMConfigReasonCopiedCSVsDisabled, "Copied CSVs are disabled and no unexpected copied CSVs were found for operators that watch all namespaces"
+	default:
+		out.Reason, out.Message = v1.OLMConfigReasonCopiedCSVsDisabled, "Copied CSVs are disabled and at least one unexpected copied CSV was found: "+f.surplus
+	}
+	return out
+}
+
+// write puts the condition into the status, if it changes.
+func (r *reporter) write(ctx context.Context, config *v1.OLMConfig, condition metav1.Condition) error {
+	updated := config.DeepCopy()
+	condition.LastTransitionTime = metav1.NewTime(r.clock.Now()).Rfc3339Copy()
+	if !meta.SetStatusCondition(&updated.Status.Conditions, condition) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(config, client.MergeFromWithOptimisticLock{})
+	if err := r.c.client.Status().Patch(ctx, updated, patch, client.FieldOwner(fieldManager)); err != nil {
+		return fmt.Errorf("write the status of OLMConfig %s: %w", config.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package copiedcsv
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+)
+
+// report reconciles the OLMConfig and returns its condition as status/reason and the message.
+func (k *cluster) report() (state, message string) {
+	k.t.Helper()
+	if _, err := k.reporter.Reconcile(k.t.Context(), reconcile.Request{}); err != nil {
+		k.t.Fatal(err)
+	}
+	config := &v1.OLMConfig{}
+	if err := k.client.Get(k.t.Context(), types.NamespacedName{Name: "cluster"}, config); err != nil {
+		k.t.Fatal(err)
+	}
+	c := meta.FindStatusCondition(config.Status.Conditions, "DisabledCopiedCSVs")
+	if c == nil {
+		return "", ""
+	}
+	return string(c.Status) + "/" + c.Reason, c.Message
+}
+
+func (k *cluster) events() []corev1.Event {
+	k.t.Helper()
+	var list corev1.EventList
+	if err := k.client.List(k.t.Context(), &list); err != nil {
+		k.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func disable(yes bool) func(*v1.OLMConfig) {
+	return func(c *v1.OLMConfig) { c.Spec.Features = &v1.Features{DisableCopiedCSVs: &yes} }
+}
+
+func olmConfig() *v1.OLMConfig {
+	c := &v1.OLMConfig{}
+	c.Name = "cluster"
+	return c
+}
+
+// TestDisabling removes the copies of operators that watch all namespaces, says so in the condition and in one Event, and
+// enabling brings all of it back.
+func TestDisabling(t *testing.T) {
+	single := operator("single.v1")
+	single.Namespace, single.Annotations["olm.operatorNamespace"] = "b", "b"
+	own := group("a")
+	own.Namespace = "b"
+	k := newCluster(t, append(namespaces(ns, "a", "b", "kept"), group(""), own, operator("op.v1"), single, olmConfig())...)
+	k.c.limits.protected = []string{"kept"}
+	check := func(state, words, where string, events int) {
+		t.Helper()
+		gotState, message := k.report()
+		if gotState != state || !strings.Contains(message, words) {
+			t.Errorf("condition %s %q, want %s %q", gotState, message, state, words)
+		}
+		if got := k.where("op.v1"); got != where {
+			t.Errorf("copies in %q, want %q", got, where)
+		}
+		if got := k.where("single.v1"); got != "" && got != "a" {
+			t.Errorf("copies of an operator with one target in %q", got)
+		}
+		if got := k.events(); len(got) != events {
+			t.Errorf("events: %v", got)
+		}
+		k.statusWrites = 0
+		k.report()
+		if k.statusWrites > 0 {
+			t.Error("the status is written though nothing has changed")
+		}
+	}
+	check("False/CopiedCSVsEnabled", "at least one copied CSV is missing", "", 0)
+	k.settle()
+	check("False/CopiedCSVsEnabled", "present across the cluster", "a b kept", 0)
+	change(k, &v1.OLMConfig{}, "", "cluster", disable(true))
+	check("False/CopiedCSVsDisabled", "at least one unexpected copied CSV was found", "a b kept", 1)
+	k.settle()
+	k.reporter.told = nil // after a restart there is no second Event
+	check("True/CopiedCSVsDisabled", "no unexpected copied CSVs", "kept", 1)
+	if e := k.events()[0]; e.Type != "Warning" || e.Reason != "DisabledCopiedCSVs" || e.Message != "CSV copying disabled for operators/op.v1" || e.InvolvedObject.Name != "op.v1" || e.InvolvedObject.Kind != "ClusterServiceVersion" || e.Source.Component != "operator-lifecycle-manager" {
+		t.Errorf("event %+v", e)
+	}
+	k.quiet()
+	change(k, &v1.OLMConfig{}, "", "cluster", disable(false))
+	check("False/CopiedCSVsEnabled", "missing", "kept", 0)
+	k.settle()
+	check("False/CopiedCSVsEnabled", "present across the cluster", "a b kept", 0)
+}
+
+// TestWithoutConfig nothing is reported, and everything is copied.
+func TestWithoutConfig(t *testing.T) {
+	k := newCluster(t, append(namespaces(ns, "a"), group(""), operator("op.v1"))...)
+	if _, err := k.reporter.Reconcile(t.Context(), reconcile.Request{}); err != nil {
+		t.Error(err)
+	}
+	k.settle()
+	if got := k.where("op.v1"); got != "a" {
+		t.Errorf("copies in %q", got)
+	}
+}
+
+// TestNamespacesWithAnOperatorOfTheSameName miss nothing.
+func TestNamespacesWithAnOperatorOfTheSameName(t *testing.T) {
+	own := operator("op.v1")
+	own.Namespace, own.Annotations["olm.operatorNamespace"] = "a", "a"
+	k := newCluster(t, append(namespaces(ns, "a"), group(""), operator("op.v1"), own, olmConfig())...)
+	if state, message := k.report(); !strings.Contains(message, "present") {
+		t.Errorf("condition %s %q", state, message)
+	}
+}

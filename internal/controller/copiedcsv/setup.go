@@ -1,0 +1,129 @@
+package copiedcsv
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/trigger"
+)
+
+// settling is how long after a change of its source a copy is written. While an operator is installed its status changes
+// many times a second, and each change that is copied is written to every target namespace.
+const settling = time.Second
+
+// defaultWorkers is how many copies are written at a time.
+const defaultWorkers = 8
+
+// Options are what the controller needs besides the manager. The zero value works.
+type Options struct {
+	// Clock tells the time; the real one when nil.
+	Clock clock.PassiveClock
+	// Namespaces are those that the manager is limited to; empty when it manages all. Copies are made from these; the copies
+	// from others are left to their own managers.
+	Namespaces []string
+	// Protected are namespaces that have copies even where copying is disabled.
+	Protected []string
+	// Workers is how many copies are written at a time; a few when zero.
+	Workers int
+}
+
+// Setup adds the controllers, their watches, and the cache of copies to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Workers <= 0 {
+		o.Workers = defaultWorkers
+	}
+	if err := setUp(mgr, o); err != nil {
+		return fmt.Errorf("set up the controller of copied ClusterServiceVersions: %w", err)
+	}
+	return nil
+}
+
+func setUp(mgr manager.Manager, o Options) error {
+	for _, i := range indexes() {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), i.object, i.name, i.values); err != nil {
+			return fmt.Errorf("index %T by %s: %w", i.object, i.name, err)
+		}
+	}
+	copies, err := copiesCache(mgr, o.Namespaces)
+	if err != nil {
+		return err
+	}
+	wire, err := newWire(mgr.GetConfig(), mgr.GetHTTPClient(), mgr.GetScheme())
+	if err != nil {
+		return err
+	}
+	c := &Controller{client: mgr.GetClient(), copies: copies, writer: wire, limits: limits{namespaces: o.Namespaces, protected: o.Protected}}
+	if err := c.watch(mgr, copies, o); err != nil {
+		return err
+	}
+	return (&reporter{c: c, clock: o.Clock}).watch(mgr, copies)
+}
+
+// copiesCache adds a cache of the metadata of copies to the manager.
+func copiesCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
+	options, err := copiesOptions(namespaces)
+	if err != nil {
+		return nil, err
+	}
+	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	copies, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, fmt.Errorf("make a cache of copies: %w", err)
+	}
+	if err := copies.IndexField(context.Background(), emptyCopy(), indexBySource, sourceKey); err != nil {
+		return nil, fmt.Errorf("index copies by %s: %w", indexBySource, err)
+	}
+	return copies, mgr.Add(started{copies})
+}
+
+// started lets the manager start a cache before the controllers.
+type started struct{ cache.Cache }
+
+// GetCache is how the manager tells caches from others.
+func (s started) GetCache() cache.Cache { return s.Cache }
+
+// watch says what wakes a copy up.
+func (c *Controller) watch(mgr manager.Manager, copies cache.Cache, o Options) error {
+	later := func(f handler.MapFunc) handler.EventHandler { return trigger.After(settling, f) }
+	soon := func(f handler.MapFunc) handler.EventHandler { return trigger.After(trigger.Burst, f) }
+	return builder.ControllerManagedBy(mgr).Named("copiedcsv").
+		WatchesRawSource(source.Kind[client.Object](copies, emptyCopy(), handler.EnqueueRequestsFromMapFunc(itself))).
+		Watches(&v1alpha1.ClusterServiceVersion{}, later(c.copiesOf)).
+		Watches(&v1.OperatorGroup{}, soon(c.copiesOfMembers), builder.WithPredicates(targetsMatter)).
+		Watches(&v1.OLMConfig{}, soon(c.allCopies)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.copiesFor), builder.WithPredicates(appears)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
+		Complete(c)
+}
+
+// watch says what wakes the reporter up.
+func (r *reporter) watch(mgr manager.Manager, copies cache.Cache) error {
+	config := func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: v1.OLMConfigName}}}
+	}
+	later := trigger.After(settling, config)
+	return builder.ControllerManagedBy(mgr).Named("olmconfig").
+		Watches(&v1.OLMConfig{}, handler.EnqueueRequestsFromMapFunc(config)).
+		WatchesRawSource(source.Kind[client.Object](copies, emptyCopy(), later, comesOrGoes)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, later).
+		Watches(&v1.OperatorGroup{}, later, builder.WithPredicates(targetsMatter)).
+		WatchesMetadata(&corev1.Namespace{}, later, builder.WithPredicates(comesOrGoes)).
+		Complete(r)
+}

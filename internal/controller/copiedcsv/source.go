@@ -1,0 +1,123 @@
+package copiedcsv
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// sourceOf finds the ClusterServiceVersion that a copy is to be made from; nil when there is none. Of several that have the
+// same name and target the same namespace, it is the oldest. keep tells whether a copy from a namespace stays as it is.
+func (c *Controller) sourceOf(ctx context.Context, key types.NamespacedName) (from *v1alpha1.ClusterServiceVersion, keep func(namespace string) bool, err error) {
+	policy, err := c.policy(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list v1alpha1.ClusterServiceVersionList
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexByName: key.Name}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, fmt.Errorf("list the ClusterServiceVersions with the name %s: %w", key.Name, err)
+	}
+	stay := map[string]bool{}
+	for i := range list.Items {
+		csv := &list.Items[i]
+		groups, err := c.groupsIn(ctx, csv.Namespace)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch policy.stand(csv, groups, key.Namespace) {
+		case wanted:
+			if c.watches(csv.Namespace) && (from == nil || older(csv, from)) {
+				from = csv
+			}
+		case kept:
+			stay[csv.Namespace] = true
+		}
+	}
+	keep = func(namespace string) bool { return stay[namespace] || namespace != "" && !c.watches(namespace) }
+	return from, keep, nil
+}
+
+// policy reads whether copying is disabled.
+func (c *Controller) policy(ctx context.Context) (policy, error) {
+	config, err := c.config(ctx)
+	return policy{disabled: !config.CopiedCSVsEnabled(), protected: c.limits.protected}, err
+}
+
+// config reads the OLMConfig; nil when there is none.
+func (c *Controller) config(ctx context.Context) (*v1.OLMConfig, error) {
+	config := &v1.OLMConfig{}
+	err := c.client.Get(ctx, client.ObjectKey{Name: v1.OLMConfigName}, config)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read OLMConfig %s: %w", v1.OLMConfigName, err)
+	}
+	return config, nil
+}
+
+func (c *Controller) groupsIn(ctx context.Context, namespace string) ([]v1.OperatorGroup, error) {
+	var groups v1.OperatorGroupList
+	if err := c.client.List(ctx, &groups, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
+	}
+	return groups.Items, nil
+}
+
+// watches says whether the manager manages a namespace.
+func (c *Controller) watches(namespace string) bool {
+	return len(c.limits.namespaces) == 0 || slices.Contains(c.limits.namespaces, namespace)
+}
+
+func older(a, b *v1alpha1.ClusterServiceVersion) bool {
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return strings.Compare(a.Namespace, b.Namespace) < 0
+}
+
+// prepared remembers what copies are made from, so that it is worked out once for each version of a source. Its zero value
+// is empty.
+type prepared struct {
+	mu    sync.Mutex
+	known map[types.NamespacedName]versioned
+}
+
+type versioned struct {
+	version string
+	content *content
+}
+
+func (p *prepared) contentOf(csv *v1alpha1.ClusterServiceVersion) (*content, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := client.ObjectKeyFromObject(csv)
+	if known, ok := p.known[key]; ok && known.version == csv.ResourceVersion {
+		return known.content, nil
+	}
+	made, err := newContent(csv)
+	if err != nil {
+		return nil, err
+	}
+	if p.known == nil {
+		p.known = map[types.NamespacedName]versioned{}
+	}
+	p.known[key] = versioned{csv.ResourceVersion, made}
+	return made, nil
+}
+
+// forget drops what copies of a source that is gone were made from.
+func (p *prepared) forget(key types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, key)
+}

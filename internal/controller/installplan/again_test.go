@@ -1,0 +1,103 @@
+package installplan
+
+import (
+	"io/fs"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// greeterImage is the image of a bundle in a registry of the test.
+func greeterImage(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(server.Close)
+	ref := strings.TrimPrefix(server.URL, "http://") + "/there:v1"
+	content, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := image.Push(t.Context(), ref, content, nil, image.PushOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+// waitsFor makes sure that a plan which cannot ask for its bundle waits and says for what.
+func waitsFor(t *testing.T, w *world, words string) {
+	t.Helper()
+	p := w.settle(t, 20*time.Minute)
+	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.HasPrefix(p.Status.Message, "waiting: ") || !strings.Contains(p.Status.Message, words) {
+		t.Errorf("%s: %q, want one that waits and says %q", p.Status.Phase, p.Status.Message, words)
+	}
+	if len(p.Status.BundleLookups) != 1 || !strings.Contains(p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupPending).Message, words) {
+		t.Errorf("the lookup does not say it: %+v", p.Status.BundleLookups)
+	}
+	checkStatus(t, p)
+}
+
+// TestForeignPlanWaitsForItsPullSecret: what it takes to ask for a bundle is waited for as long as the bundle itself.
+func TestForeignPlanWaitsForItsPullSecret(t *testing.T) {
+	source := catalogSource("olm", "catalog", 0)
+	source.Spec.Secrets = []string{"pull"}
+	w := newWorld(t, foreignPlan(t, greeterImage(t)), source)
+	store, err := image.Open(t.TempDir(), image.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.controller.Manifests = unpack.Manifests{Blobs: blobs{}}
+	w.controller.Bundles = Images{Unpacker: unpack.New(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
+	waitsFor(t, w, "read pull secret olm/pull")
+	empty := pullSecret()
+	empty.Data = nil
+	if err := w.Create(t.Context(), empty); err != nil {
+		t.Fatal(err)
+	}
+	waitsFor(t, w, "it has neither .dockerconfigjson nor .dockercfg")
+	secret := &corev1.Secret{}
+	w.get(t, secret, "olm", "pull")
+	secret.Data = pullSecret().Data
+	if err := w.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	var p *v1alpha1.InstallPlan
+	for range 20 { // the image comes in real time
+		if p = w.settle(t, time.Minute); p.Status.Phase == v1alpha1.InstallPlanPhaseComplete {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+}
+
+// TestLostManifestsWaitForThePolicy: so is an annotation that has to be corrected.
+func TestLostManifestsWaitForThePolicy(t *testing.T) {
+	w := lostWorld(t)
+	annotate := func(value string) {
+		t.Helper()
+		group := &operatorsv1.OperatorGroup{}
+		if err := w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group); err != nil {
+			t.Fatal(err)
+		}
+		group.Annotations = map[string]string{v1alpha1.BundleUnpackTimeoutAnnotation: value}
+		if err := w.Update(t.Context(), group); err != nil {
+			t.Fatal(err)
+		}
+	}
+	annotate("soon")
+	waitsFor(t, w, "it must be a duration such as 10m")
+	annotate("5m")
+	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+}

@@ -1,0 +1,76 @@
+package installplan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestOutdatedCRDs has a bundle of the time before Kubernetes 1.16, for a cluster that has the CRD and one that has not.
+func TestOutdatedCRDs(t *testing.T) {
+	old := strings.Replace(strings.Replace(crdYAML, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1), "versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]", "version: v1", 1)
+	const want = "api-server resource not found installing CustomResourceDefinition widgets.example.com: GroupVersionKind apiextensions.k8s.io/v1beta1, Kind=CustomResourceDefinition not found on the cluster. " +
+		"Kubernetes 1.22 removed it: install a version of the operator whose bundle has this CRD as apiextensions.k8s.io/v1, with a schema for each version; if there is none, ask its author for one"
+	for name, live := range map[string][]client.Object{"a new CRD": nil, "one that exists": {liveCRD(t, "v1 served", "v1")}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, append(live, newPlan(step(t, csvYAML), step(t, old)))...)
+			p := w.settle(t, 2*time.Minute)
+			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || p.Status.Message != want {
+				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+			}
+			if statuses(p)[crdKind] != v1alpha1.StepStatusNotPresent || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
+				t.Errorf("steps %v", statuses(p))
+			}
+		})
+	}
+}
+
+// TestCRDsThatAreTooLarge has one that no API server takes: nothing is judged and nothing else is made.
+func TestCRDsThatAreTooLarge(t *testing.T) {
+	large := strings.Replace(crdYAML, "schema: {openAPIV3Schema: {type: object}}", "schema: {openAPIV3Schema: {type: object, description: "+strings.Repeat("x", largestCRD)+"}}", 1)
+	w := newWorld(t, liveCRD(t, "v1 served", "v1"), newPlan(step(t, csvYAML), step(t, large)))
+	if _, err := w.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(t, "plan")
+	if !strings.Contains(p.Status.Message, "bytes, and the API server takes at most 3145728: its author has to make it smaller") {
+		t.Errorf("%s: %.300s", p.Status.Phase, p.Status.Message)
+	}
+	if w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
+		t.Error("the ClusterServiceVersion was made")
+	}
+}
+
+// TestCRDAsLargeAsCanBe makes, and replaces, a CRD of 1.4 MB, of which the storage of a cluster takes 1.5.
+func TestCRDAsLargeAsCanBe(t *testing.T) {
+	w := newCRDWorld(t)
+	var fields strings.Builder
+	for i := range 1500 {
+		fmt.Fprintf(&fields, ", f%04d: {type: string, description: '%s'}", i, strings.Repeat("What it is for. ", 55))
+	}
+	manifest := func(size string) string {
+		return strings.Replace(w.definition("v1 served stored {"+size), "size: {"+size+"}", "size: {"+size+"}"+fields.String(), 1)
+	}
+	first, second := manifest("type: integer"), manifest("type: integer, maximum: 5")
+	if len(second) < 1_350_000 {
+		t.Fatalf("it has %d bytes only", len(second))
+	}
+	if p := w.install(t, w.owner(), first); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+	w.fill(t, "v1", 20, 9, 1)
+	w.makeStrict(t)
+	start := time.Now()
+	if p := w.install(t, w.owner(), second); !strings.Contains(p.Status.Message, "10 of 20 objects become invalid") {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+	if p := w.install(t, w.owner(), manifest("type: integer, maximum: 9")); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+	t.Logf("judged and replaced in %s", time.Since(start))
+}

@@ -1,0 +1,87 @@
+package installplan
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestMisfitsAreToldBeforeApproval: which operator could not run, and the group that would do; nothing is done about it, and it is taken
+// back once the group fits.
+func TestMisfitsAreToldBeforeApproval(t *testing.T) {
+	op := csv("ns", "op.v1", "")
+	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeOwnNamespace, Supported: true}}
+	op.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind}
+	manifest, err := json.Marshal(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := newPlan(step(t, string(manifest)))
+	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
+	w := newWorld(t, plan)
+	p := w.settle(t, time.Minute)
+	for _, words := range []string{misfitPrefix, "ClusterServiceVersion op.v1", "AllNamespaces InstallModeType not supported", `apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"group","namespace":"ns"},"spec":{"targetNamespaces":["ns"]}}`} {
+		if !strings.Contains(p.Status.Message, words) {
+			t.Errorf("%q does not say %q", p.Status.Message, words)
+		}
+	}
+	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || p.Status.StartTime != nil {
+		t.Errorf("%+v", p.Status)
+	}
+	w.taken()
+	w.settle(t, time.Minute)
+	if writes := w.taken(); len(writes) > 0 {
+		t.Errorf("it is written again: %v", writes)
+	}
+	group := &operatorsv1.OperatorGroup{}
+	if err := w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group); err != nil {
+		t.Fatal(err)
+	}
+	group.Status.Namespaces = []string{"ns"}
+	if err := w.Update(t.Context(), group); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.settle(t, time.Minute); p.Status.Message != "" {
+		t.Errorf("message %q though the group fits", p.Status.Message)
+	}
+}
+
+// TestMisfitsStayWhileNothingIsKnown: a ClusterServiceVersion that cannot be read is no reason to take back what was said of it.
+func TestMisfitsStayWhileNothingIsKnown(t *testing.T) {
+	op := csv("ns", "op.v1", "")
+	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeOwnNamespace, Supported: true}}
+	op.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind}
+	manifest, err := json.Marshal(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := step(t, string(manifest))
+	s.Resource.Manifest = "ref:op"
+	plan := newPlan(s)
+	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
+	w := newWorld(t, plan)
+	w.store["ref:op"] = string(manifest)
+	told := w.settle(t, time.Minute).Status.Message
+	if !strings.HasPrefix(told, misfitPrefix) {
+		t.Fatalf("message %q", told)
+	}
+	delete(w.store, "ref:op")
+	if p := w.settle(t, time.Minute); p.Status.Message != told {
+		t.Errorf("message %q, want %q as before", p.Status.Message, told)
+	}
+	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeAllNamespaces, Supported: true}}
+	if manifest, err = json.Marshal(op); err != nil {
+		t.Fatal(err)
+	}
+	w.store["ref:op"] = string(manifest)
+	if p := w.settle(t, time.Minute); p.Status.Message != "" {
+		t.Errorf("message %q though the operator fits", p.Status.Message)
+	}
+}

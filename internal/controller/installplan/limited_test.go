@@ -1,0 +1,110 @@
+package installplan
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// limitTo makes the manager one of namespace ns alone: its cache holds no other ClusterServiceVersions, and where it is denied them, the API
+// server does not tell of others either.
+func (w *world) limitTo(denied bool) {
+	forbidden := apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("clusterserviceversions").GroupResource(), "", errors.New("not yours"))
+	w.controller.Namespaces = []string{"ns"}
+	w.controller.client = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if _, is := l.(*v1alpha1.ClusterServiceVersionList); is {
+				opts = append(opts, client.InNamespace("ns"))
+			}
+			return c.List(ctx, l, opts...)
+		},
+	})
+	if !denied {
+		return
+	}
+	w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if _, is := l.(*v1alpha1.ClusterServiceVersionList); is {
+				return forbidden
+			}
+			return c.List(ctx, l, opts...)
+		},
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if o.GetObjectKind().GroupVersionKind().Kind == v1alpha1.ClusterServiceVersionKind && key.Namespace != "ns" {
+				return forbidden
+			}
+			if _, is := o.(*v1alpha1.ClusterServiceVersion); is && key.Namespace != "ns" {
+				return forbidden
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+	})
+}
+
+// TestLimitedManagersRespectOtherNamespaces has a manager that does not watch the namespace of an operator which has to do with what a
+// plan wants. That operator is there all the same.
+func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
+	role := func(owner string) client.Object {
+		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "op.v1-1", Labels: map[string]string{
+			v1alpha1.ManagedLabel: "true", v1alpha1.OwnerLabel: owner, v1alpha1.OwnerNamespaceLabel: "elsewhere", v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind}}}
+	}
+	crd := func(alongside string) client.Object {
+		crd := liveCRD(t, "v0 served, v1 served", "v1")
+		if alongside != "" {
+			namespace, name, _ := strings.Cut(alongside, "/")
+			crd.Annotations = map[string]string{bundle.InstalledAlongsideKey(namespace, name): alongside}
+		}
+		return crd
+	}
+	copied := csv("elsewhere", "op.v0", "", "widgets.example.com")
+	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "ns"}
+	tests := map[string]struct {
+		there   []client.Object
+		denied  bool
+		refused string // empty: it is carried out
+	}{
+		"a ClusterRole of an operator there":                  {[]client.Object{csv("elsewhere", "other.v1", ""), role("other.v1")}, false, "belongs to ClusterServiceVersion elsewhere/other.v1;"},
+		"a ClusterRole of the same operator there":            {[]client.Object{csv("elsewhere", "op.v1", ""), role("op.v1")}, false, ""},
+		"a ClusterRole of one that is gone":                   {[]client.Object{role("other.v1")}, false, ""},
+		"a ClusterRole of one that cannot be looked for":      {[]client.Object{role("other.v1")}, true, "belongs to ClusterServiceVersion elsewhere/other.v1, unless that is gone, which cannot be found out"},
+		"a CRD that an operator there owns":                   {[]client.Object{csv("elsewhere", "op.v0", "", "widgets.example.com"), crd("")}, false, "elsewhere/op.v0"},
+		"a CRD that a copy there seems to own":                {[]client.Object{copied, crd("")}, false, ""},
+		"a CRD that was installed with one there":             {[]client.Object{csv("elsewhere", "op.v0", "", "widgets.example.com"), crd("elsewhere/op.v0")}, false, "elsewhere/op.v0"},
+		"a CRD that was installed with one that is gone":      {[]client.Object{crd("elsewhere/op.v0")}, false, ""},
+		"a CRD that was installed with one that is not shown": {[]client.Object{crd("elsewhere/op.v0")}, true, "elsewhere/op.v0"},
+		"a CRD of its own that was denied the rest":           {[]client.Object{csv("ns", "gone.v1", ""), crd("ns/op.v1")}, true, ""},
+		"a CRD with an annotation that names nothing":         {[]client.Object{crd("nothing")}, true, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, append(deepCopies(tc.there), newPlan(step(t, csvYAML), step(t, withVersions("v1 served")), step(t, clusterRoleYAML)))...)
+			w.limitTo(tc.denied)
+			p := w.settle(t, 2*time.Minute)
+			if tc.refused == "" {
+				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+					t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+				}
+				return
+			}
+			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.refused) {
+				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+			}
+			for _, write := range w.taken() {
+				if write != "status of plan" {
+					t.Errorf("it has done: %s", write)
+				}
+			}
+		})
+	}
+}

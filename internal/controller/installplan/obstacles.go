@@ -1,0 +1,114 @@
+package installplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// RetryAnnotation on a plan that failed says what has changed of what it failed on: another plan for the same has better prospects now.
+const RetryAnnotation = "operators.fairlead.dev/retry"
+
+const (
+	// obstaclePause is how often the objects are looked at that a plan failed on, and obstacleTime for how long: by then another plan
+	// has been made for the same content, and has taken over.
+	obstaclePause = 30 * time.Second
+	obstacleTime  = time.Hour
+	// maxObstacles is how many of them are looked at.
+	maxObstacles = 5
+)
+
+// obstacle is an object that was there and kept a step from being done.
+type obstacle struct {
+	ref       apply.Ref
+	refused   bool                // it belonged to somebody else
+	resolving string              // the operator of the step
+	wants     map[string]operator // what the plan installs, by name
+	looks     string              // where it was not refused: how it was
+}
+
+// looksOf is what of an object decides on whether it can be changed as a step wants it. What its controller says in its status is not part of
+// that, and neither are labels.
+func looksOf(o metav1.Object) string {
+	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil)
+}
+
+// meet notes the object that kept a step from being done.
+func (s *stepRun) meet(r apply.ObjectResult) {
+	if r.Live != nil {
+		var collision *apply.CollisionError
+		s.result.obstacle = &obstacle{ref: r.Ref, refused: errors.As(r.Err, &collision), resolving: s.step.Resolving, looks: looksOf(r.Live)}
+	}
+}
+
+// lookAtObstacles looks whether a plan that failed has reason to be made once more. What is remembered may be lost: then another one is
+// made when its time has come.
+func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(plan)
+	known, since := c.memory.obstacles(key)
+	if len(known) == 0 || plan.IsHandWritten() || plan.Annotations[RetryAnnotation] != "" || c.Clock.Since(since) > obstacleTime {
+		c.memory.met(key, nil, time.Time{})
+		return ctrl.Result{}, nil
+	}
+	all, err := c.operators(ctx)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	for _, o := range known {
+		why, err := c.isOutOfTheWay(ctx, plan.Namespace, all, o)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		if why != "" {
+			return ctrl.Result{}, c.askAgain(ctx, plan, why)
+		}
+	}
+	return ctrl.Result{RequeueAfter: obstaclePause}, nil
+}
+
+// isOutOfTheWay says why a plan may get past an object that it failed on; empty is that it would not. Whose the object is, where that
+// was in the way, is judged as a plan does: an object may change all the time and still belong to the same.
+func (c *Controller) isOutOfTheWay(ctx context.Context, namespace string, all operators, o obstacle) (string, error) {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(o.ref.GroupVersionKind)
+	err := c.live.Get(ctx, types.NamespacedName{Namespace: o.ref.Namespace, Name: o.ref.Name}, live)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) { // of a kind that is gone there are no objects either
+		return fmt.Sprintf("%s is gone", o.ref), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look again at %s, which an InstallPlan failed on: %w", o.ref, err)
+	}
+	if !o.refused {
+		if looksOf(live) == o.looks {
+			return "", nil
+		}
+		return fmt.Sprintf("%s has changed", o.ref), nil
+	}
+	plan := newClaimant(c.live, namespace, all, o.wants)
+	if refused, _ := plan.judge(ctx, o.resolving, live); refused != "" {
+		return "", nil
+	}
+	return fmt.Sprintf("%s may be taken over now", o.ref), nil
+}
+
+// askAgain lets whoever makes plans know that another one may be made.
+func (c *Controller) askAgain(ctx context.Context, plan *v1alpha1.InstallPlan, why string) error {
+	before := plan.DeepCopy()
+	after := plan.DeepCopy()
+	after.SetAnnotations(withEntry(after.GetAnnotations(), RetryAnnotation, why))
+	if err := c.client.Patch(ctx, after, client.MergeFrom(before), client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("annotate InstallPlan %s/%s, because %s: %w", plan.Namespace, plan.Name, why, err)
+	}
+	return nil
+}

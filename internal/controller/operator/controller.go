@@ -1,0 +1,119 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// fieldManager owns the fields that this controller writes.
+const fieldManager = client.FieldOwner("fairlead-operator")
+
+// reasonTooManyComponents is the reason of the Event that tells of a list that is not complete.
+const reasonTooManyComponents = "TooManyComponents"
+
+// Controller reconciles Operators, which need not be there yet.
+type Controller struct {
+	client client.Client
+	// own reads the kinds of components that the controller has a cache of its own for.
+	own    client.Reader
+	events record.EventRecorder
+	limits limits
+}
+
+// Reconcile makes one pass over an Operator and its components.
+func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	key := labelKey(req.Name)
+	if key == "" || !c.limits.allow(req.Name) {
+		return reconcile.Result{}, nil
+	}
+	adopted := c.adopt(ctx, req.Name, key)
+	components, err := c.components(ctx, short(req.Name))
+	if err == nil {
+		err = c.report(ctx, req.Name, key, components)
+	}
+	return reconcile.Result{}, errors.Join(adopted, err)
+}
+
+// components are the objects with the label of an Operator.
+func (c *Controller) components(ctx context.Context, name string) ([]v1.RichReference, error) {
+	var refs []v1.RichReference
+	for _, k := range kinds {
+		err := c.each(ctx, k, func(o client.Object) error {
+			if k.gvk.Kind != v1alpha1.ClusterServiceVersionKind || !v1alpha1.IsCopied(o) {
+				refs = append(refs, k.reference(o))
+			}
+			return nil
+		}, client.MatchingFields{indexByOperator: name})
+		if err != nil {
+			return nil, fmt.Errorf("list the components of Operator %s: %w", name, err)
+		}
+	}
+	return refs, nil
+}
+
+// each calls a function with the objects of a kind that are in the cache. They are the cache's own: nobody may change them.
+func (c *Controller) each(ctx context.Context, k kind, do func(client.Object) error, options ...client.ListOption) error {
+	from, list := client.Reader(c.client), k.list()
+	if k.own {
+		from = c.own
+	}
+	if err := from.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+		return fmt.Errorf("list objects of kind %s: %w", k.gvk.Kind, err)
+	}
+	return meta.EachListItem(list, func(o runtime.Object) error { return do(o.(client.Object)) })
+}
+
+// report makes the Operator say what its components are. One that is not there is made for its first component.
+func (c *Controller) report(ctx context.Context, name, key string, components []v1.RichReference) error {
+	operator := &v1.Operator{}
+	err := c.client.Get(ctx, client.ObjectKey{Name: name}, operator)
+	if apierrors.IsNotFound(err) {
+		if len(components) == 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return nil
+		}
+		operator = &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err = c.client.Create(ctx, operator, fieldManager); apierrors.IsAlreadyExists(err) {
+			return nil // an event follows
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read or create Operator %s: %w", name, err)
+	}
+	status, left := statusOf(key, components)
+	if !operator.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(operator.Status, status) {
+		return nil
+	}
+	updated := operator.DeepCopy()
+	updated.Status = status
+	err = c.client.Status().Patch(ctx, updated, client.MergeFromWithOptions(operator, client.MergeFromWithOptimisticLock{}), fieldManager)
+	if err != nil {
+		if outdated(err) {
+			return nil
+		}
+		return fmt.Errorf("write the components of Operator %s: %w", name, err)
+	}
+	if left > 0 {
+		c.events.Eventf(operator, corev1.EventTypeWarning, reasonTooManyComponents,
+			"the status lists %d of %d components, because more do not fit into one object; all of them have the label %s, by which kubectl get KIND -A -l %s finds them",
+			len(components)-left, len(components), key, key)
+	}
+	return nil
+}
+
+// outdated says that an object has changed or is gone since it was read: an event brings it here again.
+func outdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }

@@ -1,0 +1,94 @@
+package operator
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// maxLabels is how many component labels of one object count, the first by name: whoever may label an object of their own could
+// otherwise have any number of Operators made with it.
+const maxLabels = 16
+
+// packageName is the name of the Operator of a Subscription; "" when it names no package.
+func packageName(o client.Object) string {
+	s, ok := o.(*v1alpha1.Subscription)
+	if !ok || s.Spec == nil || s.Spec.Package == "" {
+		return ""
+	}
+	return s.Spec.Package + "." + s.Namespace
+}
+
+// short is what a component label calls an Operator: the name of a label has a bound that the name of an object has not.
+func short(operator string) string {
+	return strings.TrimRight(operator[:min(len(operator), validation.LabelValueMaxLength)], "._-")
+}
+
+// labelKey is the component label of an Operator; "" when there can be none.
+func labelKey(operator string) string {
+	key := v1alpha1.ComponentLabelPrefix + short(operator)
+	if len(validation.IsQualifiedName(key)) > 0 {
+		return ""
+	}
+	return key
+}
+
+// labelled are the short names of the Operators that an object is a component of.
+func labelled(o client.Object) []string {
+	var names []string
+	for key := range o.GetLabels() {
+		if name, ok := strings.CutPrefix(key, v1alpha1.ComponentLabelPrefix); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), maxLabels)]
+}
+
+// owners are the ClusterServiceVersions that an object belongs to: by owner references, or by labels where owner and object have
+// different namespaces.
+func owners(o client.Object) []types.NamespacedName {
+	var out []types.NamespacedName
+	for _, r := range o.GetOwnerReferences() {
+		if refersToCSV(r) && o.GetNamespace() != "" {
+			out = append(out, types.NamespacedName{Namespace: o.GetNamespace(), Name: r.Name})
+		}
+	}
+	l := o.GetLabels()
+	if l[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind && l[v1alpha1.OwnerLabel] != "" && l[v1alpha1.OwnerNamespaceLabel] != "" {
+		out = append(out, types.NamespacedName{Namespace: l[v1alpha1.OwnerNamespaceLabel], Name: l[v1alpha1.OwnerLabel]})
+	}
+	return out
+}
+
+// belongs says whether an object is owned by a ClusterServiceVersion, and not by an earlier one of the same name.
+func belongs(o client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
+	if o.GetNamespace() == csv.Namespace {
+		for _, r := range o.GetOwnerReferences() {
+			if refersToCSV(r) && r.Name == csv.Name {
+				return r.UID == csv.UID
+			}
+		}
+	}
+	return slices.Contains(owners(o), client.ObjectKeyFromObject(csv))
+}
+
+func refersToCSV(r metav1.OwnerReference) bool {
+	group, _, _ := strings.Cut(r.APIVersion, "/")
+	return r.Kind == v1alpha1.ClusterServiceVersionKind && group == v1alpha1.GroupName
+}
+
+// limits are the namespaces that the manager is limited to; none for no limit.
+type limits []string
+
+// allow says whether the Operator of a name is this manager's business: it is that of the manager of its namespace, which the name ends
+// with. Two managers would otherwise write the same status, each with the components that it sees.
+func (l limits) allow(operator string) bool {
+	return len(l) == 0 || slices.ContainsFunc(l, func(namespace string) bool { return strings.HasSuffix(operator, "."+namespace) })
+}

@@ -1,0 +1,107 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+const (
+	// eventSource is the documented source of Events.
+	eventSource = "operator-lifecycle-manager"
+	// settling is how long after a change of a component its Operator is looked at: the components of an operator come in a burst, and
+	// their conditions change many times while it starts.
+	settling = time.Second
+	workers  = 2
+)
+
+// index is one cache index.
+type index struct {
+	in     client.FieldIndexer
+	object client.Object
+	name   string
+	values client.IndexerFunc
+}
+
+// Setup adds the controller, its watches and its cache to the manager. The namespaces are those that the manager is limited to; none when it
+// manages all.
+func Setup(mgr manager.Manager, namespaces []string) error {
+	own, err := ownCache(mgr, namespaces)
+	if err != nil {
+		return err
+	}
+	for _, i := range indexes(mgr.GetFieldIndexer(), own) {
+		if err := i.in.IndexField(context.Background(), i.object, i.name, i.values); err != nil {
+			return fmt.Errorf("index %T by %s: %w", i.object, i.name, err)
+		}
+	}
+	c := &Controller{
+		client: mgr.GetClient(),
+		own:    own,
+		limits: namespaces,
+		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
+		events: mgr.GetEventRecorderFor(eventSource),
+	}
+	b := builder.ControllerManagedBy(mgr).Named("operator").For(&v1.Operator{})
+	for _, k := range kinds {
+		from := mgr.GetCache()
+		if k.own {
+			from = own
+		}
+		b = b.WatchesRawSource(source.Kind(from, k.object(), c.wake(k)))
+	}
+	if err := b.WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c); err != nil {
+		return fmt.Errorf("set up the Operator controller: %w", err)
+	}
+	return nil
+}
+
+// ownCache adds a cache to the manager for the kinds that the manager's caches hold only in part. It holds little of each object.
+func ownCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
+	options := cache.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	own, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, fmt.Errorf("make a cache of components: %w", err)
+	}
+	return own, mgr.Add(started{own})
+}
+
+// started lets the manager start a cache before the controllers.
+type started struct{ cache.Cache }
+
+// GetCache is how the manager tells caches from others.
+func (s started) GetCache() cache.Cache { return s.Cache }
+
+// indexes are those of the manager's caches and of the controller's own.
+func indexes(managers, own client.FieldIndexer) []index {
+	out := []index{
+		{managers, &v1.Operator{}, indexByName, func(o client.Object) []string { return []string{short(o.GetName())} }},
+		{managers, &v1alpha1.Subscription{}, indexByPackage, byPackage},
+		{managers, &v1alpha1.Subscription{}, indexByOutcome, byOutcome},
+		{managers, &v1alpha1.ClusterServiceVersion{}, indexByCRD, byCRD},
+	}
+	for _, k := range kinds {
+		in := managers
+		if k.own {
+			in = own
+		}
+		out = append(out, index{in, k.object(), indexByOperator, labelled}, index{in, k.object(), indexByOwner, byOwner})
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package operatorcondition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+)
+
+// fieldManager owns the fields that this controller writes.
+const fieldManager = client.FieldOwner("fairlead-operatorcondition")
+
+// reasonNameTaken is the reason of the Event that tells of an object whose name would be needed.
+const reasonNameTaken = "NameTaken"
+
+// Controller reconciles OperatorConditions, by the name that they share with their ClusterServiceVersion.
+type Controller struct {
+	client client.Client
+	// live reads what caches leave out.
+	live   client.Reader
+	events record.EventRecorder
+}
+
+// Reconcile makes one pass over an OperatorCondition and its ClusterServiceVersion, one of which may be missing.
+func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	condition, err := c.ensure(ctx, req)
+	if err != nil || condition == nil || !condition.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, quiet(err)
+	}
+	return reconcile.Result{}, quiet(errors.Join(c.report(ctx, condition), c.permit(ctx, condition)))
+}
+
+// ensure makes the OperatorCondition say of its CSV what it should, and returns it; nil when there is none. It goes with its CSV, by way of
+// its owner reference.
+func (c *Controller) ensure(ctx context.Context, req reconcile.Request) (*v2.OperatorCondition, error) {
+	condition, csv := &v2.OperatorCondition{}, &v1alpha1.ClusterServiceVersion{}
+	err := c.client.Get(ctx, req.NamespacedName, condition)
+	if apierrors.IsNotFound(err) {
+		condition, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read OperatorCondition %s: %w", req, err)
+	}
+	err = c.client.Get(ctx, req.NamespacedName, csv)
+	if apierrors.IsNotFound(err) || err == nil && (csv.IsCopied() || !csv.DeletionTimestamp.IsZero()) {
+		return condition, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ClusterServiceVersion %s: %w", req, err)
+	}
+	spec := specOf(csv)
+	if condition != nil && slices.Equal(condition.Spec.ServiceAccounts, spec.ServiceAccounts) && slices.Equal(condition.Spec.Deployments, spec.Deployments) && owned(condition, csv) {
+		return condition, nil
+	}
+	if condition != nil {
+		return c.correct(ctx, condition, csv, spec)
+	}
+	out := &v2.OperatorCondition{}
+	if err := c.apply(ctx, conditionOf(csv, spec), out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// correct brings an OperatorCondition up to date that is there already. It is no apply request: that would leave what another manager wrote
+// where nothing is wanted.
+func (c *Controller) correct(ctx context.Context, condition *v2.OperatorCondition, csv *v1alpha1.ClusterServiceVersion, spec v2.OperatorConditionSpec) (*v2.OperatorCondition, error) {
+	updated := condition.DeepCopy()
+	updated.Spec.ServiceAccounts, updated.Spec.Deployments = spec.ServiceAccounts, spec.Deployments
+	wanted := conditionOf(csv, spec)
+	updated.Labels = maps.Clone(updated.Labels)
+	if updated.Labels == nil {
+		updated.Labels = map[string]string{}
+	}
+	maps.Copy(updated.Labels, wanted.Labels)
+	updated.OwnerReferences = append(slices.DeleteFunc(updated.OwnerReferences, func(r metav1.OwnerReference) bool {
+		return r.Kind == v1alpha1.ClusterServiceVersionKind && r.Name == csv.Name
+	}), wanted.OwnerReferences...)
+	patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
+		return nil, fmt.Errorf("bring OperatorCondition %s up to date with its ClusterServiceVersion: %w", client.ObjectKeyFromObject(condition), err)
+	}
+	return updated, nil
+}
+
+func owned(o, by metav1.Object) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == by.GetUID() })
+}
+
+// report takes what the operator reports over into the status.
+func (c *Controller) report(ctx context.Context, condition *v2.OperatorCondition) error {
+	ours := false
+	if othersInStatus(condition) {
+		live := &v2.OperatorCondition{} // caches do not keep who wrote what
+		err := c.live.Get(ctx, client.ObjectKeyFromObject(condition), live)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read who reports in the status of OperatorCondition %s: %w", client.ObjectKeyFromObject(condition), err)
+		}
+		ours = writtenByUs(live)
+	}
+	updated := condition.DeepCopy()
+	updated.Status.Conditions = reported(condition, ours)
+	if equality.Semantic.DeepEqual(condition.Status.Conditions, updated.Status.Conditions) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
+		return fmt.Errorf("take the conditions of OperatorCondition %s over into its status: %w", client.ObjectKeyFromObject(condition), err)
+	}
+	return nil
+}
+
+// permit lets the service accounts of the operator write the OperatorCondition. Their Role and RoleBinding have its name; where something
+// else has that, it stays as it is, and that is told.
+func (c *Controller) permit(ctx context.Context, condition *v2.OperatorCondition) error {
+	role, binding := roleOf(condition), bindingOf(condition)
+	liveRole, liveBinding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
+	if err := c.unbind(ctx, condition, binding); err != nil {
+		return err
+	}
+	return errors.Join(
+		c.bring(ctx, condition, role, liveRole, func() bool { return equality.Semantic.DeepEqual(role.Rules, liveRole.Rules) }),
+		c.bring(ctx, condition, binding, liveBinding, func() bool {
+			return equality.Semantic.DeepEqual(binding.Subjects, liveBinding.Subjects) && binding.RoleRef == liveBinding.RoleRef
+		}))
+}
+
+// unbind deletes the RoleBinding of an OperatorCondition when it is to another role, which cannot be changed in place.
+func (c *Controller) unbind(ctx context.Context, condition *v2.OperatorCondition, wanted *rbacv1.RoleBinding) error {
+	live := &rbacv1.RoleBinding{}
+	err := c.client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	if err == nil && owned(live, condition) && live.RoleRef != wanted.RoleRef {
+		err = c.client.Delete(ctx, live, client.Preconditions{UID: &live.UID})
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("replace RoleBinding %s, which is to another role: %w", client.ObjectKeyFromObject(wanted), err)
+	}
+	return nil
+}
+
+// bring makes the cluster have an object unless it is there already as it should be.
+func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition, wanted, live client.Object, same func() bool) error {
+	err := c.client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+	}
+	if err == nil && owned(live, condition) && same() {
+		return nil
+	}
+	if err == nil && !owned(live, condition) && live.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue {
+		c.events.Eventf(condition, corev1.EventTypeWarning, reasonNameTaken,
+			"the operator may not write its OperatorCondition: a %s of the name %s is there already that belongs to somebody else; delete or rename it",
+			wanted.GetObjectKind().GroupVersionKind().Kind, wanted.GetName())
+		return nil
+	}
+	return c.apply(ctx, wanted, live)
+}
+
+// apply makes the cluster's object have the fields of the wanted one, and reads the answer.
+func (c *Controller) apply(ctx context.Context, wanted, into client.Object) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
+	if err != nil {
+		return fmt.Errorf("apply %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+	}
+	delete(content, "status")
+	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
+	request := &unstructured.Unstructured{Object: content}
+	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), fieldManager, client.ForceOwnership); err != nil {
+		return fmt.Errorf("apply %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, into)
+}
+
+// quiet leaves out what an event follows that brings the object here again: that it has changed since it was read, and that its namespace
+// is being deleted.
+func quiet(err error) error {
+	if apierrors.IsConflict(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,321 @@
+package operatorcondition
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+)
+
+const ns, name = "operators", "op.v1"
+
+type cluster struct {
+	*testing.T
+	client.Client
+	c      *Controller
+	events *record.FakeRecorder
+	writes int
+	fail   error
+}
+
+func newCluster(t *testing.T, objects ...client.Object) *cluster {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := &cluster{T: t, events: record.NewFakeRecorder(10)}
+	k.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v2.OperatorCondition{}).WithReturnManagedFields().
+		WithInterceptorFuncs(interceptor.Funcs{
+			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+				k.writes++
+				if k.fail != nil {
+					return k.fail
+				}
+				return c.Apply(ctx, o, opts...)
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				k.writes++
+				if k.fail != nil {
+					return k.fail
+				}
+				return c.Patch(ctx, o, p, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				k.writes++
+				if k.fail != nil {
+					return k.fail
+				}
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+		}).Build()
+	k.c = &Controller{client: k.Client, live: k.Client, events: k.events}
+	return k
+}
+
+func (k *cluster) pass() error {
+	_, err := k.c.Reconcile(k.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ns, Name: name}})
+	return err
+}
+
+// settle makes passes until nothing is written any more.
+func (k *cluster) settle() {
+	k.Helper()
+	for range 5 {
+		k.writes = 0
+		if err := k.pass(); err != nil {
+			k.Fatal(err)
+		}
+		if k.writes == 0 {
+			return
+		}
+	}
+	k.Fatal("every pass writes")
+}
+
+func (k *cluster) read(into client.Object) bool {
+	k.Helper()
+	err := k.Get(k.Context(), client.ObjectKey{Namespace: ns, Name: name}, into)
+	if client.IgnoreNotFound(err) != nil {
+		k.Fatal(err)
+	}
+	return err == nil
+}
+
+func (k *cluster) condition() *v2.OperatorCondition {
+	k.Helper()
+	out := &v2.OperatorCondition{}
+	if !k.read(out) {
+		k.Fatal("there is no OperatorCondition")
+	}
+	return out
+}
+
+// update changes the OperatorCondition, as the cluster counts its generations.
+func (k *cluster) update(change func(*v2.OperatorCondition)) {
+	k.Helper()
+	condition := k.condition()
+	change(condition)
+	condition.Generation++
+	if err := k.Update(k.Context(), condition); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func newCSV(edits ...func(*v1alpha1.ClusterServiceVersion)) *v1alpha1.ClusterServiceVersion {
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: "csv-uid"}}
+	strategy := &csv.Spec.InstallStrategy.StrategySpec
+	strategy.Permissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "b"}, {ServiceAccountName: "a"}, {ServiceAccountName: ""}}
+	strategy.ClusterPermissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "c"}, {ServiceAccountName: "a"}}
+	strategy.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{{Name: "manager"}, {Name: "helper"}}
+	for _, edit := range edits {
+		edit(csv)
+	}
+	return csv
+}
+
+func upgradeable(status metav1.ConditionStatus) metav1.Condition {
+	return metav1.Condition{Type: v2.ConditionUpgradeable, Status: status, Reason: "Migrating", Message: "a migration is going on", LastTransitionTime: metav1.NewTime(time.Unix(1893553445, 0))}
+}
+
+func TestOneForEachClusterServiceVersion(t *testing.T) {
+	k := newCluster(t, newCSV())
+	k.settle()
+	condition := k.condition()
+	if diff := cmp.Diff(v2.OperatorConditionSpec{ServiceAccounts: []string{"c", "a", "b", "default"}, Deployments: []string{"manager", "helper"}}, condition.Spec); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+	if owner := metav1.GetControllerOf(condition); owner == nil || owner.UID != "csv-uid" || owner.Kind != "ClusterServiceVersion" {
+		t.Errorf("it belongs to %v", owner)
+	}
+	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
+	if !k.read(role) || !k.read(binding) {
+		t.Fatal("its Role or its RoleBinding is not there")
+	}
+	rules := []rbacv1.PolicyRule{{Verbs: []string{"get", "update", "patch"}, APIGroups: []string{"operators.coreos.com"}, Resources: []string{"operatorconditions"}, ResourceNames: []string{name}}}
+	if diff := cmp.Diff(rules, role.Rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	var subjects []string
+	for _, s := range binding.Subjects {
+		subjects = append(subjects, s.Kind+" "+s.Namespace+"/"+s.Name)
+	}
+	if got := strings.Join(subjects, ", "); got != "ServiceAccount operators/c, ServiceAccount operators/a, ServiceAccount operators/b, ServiceAccount operators/default" {
+		t.Errorf("subjects: %s", got)
+	}
+	for _, o := range []client.Object{role, binding} {
+		if _, lifts := o.GetLabels()[v1alpha1.OwnerLabel]; lifts || o.GetLabels()[v1alpha1.ManagedLabel] != "true" {
+			t.Errorf("labels of %T: %v", o, o.GetLabels())
+		}
+	}
+}
+
+func TestWhatTheSpecSays(t *testing.T) {
+	for what, tc := range map[string]struct {
+		csv  *v1alpha1.ClusterServiceVersion
+		want bool
+	}{
+		"no strategy": {newCSV(func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec = v1alpha1.ClusterServiceVersionSpec{} }), true},
+		"a copy": {newCSV(func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Labels = map[string]string{v1alpha1.CopiedFromLabel: "x"}
+		}), false},
+		"on its way": {newCSV(func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Finalizers = []string{"x"}
+			csv.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		}), false},
+		"of elsewhere": {newCSV(func(csv *v1alpha1.ClusterServiceVersion) { csv.Namespace = "elsewhere" }), false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			k := newCluster(t, tc.csv)
+			k.settle()
+			condition := &v2.OperatorCondition{}
+			if got := k.read(condition); got != tc.want {
+				t.Fatalf("an OperatorCondition is there: %v", got)
+			}
+			if tc.want && !slices.Equal(condition.Spec.ServiceAccounts, []string{"default"}) {
+				t.Errorf("service accounts: %v", condition.Spec.ServiceAccounts)
+			}
+		})
+	}
+}
+
+// TestReports are taken over with the generation that they are about, and what administrators and operators wrote stays as it is.
+func TestReports(t *testing.T) {
+	k := newCluster(t, newCSV())
+	k.settle()
+	k.update(func(c *v2.OperatorCondition) {
+		c.Spec.Conditions = []metav1.Condition{upgradeable("False")}
+		c.Spec.Overrides = []metav1.Condition{upgradeable("True")}
+	})
+	k.settle()
+	condition := k.condition()
+	want := upgradeable("False")
+	want.ObservedGeneration = condition.Generation
+	if diff := cmp.Diff([]metav1.Condition{want}, condition.Status.Conditions); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if len(condition.Spec.Overrides) != 1 || len(condition.Spec.Conditions) != 1 {
+		t.Errorf("spec: %+v", condition.Spec)
+	}
+
+	// A change of the CSV changes what the spec says of it, and nothing else.
+	csv := &v1alpha1.ClusterServiceVersion{}
+	k.read(csv)
+	csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = nil
+	if err := k.Update(t.Context(), csv); err != nil {
+		t.Fatal(err)
+	}
+	k.settle()
+	condition = k.condition()
+	if len(condition.Spec.Deployments) != 0 || len(condition.Spec.Overrides) != 1 || len(condition.Spec.Conditions) != 1 {
+		t.Errorf("spec: %+v", condition.Spec)
+	}
+
+	// What is no longer reported goes.
+	k.update(func(c *v2.OperatorCondition) { c.Spec.Conditions = nil })
+	k.settle()
+	if left := k.condition().Status.Conditions; len(left) != 0 {
+		t.Errorf("the status still says %v", left)
+	}
+}
+
+// TestReportsInTheStatus of operators that write the older version of the API stay.
+func TestReportsInTheStatus(t *testing.T) {
+	k := newCluster(t, newCSV())
+	k.settle()
+	condition := k.condition()
+	condition.Status.Conditions = []metav1.Condition{upgradeable("False")}
+	if err := k.Status().Update(t.Context(), condition, client.FieldOwner("operator")); err != nil {
+		t.Fatal(err)
+	}
+	k.settle()
+	if got := k.condition().Status.Conditions; len(got) != 1 || got[0].Status != "False" {
+		t.Errorf("the status says %v", got)
+	}
+}
+
+// TestObjectsOfOthersStay: a Role of the same name that somebody else made is not taken over.
+func TestObjectsOfOthersStay(t *testing.T) {
+	foreign := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Rules: []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"pods"}}}}
+	k := newCluster(t, newCSV(), foreign)
+	k.settle()
+	role := &rbacv1.Role{}
+	if k.read(role); len(role.OwnerReferences) != 0 || role.Rules[0].Verbs[0] != "list" {
+		t.Errorf("it was taken over: %+v", role)
+	}
+	if told := <-k.events.Events; !strings.Contains(told, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 is there already") {
+		t.Errorf("told: %s", told)
+	}
+}
+
+// TestHealing: what was edited or deleted comes back.
+func TestHealing(t *testing.T) {
+	k := newCluster(t, newCSV())
+	k.settle()
+	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
+	k.read(role)
+	k.read(binding)
+	role.Rules = nil
+	if err := errors.Join(k.Update(t.Context(), role), k.Delete(t.Context(), binding)); err != nil {
+		t.Fatal(err)
+	}
+	k.update(func(c *v2.OperatorCondition) { c.Spec.ServiceAccounts = []string{"evil"} })
+	k.settle()
+	k.read(role)
+	if !k.read(binding) || len(role.Rules) != 1 || len(binding.Subjects) != 4 || k.condition().Spec.ServiceAccounts[0] != "c" {
+		t.Errorf("not healed: %v, %v", role.Rules, binding.Subjects)
+	}
+}
+
+// TestBindingToAnotherRole is replaced.
+func TestBindingToAnotherRole(t *testing.T) {
+	k := newCluster(t, newCSV())
+	k.settle()
+	binding := &rbacv1.RoleBinding{}
+	k.read(binding)
+	if err := k.Delete(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	binding.RoleRef.Name, binding.ResourceVersion = "other", ""
+	if err := k.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	k.settle()
+	if k.read(binding); binding.RoleRef.Name != name {
+		t.Errorf("it is still to %s", binding.RoleRef.Name)
+	}
+}
+
+// TestConflictsAreQuiet and other failures are not.
+func TestConflictsAreQuiet(t *testing.T) {
+	k := newCluster(t, newCSV())
+	k.fail = apierrors.NewConflict(schema.GroupResource{}, name, errors.New("changed"))
+	if err := k.pass(); err != nil {
+		t.Errorf("a conflict is an error: %v", err)
+	}
+	k.fail = errors.New("no")
+	if err := k.pass(); err == nil || !strings.Contains(err.Error(), "OperatorCondition operators/op.v1: no") {
+		t.Errorf("a failure is %v", err)
+	}
+}

@@ -1,0 +1,51 @@
+package operatorcondition
+
+import (
+	"context"
+	"fmt"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+)
+
+const (
+	// eventSource is the documented source of Events.
+	eventSource = "operator-lifecycle-manager"
+	workers     = 2
+)
+
+// Setup adds the controller and its watches to the manager.
+func Setup(mgr manager.Manager) error {
+	c := &Controller{
+		client: mgr.GetClient(),
+		live:   mgr.GetAPIReader(),
+		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
+		events: mgr.GetEventRecorderFor(eventSource),
+	}
+	original := predicate.NewPredicateFuncs(func(o client.Object) bool { return !v1alpha1.IsCopied(o) })
+	err := builder.ControllerManagedBy(mgr).Named("operatorcondition").
+		For(&v2.OperatorCondition{}).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(original, predicate.GenerationChangedPredicate{})).
+		Owns(&rbacv1.Role{}).
+		Owns(&rbacv1.RoleBinding{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(c)
+	if err != nil {
+		return fmt.Errorf("set up the OperatorCondition controller: %w", err)
+	}
+	return nil
+}
+
+// sameName is the OperatorCondition of a CSV.
+func sameName(_ context.Context, o client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+}

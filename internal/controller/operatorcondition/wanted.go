@@ -1,0 +1,128 @@
+package operatorcondition
+
+import (
+	"encoding/json"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+)
+
+// defaultAccount is meant where a ClusterServiceVersion names no service account.
+const defaultAccount = "default"
+
+// specOf is what the OperatorCondition of a CSV says of it: who may report, and who reports.
+func specOf(csv *v1alpha1.ClusterServiceVersion) v2.OperatorConditionSpec {
+	var out v2.OperatorConditionSpec
+	strategy := csv.Spec.InstallStrategy.StrategySpec
+	for _, permission := range slices.Concat(strategy.ClusterPermissions, strategy.Permissions) {
+		name := permission.ServiceAccountName
+		if name == "" {
+			name = defaultAccount
+		}
+		if !slices.Contains(out.ServiceAccounts, name) {
+			out.ServiceAccounts = append(out.ServiceAccounts, name)
+		}
+	}
+	if len(out.ServiceAccounts) == 0 {
+		out.ServiceAccounts = []string{defaultAccount}
+	}
+	for _, d := range strategy.DeploymentSpecs {
+		out.Deployments = append(out.Deployments, d.Name)
+	}
+	return out
+}
+
+// conditionOf is the OperatorCondition of a CSV, as it is made.
+func conditionOf(csv *v1alpha1.ClusterServiceVersion, spec v2.OperatorConditionSpec) *v2.OperatorCondition {
+	yes := true
+	return &v2.OperatorCondition{
+		TypeMeta: metav1.TypeMeta{APIVersion: v2.GroupVersion.String(), Kind: v2.OperatorConditionKind},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: csv.Namespace, Name: csv.Name, Labels: map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind, Name: csv.Name, UID: csv.UID, Controller: &yes, BlockOwnerDeletion: &yes,
+			}},
+		},
+		Spec: spec,
+	}
+}
+
+// roleOf lets the holder read and write one OperatorCondition.
+func roleOf(condition *v2.OperatorCondition) *rbacv1.Role {
+	return &rbacv1.Role{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
+		ObjectMeta: ownedMeta(condition),
+		Rules: []rbacv1.PolicyRule{{
+			Verbs: []string{"get", "update", "patch"}, APIGroups: []string{v2.GroupName}, Resources: []string{"operatorconditions"}, ResourceNames: []string{condition.Name},
+		}},
+	}
+}
+
+// bindingOf gives the role to the service accounts of the OperatorCondition.
+func bindingOf(condition *v2.OperatorCondition) *rbacv1.RoleBinding {
+	out := &rbacv1.RoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
+		ObjectMeta: ownedMeta(condition),
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: condition.Name},
+	}
+	for _, name := range condition.Spec.ServiceAccounts {
+		out.Subjects = append(out.Subjects, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: condition.Namespace, Name: name})
+	}
+	return out
+}
+
+func ownedMeta(condition *v2.OperatorCondition) metav1.ObjectMeta {
+	yes := true
+	return metav1.ObjectMeta{
+		Namespace: condition.Namespace, Name: condition.Name,
+		Labels: map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: v2.GroupVersion.String(), Kind: v2.OperatorConditionKind, Name: condition.Name, UID: condition.UID, Controller: &yes, BlockOwnerDeletion: &yes,
+		}},
+	}
+}
+
+// reported is what the status is to say: what the spec does, about the present generation. Other conditions stay beside that where somebody
+// else wrote them: operators of the older version of the API report in the status.
+func reported(condition *v2.OperatorCondition, writtenByUs bool) []metav1.Condition {
+	var out []metav1.Condition
+	for _, c := range condition.Spec.Conditions {
+		c.ObservedGeneration = condition.Generation
+		out = append(out, c)
+	}
+	if writtenByUs {
+		return out
+	}
+	for _, c := range condition.Status.Conditions {
+		if meta.FindStatusCondition(out, c.Type) == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// othersInStatus says whether the status has conditions that the spec does not report.
+func othersInStatus(condition *v2.OperatorCondition) bool {
+	return slices.ContainsFunc(condition.Status.Conditions, func(c metav1.Condition) bool {
+		return meta.FindStatusCondition(condition.Spec.Conditions, c.Type) == nil
+	})
+}
+
+// writtenByUs says whether the conditions of the status are as this controller wrote them last.
+func writtenByUs(condition *v2.OperatorCondition) bool {
+	return slices.ContainsFunc(condition.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+		var fields struct {
+			Status map[string]any `json:"f:status"`
+		}
+		if e.Manager != string(fieldManager) || e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) != nil {
+			return false
+		}
+		_, wrote := fields.Status["f:conditions"]
+		return wrote
+	})
+}

@@ -1,0 +1,122 @@
+package operatorgroup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/tenancy"
+)
+
+// claim brings the annotation with the provided APIs up to date. It is left alone when the group is static, and while it
+// cannot be told whether the group is the one that counts. It returns the group as it is afterwards.
+func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
+	if group.Spec.StaticProvidedAPIs || len(seen.groups) > 1 || seen.invalid != nil {
+		return group, nil
+	}
+	var members []*v1alpha1.ClusterServiceVersion
+	for i := range seen.members {
+		members = append(members, &seen.members[i])
+	}
+	claim := tenancy.Claim(group, members, seen.rivals)
+	if !claim.Within(tenancy.AnnotatedOn(group)) {
+		// Groups are reconciled one after the other, and what is about to be claimed must not be what another one has
+		// claimed just before.
+		rivals, err := listGroups(ctx, c.live)
+		if err != nil {
+			return group, err
+		}
+		claim = tenancy.Claim(group, members, rivals)
+	}
+	have, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]
+	if have == claim.String() && annotated == (len(claim) > 0) {
+		return group, nil
+	}
+	return c.annotate(ctx, group, claim)
+}
+
+// annotate writes the annotation with the provided APIs, or removes it where there are none.
+func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis tenancy.APIs) (*v1.OperatorGroup, error) {
+	updated := group.DeepCopy()
+	if len(apis) == 0 {
+		delete(updated.Annotations, v1alpha1.ProvidedAPIsAnnotation)
+	} else {
+		if updated.Annotations == nil {
+			updated.Annotations = map[string]string{}
+		}
+		updated.Annotations[v1alpha1.ProvidedAPIsAnnotation] = apis.String()
+	}
+	patch := client.MergeFromWithOptions(group, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
+		return group, fmt.Errorf("annotate OperatorGroup %s with the APIs that its operators provide: %w", client.ObjectKeyFromObject(group), err)
+	}
+	return updated, nil
+}
+
+// observeMembers reads the operators of the namespace, and the groups that list one of their APIs.
+func (c *Controller) observeMembers(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+	var list v1alpha1.ClusterServiceVersionList
+	if err := c.client.List(ctx, &list, client.InNamespace(group.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the ClusterServiceVersions of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
+	}
+	seen.members = list.Items
+	mine := map[string]bool{}
+	for i := range list.Items {
+		for api := range tenancy.ProvidedBy(&list.Items[i]) {
+			mine[api] = true
+		}
+	}
+	for api := range mine {
+		var groups v1.OperatorGroupList
+		if err := c.client.List(ctx, &groups, client.MatchingFields{indexGroupByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
+			return fmt.Errorf("list the OperatorGroups that provide %s: %w", api, err)
+		}
+		for i := range groups.Items {
+			seen.rivals = append(seen.rivals, &groups.Items[i])
+		}
+	}
+	seen.rivals = tenancy.Distinct(seen.rivals)
+	return nil
+}
+
+// listGroups reads all groups.
+func listGroups(ctx context.Context, reader client.Reader) ([]*v1.OperatorGroup, error) {
+	var list v1.OperatorGroupList
+	if err := reader.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups of the cluster: %w", err)
+	}
+	var groups []*v1.OperatorGroup
+	for i := range list.Items {
+		groups = append(groups, &list.Items[i])
+	}
+	return groups, nil
+}
+
+// providedBy are the keys of an operator in the index of what is provided; copies provide nothing.
+func providedBy(o client.Object) []string {
+	csv, ok := o.(*v1alpha1.ClusterServiceVersion)
+	if !ok || csv.IsCopied() {
+		return nil
+	}
+	return tenancy.ProvidedBy(csv).Sorted()
+}
+
+// providersOf are the namespaces of the operators that provide one of the APIs.
+func (c *Controller) providersOf(ctx context.Context, apis tenancy.APIs) []string {
+	var namespaces []string
+	for api := range apis {
+		var list v1alpha1.ClusterServiceVersionList
+		if err := c.client.List(ctx, &list, client.MatchingFields{indexCSVByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		for i := range list.Items {
+			namespaces = append(namespaces, list.Items[i].Namespace)
+		}
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
+}

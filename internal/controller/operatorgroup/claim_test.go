@@ -1,0 +1,173 @@
+package operatorgroup
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// operator provides kinds of the group example.com, and runs in a namespace.
+func operator(namespace, name string, kinds ...string) *v1alpha1.ClusterServiceVersion {
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	for _, mode := range []v1alpha1.InstallModeType{"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"} {
+		csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
+	}
+	for _, kind := range kinds {
+		csv.Spec.CustomResourceDefinitions.Owned = append(csv.Spec.CustomResourceDefinitions.Owned,
+			v1alpha1.CRDDescription{Name: strings.ToLower(kind) + "s.example.com", Version: "v1", Kind: kind})
+	}
+	return csv
+}
+
+func groupIn(namespace string, targets ...string) *v1.OperatorGroup {
+	g := newGroup("group", v1.OperatorGroupSpec{TargetNamespaces: targets})
+	g.Namespace, g.UID = namespace, types.UID(namespace)
+	return g
+}
+
+// apis is the annotation of a group after a pass over it.
+func (k *cluster) apis(namespace string) string {
+	k.t.Helper()
+	key := types.NamespacedName{Namespace: namespace, Name: "group"}
+	if _, err := k.c.Reconcile(k.t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+		k.t.Fatalf("reconcile %s: %v", key, err)
+	}
+	group := &v1.OperatorGroup{}
+	if err := k.client.Get(k.t.Context(), key, group); err != nil {
+		k.t.Fatal(err)
+	}
+	return group.Annotations["olm.providedAPIs"]
+}
+
+func (k *cluster) wantAPIs(namespace, want string) {
+	k.t.Helper()
+	if got := k.apis(namespace); got != want {
+		k.t.Errorf("the group of %s provides %q, want %q", namespace, got, want)
+	}
+}
+
+// TestProvidedAPIs: the annotation lists what the members provide, once all is written in one pass, and shrinks with them.
+func TestProvidedAPIs(t *testing.T) {
+	csv := operator("a", "op.v1", "Goose", "Duck")
+	copied := operator("a", "copy.v1", "Swan")
+	copied.Labels = map[string]string{"olm.copiedFrom": "b"}
+	k := newCluster(t, groupIn("a", "x"), csv, copied)
+	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com")
+	k.writes = nil
+	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com")
+	if len(k.writes) > 0 {
+		t.Errorf("a pass that changes nothing writes %v", k.writes)
+	}
+	roles := k.roles()
+	if n := len(roles[0].AggregationRule.ClusterRoleSelectors); n != 3 {
+		t.Errorf("the role gathers %d labels, want that of the group and of each API", n)
+	}
+	csv.Spec.CustomResourceDefinitions.Owned = csv.Spec.CustomResourceDefinitions.Owned[:1]
+	k.update(csv)
+	k.wantAPIs("a", "Goose.v1.example.com")
+	if err := k.client.Delete(t.Context(), csv); err != nil {
+		t.Fatal(err)
+	}
+	k.wantAPIs("a", "")
+}
+
+// TestStaticGroupsAreLeftAlone, whatever their operators provide.
+func TestStaticGroupsAreLeftAlone(t *testing.T) {
+	group := groupIn("a", "x")
+	group.Spec.StaticProvidedAPIs = true
+	group.Annotations = map[string]string{"olm.providedAPIs": "Swan.v1.example.com , odd"}
+	k := newCluster(t, group, operator("a", "op.v1", "Goose"))
+	k.wantAPIs("a", "Swan.v1.example.com , odd")
+	for _, write := range k.writes {
+		if strings.HasPrefix(write, "patch ") && strings.HasSuffix(write, " group") && write != "patch status group" {
+			t.Errorf("the group was written: %v", k.writes)
+		}
+	}
+}
+
+// TestFirstComeFirstServed: two groups reach one namespace, and the first that claims an API has it until it lets it go.
+func TestFirstComeFirstServed(t *testing.T) {
+	const goose = "Goose.v1.example.com"
+	k := newCluster(t, groupIn("a", "x"), groupIn("b", "x"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"))
+	k.wantAPIs("a", goose)
+	k.wantAPIs("b", "")
+	k.wantAPIs("a", goose)
+	if err := k.client.Delete(t.Context(), operator("a", "op.v1")); err != nil {
+		t.Fatal(err)
+	}
+	k.wantAPIs("a", "")
+	k.wantAPIs("b", goose)
+}
+
+// TestAClaimIsCheckedWithTheCluster: what the cache does not show yet is not claimed a second time.
+func TestAClaimIsCheckedWithTheCluster(t *testing.T) {
+	k := newCluster(t, groupIn("b", "x"), operator("b", "op.v1", "Goose"))
+	claimed := groupIn("a", "x")
+	claimed.Annotations = map[string]string{"olm.providedAPIs": "Goose.v1.example.com"}
+	claimed.Status.Namespaces = []string{"x"}
+	k.c.live = newCluster(t, claimed).client
+	k.wantAPIs("b", "")
+}
+
+// TestAGroupThatGrowsGivesWay: the operator that was there goes on.
+func TestAGroupThatGrowsGivesWay(t *testing.T) {
+	const goose = "Goose.v1.example.com"
+	k := newCluster(t, groupIn("a", "x"), groupIn("b", "y"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"))
+	k.wantAPIs("a", goose)
+	k.wantAPIs("b", goose)
+	k.clock.SetTime(k.clock.Now().Add(60e9))
+	var group v1.OperatorGroup
+	if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, &group); err != nil {
+		t.Fatal(err)
+	}
+	group.Spec.TargetNamespaces = []string{"x", "y"}
+	k.update(&group)
+	k.wantAPIs("a", "")
+	k.wantAPIs("b", goose)
+}
+
+// TestSeveralGroupsClaimNothingNew: which of them counts cannot be told; what was listed stays until it can.
+func TestSeveralGroupsClaimNothingNew(t *testing.T) {
+	second := groupIn("a", "y")
+	second.Name = "second"
+	k := newCluster(t, groupIn("a", "x"), operator("a", "op.v1", "Goose"))
+	k.wantAPIs("a", "Goose.v1.example.com")
+	k.create(second)
+	k.create(operator("a", "more.v1", "Duck"))
+	k.wantAPIs("a", "Goose.v1.example.com")
+}
+
+// TestRivalsAreWokenUp by what a group lists, and so is the group of an operator.
+func TestRivalsAreWokenUp(t *testing.T) {
+	k := newCluster(t, groupIn("a", "x"), groupIn("b", "x"), groupIn("c", "x"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"), operator("c", "op.v1", "Duck"))
+	lists := groupIn("d")
+	lists.Annotations = map[string]string{"olm.providedAPIs": "Goose.v1.example.com,Swan.v1.example.com"}
+	for name, test := range map[string]struct {
+		wakes func(context.Context, client.Object) []reconcile.Request
+		o     client.Object
+		want  []string
+	}{
+		"what a group lists": {k.c.rivals, lists, []string{"a/group", "b/group"}},
+		"a group of nothing": {k.c.rivals, groupIn("d"), nil},
+		"an operator":        {k.c.siblings, operator("c", "op.v1"), []string{"c/group"}},
+	} {
+		var got []string
+		for _, r := range test.wakes(t.Context(), test.o) {
+			got = append(got, r.String())
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s wakes up:\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package providedapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+var testScheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{rbacv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}()
+
+type cluster struct {
+	t      *testing.T
+	client client.Client
+	writes int
+}
+
+func newCluster(t *testing.T, objects ...client.Object) *cluster {
+	k := &cluster{t: t}
+	k.client = fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithIndex(&v1alpha1.ClusterServiceVersion{}, indexByOwned, owned).
+		WithInterceptorFuncs(interceptor.Funcs{Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			k.writes++
+			return c.Apply(ctx, o, opts...)
+		}}).Build()
+	return k
+}
+
+// pass reconciles a definition and returns the roles by name.
+func (k *cluster) pass(kind, name string) map[string]rbacv1.ClusterRole {
+	k.t.Helper()
+	if _, err := (&Controller{k.client}).Reconcile(k.t.Context(), request(kind, name)); err != nil {
+		k.t.Fatal(err)
+	}
+	var list rbacv1.ClusterRoleList
+	if err := k.client.List(k.t.Context(), &list); err != nil {
+		k.t.Fatal(err)
+	}
+	out := map[string]rbacv1.ClusterRole{}
+	for _, r := range list.Items {
+		out[r.Name] = r
+	}
+	return out
+}
+
+func names(roles map[string]rbacv1.ClusterRole) string {
+	var out []string
+	for name := range roles {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+const etcd = "etcdclusters.etcd.database.coreos.com"
+
+func operator(namespace string, created int64, edit func(*v1alpha1.ClusterServiceVersion)) *v1alpha1.ClusterServiceVersion {
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "op.v1", CreationTimestamp: metav1.NewTime(time.Unix(created, 0)),
+		Annotations: map[string]string{"olm.operatorGroup": namespace + "-group"}}}
+	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
+	csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: etcd, Version: "v1beta2", Kind: "EtcdCluster"}}
+	if edit != nil {
+		edit(csv)
+	}
+	return csv
+}
+
+func crd() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: etcd, UID: "crd"}}
+}
+
+// TestRolesOfACRD have the documented names, rules, labels and owner.
+func TestRolesOfACRD(t *testing.T) {
+	k := newCluster(t, crd(), operator("a", 1, nil))
+	roles := k.pass(kindCRD, etcd)
+	prefix := etcd + "-v1beta2-"
+	if got, want := names(roles), prefix+"admin "+prefix+"crdview "+prefix+"edit "+prefix+"view"; got != want {
+		t.Fatalf("roles %s, want %s", got, want)
+	}
+	rule := func(verbs ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{Verbs: verbs, APIGroups: []string{"etcd.database.coreos.com"}, Resources: []string{"etcdclusters"}}}
+	}
+	wanted := map[string]struct {
+		level string
+		rules []rbacv1.PolicyRule
+	}{
+		"admin":   {"admin", rule("*")},
+		"edit":    {"edit", rule("create", "update", "patch", "delete")},
+		"view":    {"view", rule("get", "list", "watch")},
+		"crdview": {"view", []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{etcd}}}},
+	}
+	for suffix, want := range wanted {
+		role := roles[prefix+suffix]
+		if diff := cmp.Diff(want.rules, role.Rules); diff != "" {
+			t.Errorf("rules of %s:\n%s", suffix, diff)
+		}
+		labels := map[string]string{"olm.managed": "true", "rbac.authorization.k8s.io/aggregate-to-" + want.level: "true",
+			"olm.opgroup.permissions/aggregate-to-c571d720f17289d3-" + want.level: "true", "olm.opgroup.permissions/aggregate-to-" + want.level: "a-group"}
+		if diff := cmp.Diff(labels, role.Labels); diff != "" {
+			t.Errorf("labels of %s:\n%s", suffix, diff)
+		}
+		if r := role.OwnerReferences; len(r) != 1 || r[0].Kind != "CustomResourceDefinition" || r[0].UID != "crd" || r[0].Controller != nil || r[0].BlockOwnerDeletion != nil {
+			t.Errorf("owners of %s: %+v", suffix, r)
+		}
+	}
+	k.writes = 0
+	k.pass(kindCRD, etcd)
+	if k.writes > 0 {
+		t.Errorf("%d writes though nothing has changed", k.writes)
+	}
+}
+
+// TestRolesOfAnAPIService, and of another one whose roles would have the same names.
+func TestRolesOfAnAPIService(t *testing.T) {
+	serves := func(groups ...string) func(*v1alpha1.ClusterServiceVersion) {
+		return func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Spec.CustomResourceDefinitions.Owned = nil
+			for _, group := range groups {
+				csv.Spec.APIServiceDefinitions.Owned = append(csv.Spec.APIServiceDefinitions.Owned, v1alpha1.APIServiceDescription{Name: "geese", Group: group, Version: "v1", Kind: "Goose"})
+			}
+		}
+	}
+	service := func(name string) *apiregistrationv1.APIService {
+		return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	}
+	k := newCluster(t, service("v1.a.io"), service("v1.b.io"), operator("a", 1, serves("a.io", "b.io")))
+	roles := k.pass(kindAPIService, "v1.a.io")
+	if got := names(roles); got != "geese-v1-admin geese-v1-edit geese-v1-view" {
+		t.Errorf("roles %s", got)
+	}
+	if r := roles["geese-v1-view"]; r.Rules[0].APIGroups[0] != "a.io" || r.OwnerReferences[0].Kind != "APIService" || r.OwnerReferences[0].APIVersion != "apiregistration.k8s.io/v1" {
+		t.Errorf("role %+v", r)
+	}
+	roles = k.pass(kindAPIService, "v1.b.io")
+	if roles["geese-v1-view"].Rules[0].APIGroups[0] != "a.io" || roles["geese.b.io-v1-view"].Rules[0].APIGroups[0] != "b.io" {
+		t.Errorf("roles %s", names(roles))
+	}
+}
+
+// TestRolesAreHealed: rules, labels and owners come back, and what others add stays.
+func TestRolesAreHealed(t *testing.T) {
+	k := newCluster(t, crd(), operator("a", 1, nil))
+	name := etcd + "-v1beta2-view"
+	role := k.pass(kindCRD, etcd)[name]
+	role.Rules[0].Verbs = []string{"get"}
+	role.OwnerReferences = nil
+	delete(role.Labels, "olm.managed")
+	role.Labels["mine"] = "stays"
+	if err := k.client.Update(t.Context(), &role); err != nil {
+		t.Fatal(err)
+	}
+	got := k.pass(kindCRD, etcd)[name]
+	if len(got.Rules[0].Verbs) != 3 || len(got.OwnerReferences) != 1 || got.Labels["olm.managed"] != "true" || got.Labels["mine"] != "stays" {
+		t.Errorf("role %+v", got)
+	}
+}
+
+// TestWhoseRoles: only those of operators that run; of two tenants with the same API the older one is named.
+func TestWhoseRoles(t *testing.T) {
+	failed := func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.Phase = v1alpha1.CSVPhaseFailed }
+	copied := func(csv *v1alpha1.ClusterServiceVersion) { csv.Labels = map[string]string{"olm.copiedFrom": "x"} }
+	v1 := func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Owned[0].Version = "v1"
+	}
+	longName := func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Annotations["olm.operatorGroup"] = strings.Repeat("g", 64)
+	}
+	going := crd()
+	going.Finalizers, going.DeletionTimestamp = []string{"x/y"}, &metav1.Time{Time: time.Unix(1, 0)}
+	tests := map[string]struct {
+		objects []client.Object
+		roles   int
+		group   string
+	}{
+		"failed":         {[]client.Object{crd(), operator("a", 1, failed)}, 0, ""},
+		"copied":         {[]client.Object{crd(), operator("a", 1, copied)}, 0, ""},
+		"no CRD":         {[]client.Object{operator("a", 1, nil)}, 0, ""},
+		"a CRD going":    {[]client.Object{going, operator("a", 1, nil)}, 0, ""},
+		"two tenants":    {[]client.Object{crd(), operator("a", 2, nil), operator("b", 1, nil)}, 4, "b-group"},
+		"two versions":   {[]client.Object{crd(), operator("a", 2, v1), operator("b", 1, nil)}, 8, "b-group"},
+		"no label value": {[]client.Object{crd(), operator("a", 1, longName)}, 4, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			roles := newCluster(t, test.objects...).pass(kindCRD, etcd)
+			if len(roles) != test.roles {
+				t.Errorf("roles %s", names(roles))
+			}
+			if got := roles[etcd+"-v1beta2-edit"].Labels["olm.opgroup.permissions/aggregate-to-edit"]; got != test.group {
+				t.Errorf("group %q, want %q", got, test.group)
+			}
+		})
+	}
+}
+
+func TestWhatWakesUp(t *testing.T) {
+	csv := operator("a", 1, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "geese", Group: "a.io", Version: "v1", Kind: "Goose"}}
+	})
+	copied := operator("a", 1, func(csv *v1alpha1.ClusterServiceVersion) { csv.Labels = map[string]string{"olm.copiedFrom": "x"} })
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "Pod", Name: "p"}, {Kind: "APIService", Name: "v1.a.io"}}}}
+	for name, test := range map[string]struct {
+		wakes func() string
+		want  string
+	}{
+		"an operator": {func() string { return text(ofOperator(t.Context(), csv)) }, "CustomResourceDefinition/" + etcd + " APIService/v1.a.io"},
+		"a copy":      {func() string { return text(ofOperator(t.Context(), copied)) }, ""},
+		"a CRD":       {func() string { return text(ofDefinition(t.Context(), crd())) }, "CustomResourceDefinition/" + etcd},
+		"an APIService": {func() string {
+			return text(ofDefinition(t.Context(), &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.a.io"}}))
+		}, "APIService/v1.a.io"},
+		"a role": {func() string { return text(ofRole(t.Context(), role)) }, "APIService/v1.a.io"},
+	} {
+		if got := test.wakes(); got != test.want {
+			t.Errorf("%s wakes up %q, want %q", name, got, test.want)
+		}
+	}
+	pending := operator("a", 1, func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.Phase = "Pending" })
+	for name, test := range map[string]struct {
+		before, after *v1alpha1.ClusterServiceVersion
+		want          bool
+	}{"comes to run": {pending, csv, true}, "stays": {csv, csv, false}, "fails": {csv, pending, false}} {
+		if got := runs.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func text(requests []reconcile.Request) string {
+	var out []string
+	for _, r := range requests {
+		out = append(out, r.String())
+	}
+	return strings.Join(out, " ")
+}
+
+// TestSetup adds the controller to a manager that never starts.
+func TestSetup(t *testing.T) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for gvk := range testScheme.AllKnownTypes() {
+		mapper.Add(gvk, meta.RESTScopeRoot)
+	}
+	mgr, err := manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
+		Scheme:         testScheme,
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
+		Metrics:        metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Setup(mgr); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,149 @@
+package subscription
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestFailedPlansAreRepeatedLessAndLess until something is different.
+func TestFailedPlansAreRepeatedLessAndLess(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	failAndWait := func(pause time.Duration) {
+		t.Helper()
+		before := w.newestPlan()
+		w.fail(before)
+		due := w.clock.Now().Add(pause).UTC().Format(time.RFC3339)
+		w.clock.Step(pause - time.Second)
+		w.mustReconcile()
+		if p := w.newestPlan(); p.Name != before.Name {
+			t.Fatalf("the plan was repeated in less than %s", pause)
+		}
+		if message := w.subscription("a").Status.GetCondition(readyCondition).Message; !strings.Contains(message, "it is tried again at "+due+", or at once when you delete it") {
+			t.Errorf("the Subscription says %q, want %s", message, due)
+		}
+		w.clock.Step(2 * time.Second)
+		w.mustReconcile()
+		if p := w.newestPlan(); p.Name == before.Name {
+			t.Fatalf("the plan was not repeated after %s", pause)
+		}
+	}
+	for _, minutes := range []time.Duration{5, 10, 20, 40, 60, 60, 60} {
+		failAndWait(minutes * time.Minute)
+	}
+	w.fail(w.newestPlan())
+	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.0.1"))
+	w.mustReconcile()
+	if p := w.newestPlan(); p.Spec.ClusterServiceVersionNames[0] != "a.v1.0.1" {
+		t.Fatalf("the newer version is not planned: %v", p.Spec.ClusterServiceVersionNames)
+	}
+	failAndWait(5 * time.Minute)
+	obstacle := w.newestPlan()
+	w.fail(obstacle)
+	obstacle.Annotations[retryAnnotation] = "Service ns/web has changed"
+	if err := w.client.Update(t.Context(), obstacle); err != nil {
+		t.Fatal(err)
+	}
+	w.mustReconcile()
+	if p := w.newestPlan(); p.Name == obstacle.Name || p.Annotations[retryAnnotation] != "" {
+		t.Fatal("the plan was not repeated when what it failed on had changed")
+	}
+	failAndWait(5 * time.Minute)
+}
+
+// TestPlanThatFailedLateIsNotRepeated has the operator there although the plan failed on something else of the bundle: another plan for
+// the same would only fail in the same way, and there is nothing to decide.
+func TestPlanThatFailedLateIsNotRepeated(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	p := w.onlyPlan()
+	w.add(running("a.v1.0.0", p.Status.BundleLookups[0].Properties))
+	w.fail(p)
+	for range 30 {
+		w.mustReconcile()
+		w.clock.Step(time.Hour)
+	}
+	if n := len(w.plans()); n != 1 {
+		t.Errorf("there are %d plans", n)
+	}
+	if got := ready(w.subscription("a")); got != "False InstallPlanFailed" {
+		t.Errorf("the Subscription says %q", got)
+	}
+}
+
+// TestForeignPlanThatNobodyApprovedIsKept has the plan of another implementation for what would be decided here: people, and what they
+// have approve for them, know it by its name.
+func TestForeignPlanThatNobodyApprovedIsKept(t *testing.T) {
+	tests := map[string]struct {
+		change func(*v1alpha1.InstallPlan)
+		kept   bool
+	}{
+		"the same":           {func(*v1alpha1.InstallPlan) {}, true},
+		"of other versions":  {func(p *v1alpha1.InstallPlan) { p.Spec.ClusterServiceVersionNames = []string{"a.v1.0.0", "b.v1.0.0"} }, false},
+		"of another image":   {func(p *v1alpha1.InstallPlan) { p.Status.BundleLookups[0].Path = "registry/other:v1" }, false},
+		"an upgrade":         {func(p *v1alpha1.InstallPlan) { p.Status.BundleLookups[0].Replaces = "a.v0.9.0" }, false},
+		"of another catalog": {func(p *v1alpha1.InstallPlan) { p.Status.BundleLookups[0].CatalogSourceRef.Name = "other" }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", v1alpha1.ApprovalManual))
+			w.serve("cat", pkg("a", "A", "", "1.0.0"))
+			w.mustReconcile()
+			ours := w.onlyPlan()
+			foreign := ours.DeepCopy()
+			w.remove(ours)
+			foreign.ObjectMeta = metav1.ObjectMeta{Namespace: ns, Name: "install-x7k2p", OwnerReferences: ours.OwnerReferences}
+			tc.change(foreign)
+			status := foreign.Status
+			w.add(foreign)
+			foreign.Status = status
+			w.setPhase(foreign, v1alpha1.InstallPlanPhaseRequiresApproval)
+			w.mustReconcile()
+			if p := w.onlyPlan(); (p.Name == foreign.Name) != tc.kept {
+				t.Errorf("the plan is %s", p.Name)
+			}
+			if tc.kept {
+				if sub := w.subscription("a"); sub.Status.InstallPlanRef == nil || sub.Status.InstallPlanRef.Name != foreign.Name {
+					t.Errorf("the Subscription names %v", sub.Status.InstallPlanRef)
+				}
+			}
+		})
+	}
+}
+
+// TestNameOfAPlanIsTaken by a plan of somebody else: that is said, and tried again.
+func TestNameOfAPlanIsTaken(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	p := w.onlyPlan()
+	name := p.Name
+	w.remove(p)
+	w.change("a", func(s *v1alpha1.Subscription) {})
+	sub := w.subscription("a")
+	sub.Status = v1alpha1.SubscriptionStatus{}
+	if err := w.client.Status().Update(t.Context(), sub); err != nil {
+		t.Fatal(err)
+	}
+	w.add(&v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"mine.v1"}}})
+	if err := w.reconcile(); err == nil {
+		t.Error("nothing has it tried again")
+	}
+	const want = "InstallPlan ns/"
+	failed := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed)
+	if failed.Reason != v1alpha1.SubscriptionReasonEnsureInstallPlanFailed || !strings.Contains(failed.Message, want+name+", which is to be made, exists and is another one: delete it") {
+		t.Errorf("condition %+v", failed)
+	}
+	w.remove(w.onlyPlan())
+	w.mustReconcile()
+	if p := w.onlyPlan(); p.Name != name || len(p.Status.Plan) == 0 {
+		t.Errorf("plan %s with %d steps", p.Name, len(p.Status.Plan))
+	}
+}

@@ -1,0 +1,185 @@
+package subscription
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/metrics"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// secondManager is one that works on the same cluster, and knows nothing of the first.
+func (w *world) secondManager() *Controller {
+	other := *w.controller
+	other.Metrics = metrics.NewSubscriptions()
+	return &other
+}
+
+// TestAPlanIsFilledOnce lets another manager fill a plan, and its steps be carried out, between the two writes of the manager that
+// created it: what was done since is not undone.
+func TestAPlanIsFilledOnce(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	other, intervened := w.secondManager(), false
+	w.before = func(what string) {
+		if intervened || !strings.HasPrefix(what, "patch status of install-") {
+			return
+		}
+		intervened = true
+		if _, err := other.Reconcile(t.Context(), request); err != nil {
+			t.Errorf("the other manager: %v", err)
+		}
+		w.carryOut(w.onlyPlan())
+	}
+	for range 3 {
+		w.mustReconcile()
+	}
+	if p := w.onlyPlan(); !intervened || p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Errorf("the plan that the other manager filled, and that is carried out (%t), is %q", intervened, p.Status.Phase)
+	}
+	if got := ready(w.subscription("a")); got != "True Installed" {
+		t.Errorf("the Subscription is %s", got)
+	}
+}
+
+// outcome is what there is in the namespace in the end, without what differs from run to run.
+func (w *world) outcome() string {
+	w.t.Helper()
+	var b strings.Builder
+	for _, p := range w.plans() {
+		fmt.Fprintf(&b, "plan %d: %s %v, %d steps, owners", p.Spec.Generation, p.Status.Phase, p.Spec.ClusterServiceVersionNames, len(p.Status.Plan))
+		for _, o := range p.OwnerReferences {
+			b.WriteString(" " + o.Name)
+		}
+		b.WriteString("\n")
+	}
+	for _, name := range []string{"a", "b"} {
+		sub := w.subscription(name)
+		fmt.Fprintf(&b, "%s: %s %s %s %d %s\n", name, sub.Status.State, sub.Status.CurrentCSV, sub.Status.InstalledCSV, sub.Status.InstallPlanGeneration, ready(sub))
+		for _, complaint := range contradictions(sub) {
+			b.WriteString(complaint + "\n")
+		}
+	}
+	return b.String()
+}
+
+// beforeUpgrade is a world in which two operators run, one of which needs the other, and newer versions of both are to be had.
+func beforeUpgrade(t *testing.T) *world {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
+	w.mustReconcile()
+	w.carryOut(w.onlyPlan())
+	w.mustReconcile()
+	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0")+pkg("b", "B", "A", "1.0.0", "1.1.0"))
+	return w
+}
+
+func beforeInstall(t *testing.T) *world {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
+	return w
+}
+
+// rest lets managers take turns until none of them has anything to write.
+func (w *world) rest(managers ...*Controller) {
+	w.t.Helper()
+	for range 10 {
+		before := len(w.writes)
+		for _, m := range managers {
+			if _, err := m.Reconcile(w.t.Context(), request); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		if len(w.writes) == before {
+			return
+		}
+	}
+	w.t.Fatalf("there is no end to the writes: %v", w.writes)
+}
+
+// TestTwoManagersTakeTurns lets a second manager do all that it wants to at each write of the first, before or after it, and lets the first
+// be killed there or go on. In the end everything is as if there had been one.
+func TestTwoManagersTakeTurns(t *testing.T) {
+	for what, begin := range map[string]func(*testing.T) *world{"install": beforeInstall, "upgrade": beforeUpgrade} {
+		undisturbed := begin(t)
+		already := len(undisturbed.writes)
+		undisturbed.rest(undisturbed.controller)
+		want, writes := undisturbed.outcome(), len(undisturbed.writes)-already
+		if writes < 4 {
+			t.Fatalf("there are only %d writes to come between", writes)
+		}
+		for n := 1; n <= writes; n++ {
+			for _, killed := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, write %d, killed %t", what, n, killed), func(t *testing.T) {
+					w := begin(t)
+					other, left := w.secondManager(), n
+					w.before = func(string) {
+						if left--; left != 0 {
+							return
+						}
+						if _, err := other.Reconcile(t.Context(), request); err != nil {
+							t.Errorf("the other manager: %v", err)
+						}
+						if killed {
+							w.failWrite = 1
+						}
+					}
+					if err := w.reconcile(); killed != (err != nil) {
+						t.Errorf("killed %t, and it ends with %v", killed, err)
+					}
+					w.before = nil
+					w.rest(w.controller, other)
+					if diff := cmp.Diff(want, w.outcome()); diff != "" {
+						t.Errorf("(-want +got):\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestTwoManagersAtOnce work on one namespace at the same time.
+func TestTwoManagersAtOnce(t *testing.T) {
+	for what, begin := range map[string]func(*testing.T) *world{"install": beforeInstall, "upgrade": beforeUpgrade} {
+		undisturbed := begin(t)
+		undisturbed.rest(undisturbed.controller)
+		want := undisturbed.outcome()
+		for round := range 10 {
+			t.Run(fmt.Sprintf("%s, round %d", what, round), func(t *testing.T) {
+				w := begin(t)
+				other := w.secondManager()
+				var both sync.WaitGroup
+				for _, m := range []*Controller{w.controller, other} {
+					both.Go(func() {
+						for range 10 {
+							if _, err := m.Reconcile(t.Context(), request); err != nil && !apierrors.IsConflict(err) {
+								t.Errorf("neither done nor in conflict: %v", err)
+							}
+						}
+					})
+				}
+				both.Wait()
+				w.rest(w.controller, other)
+				if diff := cmp.Diff(want, w.outcome()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestAResolutionIsCountedOnce: that a plan is written after another look at the namespace is no second resolution.
+func TestAResolutionIsCountedOnce(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	w.onlyPlan()
+	if n := resolutions(t, w.controller.Metrics); n != 1 {
+		t.Errorf("one resolution, and a plan, are counted as %d", n)
+	}
+}

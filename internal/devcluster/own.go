@@ -1,0 +1,74 @@
+package devcluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Own starts a cluster that a test has for itself: one that takes away what others rely on, such as kinds, must not do so on the shared
+// one. It ends with the test.
+func Own(t *testing.T) Status {
+	t.Helper()
+	status, err := startOwn(t)
+	if err != nil {
+		t.Fatalf("start a cluster for this test alone: %v", err)
+	}
+	return status
+}
+
+func startOwn(t *testing.T) (status Status, err error) {
+	ctx, cancel := context.WithTimeout(t.Context(), joinTimeout)
+	defer cancel()
+	client, data, err := startAlone(ctx, 1)
+	if data != "" {
+		t.Cleanup(func() { _ = os.RemoveAll(data) })
+	}
+	if err != nil {
+		return status, err
+	}
+	t.Cleanup(func() {
+		if err := client.Stop(context.Background()); err != nil {
+			t.Errorf("stop the cluster of this test: %v", err)
+		}
+	})
+	return client.Status(ctx)
+}
+
+// startAlone starts a cluster that only this process knows, and that ends with it, also when it is killed. The data directory is
+// returned as soon as there is one.
+func startAlone(ctx context.Context, nodes int) (client *Client, data string, err error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := sharedDir(root)
+	if err != nil {
+		return nil, "", err
+	}
+	binary, err := ownHost(ctx, root, dir)
+	if err != nil {
+		return nil, "", err
+	}
+	if data, err = os.MkdirTemp(dir, "own-"); err != nil {
+		return nil, "", fmt.Errorf("create the data directory of the cluster: %w", err)
+	}
+	client, err = Detach(ctx, Options{Name: "own", DataDir: data, Nodes: nodes, Throwaway: true, IdleTimeout: sharedIdleTimeout, Executable: binary})
+	if err != nil {
+		return nil, data, err
+	}
+	_, err = client.Lease(ctx)
+	return client, data, err
+}
+
+// ownHost is the program of the cluster, which is built once for all.
+func ownHost(ctx context.Context, root, dir string) (string, error) {
+	lock, err := waitLock(filepath.Join(dir, "start.lock"))
+	if err != nil {
+		return "", err
+	}
+	defer lock.release()
+	return buildHost(ctx, root, dir)
+}

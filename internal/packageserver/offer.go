@@ -1,0 +1,81 @@
+package packageserver
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Cluster is what has to be known of a cluster to say who sees what.
+type Cluster interface {
+	// CatalogSources are all that are looked after. They must not be changed.
+	CatalogSources(ctx context.Context) ([]v1alpha1.CatalogSource, error)
+	// WithoutGlobal are the namespaces that do without the catalogs of the global namespace; every value is true.
+	WithoutGlobal(ctx context.Context) (map[string]bool, error)
+}
+
+// Contents are the catalogs that are being served.
+type Contents interface {
+	Get(ref catalogset.Ref) (catalogset.Entry, bool)
+}
+
+// offer is a package of one catalog, as seen from a namespace.
+type offer struct {
+	namespace string // that it is shown in
+	source    *source
+	doc       *document
+}
+
+// rank orders offers of packages of the same name in the same namespace.
+func (o *offer) rank(p *offer) int {
+	own := func(o *offer) int {
+		if o.source.Namespace == o.namespace {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(own(o), own(p)), cmp.Compare(p.source.Spec.Priority, o.source.Spec.Priority), cmp.Compare(o.source.Name, p.source.Name))
+}
+
+// compare is the order of lists: by namespace and name, like those of the API server. Of packages with the same name, those of catalogs
+// of the namespace itself come before global ones, then those of catalogs with higher priority, then by the name of the catalog.
+func (o *offer) compare(p *offer) int {
+	return cmp.Or(cmp.Compare(o.namespace, p.namespace), cmp.Compare(o.doc.name, p.doc.name), o.rank(p))
+}
+
+// meta is the metadata of an offer; revision says when anything that is shown changed last.
+func (o *offer) meta(revision string) metav1.ObjectMeta {
+	labels := maps.Clone(o.source.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, o.doc.labels)
+	labels[v1alpha1.PackageCatalogLabel] = o.source.Name
+	labels[v1alpha1.PackageCatalogNamespaceLabel] = o.source.Namespace
+	return metav1.ObjectMeta{
+		Name: o.doc.name, Namespace: o.namespace, Labels: labels,
+		CreationTimestamp: o.source.CreationTimestamp, ResourceVersion: revision,
+	}
+}
+
+// named fills in the names of the catalog.
+func (o *offer) named(status packagesv1.PackageManifestStatus) packagesv1.PackageManifestStatus {
+	status.CatalogSource, status.CatalogSourceNamespace = o.source.Name, o.source.Namespace
+	status.CatalogSourceDisplayName, status.CatalogSourcePublisher = o.source.Spec.DisplayName, o.source.Spec.Publisher
+	return status
+}
+
+// whole is the object with all that is said of the package.
+func (o *offer) whole(revision string) (*packagesv1.PackageManifest, error) {
+	status, err := o.status()
+	if err != nil {
+		return nil, err
+	}
+	return &packagesv1.PackageManifest{TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: o.meta(revision), Status: o.named(status)}, nil
+}

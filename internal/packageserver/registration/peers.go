@@ -1,0 +1,96 @@
+package registration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// peer is another process that serves, or did, as its EndpointSlice says.
+type peer struct {
+	name    string
+	uid     types.UID
+	address string // where it can be asked
+}
+
+// peers are the endpoints of other processes.
+func (r *Registration) peers(ctx context.Context, reader client.Reader) ([]peer, error) {
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(discoveryv1.SchemeGroupVersion.WithKind("EndpointSliceList"))
+	if err := reader.List(ctx, &list, client.InNamespace(r.options.Namespace), client.MatchingLabels(ourSlices)); err != nil {
+		return nil, fmt.Errorf("list the EndpointSlices of Service %s/%s: %w", r.options.Namespace, ServiceName, err)
+	}
+	var others []peer
+	for i := range list.Items {
+		if s := &list.Items[i]; s.Name != r.options.sliceName() {
+			others = append(others, peer{name: s.Name, uid: s.UID, address: s.Annotations[reachedAt]})
+		}
+	}
+	return others, nil
+}
+
+// serving are the names of those that answer. Who is not believed is asked again with what the API server believes now, which may be more
+// than this process knows while a certificate is exchanged.
+func (r *Registration) serving(ctx context.Context, others []peer) (map[string]bool, error) {
+	found := map[string]bool{}
+	r.ask(ctx, others, r.certificate.get().Authorities, found)
+	if len(found) == len(others) {
+		return found, nil
+	}
+	trusted, err := r.believed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.ask(ctx, slices.DeleteFunc(slices.Clone(others), func(p peer) bool { return found[p.name] }), trusted, found)
+	return found, nil
+}
+
+// ask adds those that answer to what was found.
+func (r *Registration) ask(ctx context.Context, others []peer, trusted []byte, found map[string]bool) {
+	if len(trusted) == 0 {
+		return // nobody can be believed
+	}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for _, other := range others {
+		group.Go(func() {
+			if r.probe(ctx, other.address, trusted) != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found[other.name] = true
+		})
+	}
+	group.Wait()
+}
+
+// believed are the authorities that the API server believes: who shows another certificate does not serve, whatever it answers.
+func (r *Registration) believed(ctx context.Context) ([]byte, error) {
+	live, err := r.apiService(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if bundle := r.options.bundle(live); bundle != nil {
+		return bundle, nil
+	}
+	_, stored, err := r.load(ctx)
+	return stored.Authorities, err
+}
+
+// remove deletes the endpoint of a process. One that serves after all puts it back.
+func (r *Registration) remove(ctx context.Context, other peer) error {
+	slice := r.options.slice()
+	slice.SetName(other.name)
+	err := r.client.Delete(ctx, slice, client.Preconditions{UID: &other.uid})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete EndpointSlice %s/%s of another process: %w", r.options.Namespace, other.name, err)
+	}
+	return nil
+}

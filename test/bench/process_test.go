@@ -1,0 +1,148 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/internal/devcluster"
+)
+
+// ticksPerSecond is the unit of processor times in /proc on Linux.
+const ticksPerSecond = 100
+
+// build builds a program of the project.
+func build(b *testing.B, name string) string {
+	b.Helper()
+	out := filepath.Join(b.TempDir(), name)
+	if text, err := exec.CommandContext(b.Context(), "go", "build", "-o", out, "fairlead.dev/fairlead/cmd/"+name).CombinedOutput(); err != nil {
+		b.Fatalf("build %s: %v\n%s", name, err, text)
+	}
+	return out
+}
+
+// startCluster starts a cluster that nobody else uses, and returns its kubeconfig.
+func startCluster(b *testing.B) string {
+	b.Helper()
+	client, err := devcluster.Detach(b.Context(), devcluster.Options{
+		Name: "bench", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: true, Executable: build(b, "fairlead"), IdleTimeout: time.Minute,
+	})
+	if err != nil {
+		b.Fatalf("start a cluster: %v", err)
+	}
+	if _, err := client.Lease(b.Context()); err != nil {
+		b.Fatalf("keep the cluster: %v", err)
+	}
+	b.Cleanup(func() {
+		if err := client.Stop(context.WithoutCancel(b.Context())); err != nil {
+			b.Logf("stop the cluster: %v", err)
+		}
+	})
+	return client.KubeconfigPath()
+}
+
+// process is a manager that runs.
+type process struct {
+	b       *testing.B
+	pid     int
+	metrics string
+}
+
+// startManager runs the manager as it runs in its image.
+func startManager(b *testing.B, kubeconfig string) *process {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	var log bytes.Buffer
+	cmd := exec.Command(build(b, "fairlead-manager"), "--kubeconfig", kubeconfig, "--store", b.TempDir(), "--metrics-address", address, "--package-address", "0")
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		b.Fatalf("start the manager: %v", err)
+	}
+	b.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if b.Failed() {
+			b.Logf("the manager said:\n%s", log.String())
+		}
+	})
+	return &process{b: b, pid: cmd.Process.Pid, metrics: "http://" + address + "/metrics"}
+}
+
+// cpu is the processor time that the manager has used.
+func (p *process) cpu() time.Duration {
+	p.b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		p.b.Fatalf("read the processor time of the manager: %v", err)
+	}
+	// The second field is the name in parentheses; of those after it, the twelfth and thirteenth are times.
+	rest := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	var ticks int
+	for _, field := range rest[11:13] {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			p.b.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond
+}
+
+// memory reads a line of the status of the process, in MB: VmRSS for the memory now, VmHWM for the most that there was.
+func (p *process) memory(line string) float64 {
+	p.b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	if err != nil {
+		p.b.Fatalf("read the memory of the manager: %v", err)
+	}
+	for l := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(l, line+":"); ok {
+			kib, err := strconv.Atoi(strings.Fields(value)[0])
+			if err != nil {
+				p.b.Fatal(err)
+			}
+			return float64(kib) * 1024 / 1e6
+		}
+	}
+	p.b.Fatalf("there is no %s in the status of the manager", line)
+	return 0
+}
+
+// writes counts the requests of the manager that change something, as it counts them itself.
+func (p *process) writes() float64 {
+	p.b.Helper()
+	response, err := http.Get(p.metrics)
+	if err != nil {
+		p.b.Fatalf("read the metrics of the manager: %v", err)
+	}
+	defer response.Body.Close()
+	var total float64
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		if !strings.HasPrefix(name, "rest_client_requests_total{") || strings.Contains(name, `method="GET"`) {
+			continue
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			p.b.Fatal(err)
+		}
+		total += n
+	}
+	return total
+}

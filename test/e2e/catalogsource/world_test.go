@@ -1,0 +1,186 @@
+package catalogsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	devcluster.Main(m)
+}
+
+// patience is how long a test waits for what takes seconds on an idle machine.
+const patience = 2 * time.Minute
+
+// world is a namespace of the cluster, and the registry.
+type world struct {
+	*testing.T
+	client.Client
+	namespace string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	return &world{T: t, Client: harness.Client(t, devcluster.Config()), namespace: devcluster.Namespace(t)}
+}
+
+// run runs a manager for the namespace until stop is called, or the test ends.
+func (w *world) run(config *rest.Config, change func(*manager.Options)) (stop func()) {
+	w.Helper()
+	o := manager.Options{Config: config, Namespaces: []string{w.namespace}, InstallPlanRetryTimeout: 2 * time.Second}
+	if change != nil {
+		change(&o)
+	}
+	return harness.Run(w.T, o)
+}
+
+// eventually waits until the check finds nothing to complain about.
+func (w *world) eventually(what string, check func() error) {
+	w.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	w.Fatalf("%s: not after %s: %v", what, patience, err)
+}
+
+func (w *world) create(objects ...client.Object) {
+	w.Helper()
+	for _, o := range objects {
+		if err := w.Create(w.Context(), o); err != nil {
+			w.Fatalf("create %T %s: %v", o, o.GetName(), err)
+		}
+	}
+}
+
+func (w *world) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+}
+
+// asked are an OperatorGroup, the catalog, polled each second, and a Subscription for package op.
+func (w *world) asked() []client.Object {
+	return []client.Object{&operatorsv1.OperatorGroup{ObjectMeta: w.meta("all")}, w.catalogSource(),
+		&v1alpha1.Subscription{ObjectMeta: w.meta("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "op"}}}
+}
+
+func (w *world) catalogSource() *v1alpha1.CatalogSource {
+	return &v1alpha1.CatalogSource{ObjectMeta: w.meta("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: w.ref("catalog:latest"),
+		UpdateStrategy: &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: time.Second}, RawInterval: "1s"}}}}
+}
+
+func (w *world) ref(name string) string {
+	return devcluster.Registry() + "/" + w.namespace + "/" + name
+}
+
+func (w *world) push(name string, files map[string]string, labels map[string]string) string {
+	w.Helper()
+	contents := map[string][]byte{}
+	for path, content := range files {
+		contents[path] = []byte(content)
+	}
+	tree, err := image.Files(contents)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := image.Push(w.Context(), w.ref(name), tree, labels, image.PushOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	return w.ref(name)
+}
+
+// catalog makes the content of the catalog image.
+func (w *world) catalog(content string) {
+	w.Helper()
+	w.push("catalog:latest", map[string]string{"configs/catalog.json": content}, image.CatalogLabels())
+}
+
+// source reads the CatalogSource.
+func (w *world) source() (*v1alpha1.CatalogSource, error) {
+	var s v1alpha1.CatalogSource
+	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "catalog"}, &s)
+	return &s, err
+}
+
+func (w *world) succeeds(name string) *v1alpha1.ClusterServiceVersion {
+	w.Helper()
+	csv := &v1alpha1.ClusterServiceVersion{}
+	w.eventually(name+" to succeed", func() error {
+		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, csv); err != nil {
+			return err
+		}
+		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
+			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
+		}
+		return nil
+	})
+	return csv
+}
+
+// gate decides whether there is a way to the API server.
+type gate struct {
+	mu     sync.Mutex
+	closed bool
+	open   map[net.Conn]bool
+	broken int
+}
+
+// through is a way to the API server that can be closed.
+func (g *gate) through(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.closed {
+			return nil, errors.Join(errors.New("the gate is closed"), conn.Close())
+		}
+		if g.open == nil {
+			g.open = map[net.Conn]bool{}
+		}
+		g.open[conn] = true
+		return conn, nil
+	}
+	return config
+}
+
+// set closes or opens the gate.
+func (g *gate) set(closed bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = closed
+	if closed {
+		for conn := range g.open {
+			_ = conn.Close() // whoever reads from it finds out
+			delete(g.open, conn)
+			g.broken++
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package clusterserviceversion
+
+import (
+	"fmt"
+	"testing"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// TestReplacedWithTheSameDeployment: the new version takes the Deployment over, which keeps running.
+func TestReplacedWithTheSameDeployment(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1"))
+	w.succeeds("op.v1")
+	before := w.deployment("manager").UID
+	w.install(w.operator("op.v2", replacing("op.v1"), withImage("example.com/manager:2")))
+	w.succeeds("op.v2")
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	d := w.deployment("manager")
+	if d == nil || d.UID != before || d.Labels["olm.owner"] != "op.v2" || d.Spec.Template.Spec.Containers[0].Image != "example.com/manager:2" {
+		t.Errorf("the Deployment was not taken over: %+v", d)
+	}
+	w.rolledOut("manager", 2)
+	w.stands("op.v2")
+}
+
+// TestReplacedWithAnotherDeployment: the old one goes with its version.
+func TestReplacedWithAnotherDeployment(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1"))
+	w.succeeds("op.v1")
+	w.install(w.operator("op.v2", replacing("op.v1"), withDeployments("other")))
+	w.succeeds("op.v2")
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.goes("manager", &appsv1.Deployment{})
+}
+
+// TestReplacedOverIntermediates that were made at once: only the last one is left.
+func TestReplacedOverIntermediates(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1"))
+	for i := 2; i <= 4; i++ {
+		w.install(w.operator(fmt.Sprintf("op.v%d", i), replacing(fmt.Sprintf("op.v%d", i-1)), withImage(fmt.Sprintf("example.com/manager:%d", i))))
+	}
+	w.succeeds("op.v4")
+	for i := 1; i <= 3; i++ {
+		w.goes(fmt.Sprintf("op.v%d", i), &v1alpha1.ClusterServiceVersion{})
+	}
+	w.runs("manager", "example.com/manager:4")
+}
+
+// TestVersionsOfACRDComeAndGo over a chain of versions of the operator.
+func TestVersionsOfACRDComeAndGo(t *testing.T) {
+	w := newWorld(t)
+	w.makeCRD("v1alpha1")
+	w.install(w.operator("op.v1", w.owns("v1alpha1")))
+	w.succeeds("op.v1")
+	w.install(w.operator("op.v2", w.owns("v1alpha1", "v1alpha2"), replacing("op.v1")))
+	w.succeeds("op.v2")
+	w.install(w.operator("op.v3", w.owns("v1alpha2"), replacing("op.v2")))
+	w.waits("op.v3", "CustomResourceDefinition", w.crdName("things"), "NotPresent", "CRD version not served")
+	edit(w, w.crdName("things"), &apiextensionsv1.CustomResourceDefinition{}, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Versions = w.crd("v1alpha1", "v1alpha2").Spec.Versions
+	})
+	w.succeeds("op.v3")
+	w.goes("op.v2", &v1alpha1.ClusterServiceVersion{})
+}
+
+// TestReplacementThatNeverComes: what is being replaced says so when its successor is deleted, runs on, and is replaced by another one.
+func TestReplacementThatNeverComes(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1"))
+	w.succeeds("op.v1")
+	broken := w.operator("op.v2", replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.MinKubeVersion = "99.0.0" })
+	w.install(broken)
+	w.is("op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced)
+	w.is("op.v2", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	w.remove(broken)
+	w.goes("op.v2", &v1alpha1.ClusterServiceVersion{})
+	w.eventually("the loss of the successor to be told", func() error {
+		csv := &v1alpha1.ClusterServiceVersion{}
+		if err := w.check(csv, "op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced); err != nil {
+			return err
+		}
+		if want := "no ClusterServiceVersion replaces this one any more: create one with spec.replaces op.v1, or delete this one"; csv.Status.Message != want {
+			return fmt.Errorf("message %q", csv.Status.Message)
+		}
+		return nil
+	})
+	if w.deployment("manager") == nil {
+		t.Error("the operator does not run any more")
+	}
+	w.install(w.operator("op.v3", replacing("op.v1")))
+	w.succeeds("op.v3")
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+}
+
+// TestGroupThatGoesAndComes: without one the operator runs on, and the status says which group to apply.
+func TestGroupThatGoesAndComes(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1"))
+	w.succeeds("op.v1")
+	before := w.deployment("manager").UID
+	w.remove(w.operatorGroup())
+	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
+	w.make(w.operatorGroup())
+	w.succeeds("op.v1")
+	second := &operatorsv1.OperatorGroup{ObjectMeta: w.named("second")}
+	w.make(second)
+	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonTooManyOperatorGroups)
+	w.remove(second)
+	w.succeeds("op.v1")
+	if d := w.deployment("manager"); d == nil || d.UID != before {
+		t.Error("the Deployment was made anew")
+	}
+	w.rolledOut("manager", 1)
+}

@@ -1,0 +1,237 @@
+package clusterserviceversion
+
+import (
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+type change func(*v1alpha1.ClusterServiceVersion)
+
+// operator is a CSV with one Deployment, a permission and a cluster permission, that supports all install modes.
+func (w *world) operator(name string, changes ...change) *v1alpha1.ClusterServiceVersion {
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: w.named(name)}
+	csv.Spec.DisplayName = name
+	for _, mode := range []v1alpha1.InstallModeType{"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"} {
+		csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
+	}
+	rule := func(resource string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{Verbs: []string{"get", "list"}, APIGroups: []string{""}, Resources: []string{resource}}}
+	}
+	csv.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{StrategyName: "deployment", StrategySpec: v1alpha1.StrategyDetailsDeployment{
+		DeploymentSpecs:    []v1alpha1.StrategyDeploymentSpec{deploymentSpec("manager")},
+		Permissions:        []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "account", Rules: rule("pods")}},
+		ClusterPermissions: []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "account", Rules: rule("nodes")}},
+	}}
+	for _, change := range changes {
+		change(csv)
+	}
+	return csv
+}
+
+func deploymentSpec(name string) v1alpha1.StrategyDeploymentSpec {
+	labels := map[string]string{"app": name}
+	return v1alpha1.StrategyDeploymentSpec{Name: name, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec: corev1.PodSpec{ServiceAccountName: "account",
+				Containers: []corev1.Container{{Name: "manager", Image: "example.com/manager:1"}}},
+		},
+	}}
+}
+
+// strategy changes the install strategy.
+func strategy(f func(*v1alpha1.StrategyDetailsDeployment)) change {
+	return func(csv *v1alpha1.ClusterServiceVersion) { f(&csv.Spec.InstallStrategy.StrategySpec) }
+}
+
+func withImage(image string) change {
+	return strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+		s.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = image
+	})
+}
+
+func withDeployments(names ...string) change {
+	return strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+		s.DeploymentSpecs = nil
+		for _, name := range names {
+			s.DeploymentSpecs = append(s.DeploymentSpecs, deploymentSpec(name))
+		}
+	})
+}
+
+func replacing(name string) change {
+	return func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Replaces = name }
+}
+
+func withoutPermissions(csv *v1alpha1.ClusterServiceVersion) {
+	s := &csv.Spec.InstallStrategy.StrategySpec
+	s.Permissions, s.ClusterPermissions = nil, nil
+	for i := range s.DeploymentSpecs {
+		s.DeploymentSpecs[i].Spec.Template.Spec.ServiceAccountName = ""
+	}
+}
+
+// crdName is the name of a CRD of the test.
+func (w *world) crdName(plural string) string { return plural + "." + w.group }
+
+func (w *world) owns(versions ...string) change {
+	return func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Owned = w.descriptions(versions)
+	}
+}
+
+func (w *world) requires(versions ...string) change {
+	return func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Required = w.descriptions(versions)
+	}
+}
+
+func (w *world) descriptions(versions []string) []v1alpha1.CRDDescription {
+	var out []v1alpha1.CRDDescription
+	for _, version := range versions {
+		out = append(out, v1alpha1.CRDDescription{Name: w.crdName("things"), Version: version, Kind: "Thing"})
+	}
+	return out
+}
+
+// crd serves the versions; the last one is stored.
+func (w *world) crd(versions ...string) *apiextensionsv1.CustomResourceDefinition {
+	preserve := true
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: w.crdName("things")}}
+	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: w.group, Scope: apiextensionsv1.NamespaceScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Singular: "thing", Kind: "Thing", ListKind: "ThingList"},
+	}
+	for i, version := range versions {
+		crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{
+			Name: version, Served: true, Storage: i == len(versions)-1,
+			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &preserve}},
+		})
+	}
+	return crd
+}
+
+// makeCRD makes the CRD and lets it go with the test.
+func (w *world) makeCRD(versions ...string) {
+	w.Helper()
+	crd := w.crd(versions...)
+	w.make(crd)
+	w.removeLater(crd)
+}
+
+// removeLater deletes what has no namespace when the test is over.
+func (w *world) removeLater(o client.Object) {
+	w.Cleanup(func() {
+		if err := w.Delete(w.background(), o); client.IgnoreNotFound(err) != nil {
+			w.Error(err)
+		}
+	})
+}
+
+func (w *world) thing(name string, finalizers ...string) *unstructured.Unstructured {
+	thing := &unstructured.Unstructured{Object: map[string]any{"apiVersion": w.group + "/v1", "kind": "Thing"}}
+	thing.SetNamespace(w.namespace)
+	thing.SetName(name)
+	thing.SetFinalizers(finalizers)
+	return thing
+}
+
+// permissions are what an InstallPlan makes for a CSV, which has to be in the cluster.
+func (w *world) permissions(csv *v1alpha1.ClusterServiceVersion) []client.Object {
+	w.Helper()
+	accounts, err := bundle.RBAC(csv)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out []client.Object
+	for _, a := range accounts {
+		if a.ServiceAccount != nil && !w.read(a.Name, &corev1.ServiceAccount{}) {
+			out = append(out, a.ServiceAccount)
+		}
+		for i := range a.Roles {
+			out = append(out, a.Roles[i], a.RoleBindings[i])
+		}
+		for i := range a.ClusterRoles {
+			out = append(out, a.ClusterRoles[i], a.ClusterRoleBindings[i])
+		}
+	}
+	return out
+}
+
+// install makes a CSV with its permissions. A service account that is there already is shared, as InstallPlans do.
+func (w *world) install(csv *v1alpha1.ClusterServiceVersion) {
+	w.Helper()
+	w.make(csv)
+	account := &corev1.ServiceAccount{}
+	if w.read("account", account) {
+		edit(w, "account", account, func(a *corev1.ServiceAccount) {
+			a.OwnerReferences = append(a.OwnerReferences, bundle.OwnerReference(csv))
+		})
+	}
+	w.make(w.permissions(csv)...)
+}
+
+func (w *world) deployment(name string) *appsv1.Deployment {
+	w.Helper()
+	d := &appsv1.Deployment{}
+	if !w.read(name, d) {
+		return nil
+	}
+	return d
+}
+
+// rollouts are the ReplicaSets that a Deployment ever had, as far as they are kept, and its generation.
+func (w *world) rollouts(name string) (int, int64) {
+	w.Helper()
+	d := w.deployment(name)
+	if d == nil {
+		w.Fatalf("Deployment %s is not there", name)
+	}
+	var list appsv1.ReplicaSetList
+	if err := w.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
+		w.Fatal(err)
+	}
+	count := 0
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], d) {
+			count++
+		}
+	}
+	return count, d.Generation
+}
+
+// row is the requirement row of a kind and name.
+func row(csv *v1alpha1.ClusterServiceVersion, kind, name string) v1alpha1.RequirementStatus {
+	for _, r := range csv.Status.RequirementStatus {
+		if r.Kind == kind && r.Name == name {
+			return r
+		}
+	}
+	return v1alpha1.RequirementStatus{}
+}
+
+// waits checks that a CSV waits for a requirement: the row, and what its message says.
+func (w *world) waits(name, kind, requirement string, want v1alpha1.StatusReason, message string) {
+	w.Helper()
+	w.eventually(fmt.Sprintf("%s to wait for %s %s", name, kind, requirement), func() error {
+		csv := &v1alpha1.ClusterServiceVersion{}
+		if err := w.check(csv, name, v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet); err != nil {
+			return err
+		}
+		if got := row(csv, kind, requirement); got.Status != want || got.Message != message {
+			return fmt.Errorf("the row says %q %q, want %q %q", got.Status, got.Message, want, message)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,278 @@
+package clusterserviceversion
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// events are the Events about a CSV as type and reason.
+func (w *world) events(name string) []string {
+	w.Helper()
+	var list corev1.EventList
+	if err := w.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
+		w.Fatal(err)
+	}
+	var out []string
+	for _, e := range list.Items {
+		if e.InvolvedObject.Kind == "ClusterServiceVersion" && e.InvolvedObject.Name == name && e.Source.Component == "operator-lifecycle-manager" {
+			out = append(out, e.Type+" "+e.Reason)
+		}
+	}
+	return out
+}
+
+// TestEventsTellTheWay of an operator, from what is missing to the end.
+func TestEventsTellTheWay(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1", w.owns("v1")))
+	w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	w.makeCRD("v1")
+	w.succeeds("op.v1")
+	want := []string{"Normal RequirementsUnknown", "Normal RequirementsNotMet", "Normal AllRequirementsMet", "Normal InstallSucceeded"}
+	w.eventually("the Events to tell it", func() error {
+		got := w.events("op.v1")
+		for _, e := range want {
+			if !slices.Contains(got, e) {
+				return fmt.Errorf("%q is not among %q", e, got)
+			}
+		}
+		return nil
+	})
+	w.remove(w.operatorGroup())
+	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
+	w.eventually("the failure to be a warning", func() error {
+		if got := w.events("op.v1"); !slices.Contains(got, "Warning NoOperatorGroup") {
+			return fmt.Errorf("there are %q", got)
+		}
+		return nil
+	})
+}
+
+// TestWhatMakesNoSenseIsTold in the status, and forgiven when it is corrected.
+func TestWhatMakesNoSenseIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		breaks  change
+		reason  v1alpha1.ConditionReason
+		message string
+	}{
+		"a strategy that nobody knows": {
+			func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "helm" },
+			v1alpha1.CSVReasonInvalidStrategy, `spec.install.strategy "helm" is not known`,
+		},
+		"a rule without verbs": {
+			strategy(func(s *v1alpha1.StrategyDetailsDeployment) { s.Permissions[0].Rules[0].Verbs = []string{} }),
+			v1alpha1.CSVReasonInvalidStrategy, "it has no verbs",
+		},
+		"a CRD name without a dot": {
+			func(csv *v1alpha1.ClusterServiceVersion) {
+				csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "things", Version: "v1", Kind: "Thing"}}
+			},
+			v1alpha1.CSVReasonInvalidStrategy, `"things"`,
+		},
+		"two Deployments of one name": {
+			strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+				s.DeploymentSpecs = append(s.DeploymentSpecs, s.DeploymentSpecs[0])
+			}),
+			v1alpha1.CSVReasonInvalidStrategy, `names "manager" more than once`,
+		},
+		"a pod that the cluster refuses": {
+			strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+				s.DeploymentSpecs[0].Spec.Template.Spec.Containers = []corev1.Container{}
+			}),
+			v1alpha1.CSVReasonComponentFailedNoRetry, "spec.template.spec.containers: Required value",
+		},
+		"a mode listed twice": {
+			func(csv *v1alpha1.ClusterServiceVersion) {
+				csv.Spec.InstallModes = append(csv.Spec.InstallModes, csv.Spec.InstallModes[0])
+			},
+			v1alpha1.CSVReasonInvalidInstallModes, "OwnNamespace more than once",
+		},
+		"no mode at all": {
+			func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallModes = nil },
+			v1alpha1.CSVReasonUnsupportedOperatorGroup, "its author has to set one in spec.installModes",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			good, bad := w.operator("op.v1"), w.operator("op.v1", tc.breaks)
+			w.make(bad)
+			good.UID = bad.UID
+			w.make(w.permissions(good)...)
+			csv := w.is("op.v1", v1alpha1.CSVPhaseFailed, tc.reason)
+			if !strings.Contains(csv.Status.Message, tc.message) {
+				t.Errorf("message %q does not tell %q", csv.Status.Message, tc.message)
+			}
+			edit(w, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec = good.Spec })
+			w.succeeds("op.v1")
+		})
+	}
+}
+
+// TestServiceAccountOfTheGroup: an install is limited to its rights; the failure names it, and granting the rights or taking the account
+// out of the group mends it without anybody touching the operator.
+func TestServiceAccountOfTheGroup(t *testing.T) {
+	for name, mend := range map[string]func(w *world){
+		"rights are granted": func(w *world) {
+			w.make(&rbacv1.Role{ObjectMeta: w.named("installer"), Rules: []rbacv1.PolicyRule{{
+				Verbs: []string{"create", "get", "patch", "delete"}, APIGroups: []string{"apps"}, Resources: []string{"deployments"}}}},
+				&rbacv1.RoleBinding{ObjectMeta: w.named("installer"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"},
+					Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "installer"}}})
+		},
+		"the group names no account": func(w *world) {
+			edit(w, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.ServiceAccountName = "" })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			edit(w, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
+			w.install(w.operator("op.v1"))
+			csv := w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsMet)
+			if want := "please make sure the service account exists. sa=installer operatorgroup=" + w.namespace + "/group"; !strings.Contains(csv.Status.Message, want) {
+				t.Errorf("message %q does not tell %q", csv.Status.Message, want)
+			}
+			w.make(&corev1.ServiceAccount{ObjectMeta: w.named("installer")})
+			csv = w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
+			for _, want := range []string{"install strategy failed: apply Deployment", "forbidden", "system:serviceaccount:" + w.namespace + ":installer", "of OperatorGroup group"} {
+				if !strings.Contains(csv.Status.Message, want) {
+					t.Errorf("message %q does not tell %q", csv.Status.Message, want)
+				}
+			}
+			if w.deployment("manager") != nil {
+				t.Fatal("the Deployment was made without the rights to make it")
+			}
+			mend(w)
+			w.promptly("the install to go on", func() error {
+				if w.deployment("manager") == nil {
+					return fmt.Errorf("there is no Deployment")
+				}
+				return nil
+			})
+			w.succeeds("op.v1")
+		})
+	}
+}
+
+// requests are what a manager asks of the API server, besides watching.
+type requests struct {
+	mu   sync.Mutex
+	made []string
+}
+
+// wrap notes the requests about a namespace.
+func (r *requests) wrap(namespace string) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if q := request.URL.Query(); strings.Contains(request.URL.Path, namespace) && q.Get("watch") == "" {
+				r.mu.Lock()
+				r.made = append(r.made, request.Method+" "+request.URL.Path)
+				r.mu.Unlock()
+			}
+			return next.RoundTrip(request)
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func (r *requests) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.made
+	r.made = nil
+	return out
+}
+
+// TestWaitingCostsNothing: operators that wait for a CRD, for their pods or for nothing at all are not asked about. The restart of the
+// manager alone changes nothing either.
+func TestWaitingCostsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("runs.v1"))
+	w.succeeds("runs.v1")
+	w.make(w.operator("waits.v1", w.owns("v1"), withoutPermissions, withDeployments("waiting")))
+	w.is("waits.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	w.make(w.operator("starts.v1", withDeployments("starting"), withoutPermissions, strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+		s.DeploymentSpecs[0].Spec.Template.Spec.NodeSelector = map[string]string{"example.com/nowhere": "true"}
+	})))
+	w.is("starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	time.Sleep(calm) // details are written now and then
+	versions := w.versions()
+
+	counted := &requests{}
+	config := devcluster.Config()
+	config.Wrap(counted.wrap(w.namespace))
+	harness.Run(t, manager.Options{Config: config, Namespaces: []string{w.namespace}})
+	time.Sleep(calm) // the caches are filled, and everything is looked at once
+	for _, request := range counted.take() {
+		if !strings.HasPrefix(request, "GET ") {
+			t.Errorf("the start of a manager wrote: %s", request)
+		}
+	}
+	time.Sleep(2 * calm)
+	if made := counted.take(); len(made) > 0 {
+		t.Errorf("requests while nothing happened: %q", made)
+	}
+	for name, before := range versions {
+		if now := w.versions()[name]; now != before {
+			t.Errorf("%s was written: %s, then %s", name, before, now)
+		}
+	}
+}
+
+// versions are the resource versions of the CSVs.
+func (w *world) versions() map[string]string {
+	w.Helper()
+	var list v1alpha1.ClusterServiceVersionList
+	if err := w.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
+		w.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, csv := range list.Items {
+		out[csv.Name] = csv.ResourceVersion
+	}
+	return out
+}
+
+// TestForeignFinalizer keeps a CSV that is deleted; what belonged to the operator goes when the finalizer does.
+func TestForeignFinalizer(t *testing.T) {
+	w := newWorld(t)
+	csv := w.operator("op.v1")
+	csv.Finalizers = []string{"example.com/hold"}
+	w.install(csv)
+	w.succeeds("op.v1")
+	w.remove(csv)
+	w.eventually("the finalizer of the manager to go", func() error {
+		live := &v1alpha1.ClusterServiceVersion{}
+		if !w.read("op.v1", live) || slices.Contains(live.Finalizers, v1alpha1.CSVCleanupFinalizer) {
+			return fmt.Errorf("finalizers %v", live.Finalizers)
+		}
+		return nil
+	})
+	if w.deployment("manager") == nil {
+		t.Error("the Deployment went before its CSV")
+	}
+	edit(w, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Finalizers = nil })
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.eventually("the operator to go", func() error {
+		if w.deployment("manager") != nil {
+			return fmt.Errorf("the Deployment is there")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,90 @@
+package installplan
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/examples"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// largeObjects of largeObject bytes each are more than any one object of the API server can hold.
+const (
+	largeObjects = 22
+	largeObject  = 950_000
+)
+
+// withLargeObjects adds ConfigMaps to every version of an operator. Their content does not compress well.
+func withLargeObjects(t *testing.T, tree fs.FS, operator string) fs.FS {
+	t.Helper()
+	out := changed(t, tree, "displayName", "displayName").(fstest.MapFS)
+	versions, err := fs.ReadDir(tree, operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(24, 24))
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	for i := range largeObjects {
+		var b strings.Builder
+		for range largeObject {
+			b.WriteByte(letters[rng.IntN(len(letters))])
+		}
+		content := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large-%02d"},"data":{"content":%q}}`, i, b.String())
+		for _, version := range versions {
+			out[fmt.Sprintf("%s/%s/manifests/large-%02d.json", operator, version.Name(), i)] = &fstest.MapFile{Data: []byte(content)}
+		}
+	}
+	return out
+}
+
+// TestLargeBundle installs a bundle of more than 20 MB; its plan stays small.
+func TestLargeBundle(t *testing.T) {
+	o := newCluster(t)
+	tree, err := fs.Sub(examples.Bundles, "bundles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.published, err = o.publisher().Bundles(t.Context(), withLargeObjects(t, tree, "greeter-operator")); err != nil {
+		t.Fatal(err)
+	}
+	o.publish("1.0.0")
+	began := time.Now()
+	o.subscribe()
+	o.runs("1.0.0")
+	took := time.Since(began)
+	largest, steps := 0, 0
+	for _, p := range o.plans() {
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest = max(largest, len(text))
+		steps += len(p.Status.Plan)
+		for _, s := range p.Status.Plan {
+			if s.Resource.Kind == "ConfigMap" && s.Status != v1alpha1.StepStatusCreated {
+				t.Errorf("ConfigMap %s is %s", s.Resource.Name, s.Status)
+			}
+		}
+	}
+	installed := 0
+	for i := range largeObjects {
+		config := &corev1.ConfigMap{}
+		if err := o.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: fmt.Sprintf("large-%02d", i)}, config); err != nil {
+			t.Fatal(err)
+		}
+		installed += len(config.Data["content"])
+	}
+	t.Logf("%.1f MB of manifests in %d steps: the largest plan has %.1f kB, installed after %s", float64(installed)/1e6, steps, float64(largest)/1e3, took.Round(100*time.Millisecond))
+	if installed < 20_000_000 || largest > 64<<10 {
+		t.Errorf("%d bytes were installed by a plan of %d bytes; want 20 MB by 64 KiB", installed, largest)
+	}
+}

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// documentedMetrics are those of the v0 API: name, type and labels.
+var documentedMetrics = []string{
+	"catalog_source_count GAUGE",
+	"catalog_source_snapshots_total COUNTER name,namespace",
+	"catalogsource_ready GAUGE name,namespace",
+	"install_plan_count GAUGE",
+	"installplan_warnings_total COUNTER",
+	"olm_resolution_duration_seconds SUMMARY outcome; quantiles 0.9,0.95,0.99",
+	"subscription_count GAUGE",
+	"subscription_sync_total COUNTER approval,channel,installed,name,package",
+}
+
+// operatorMetrics are those about ClusterServiceVersions; csv_phase_since_timestamp_seconds is Fairlead's own.
+var operatorMetrics = []string{
+	"csv_abnormal GAUGE name,namespace,phase,reason,version",
+	"csv_count GAUGE",
+	"csv_phase_since_timestamp_seconds GAUGE name,namespace,version",
+	"csv_succeeded GAUGE name,namespace,version",
+	"csv_upgrade_count COUNTER",
+}
+
+// undocumented begin the names of metrics that come with the libraries.
+var undocumented = []string{"go_", "process_", "controller_runtime_", "workqueue_", "rest_client_", "certwatcher_", "leader_election_", "grpc_", "apiserver_", "authentication_", "authorization_", "aggregator_", "apiextensions_", "hidden_metric", "registered_metric", "disabled_metric", "kubernetes_", "field_validation_"}
+
+// checkMetrics compares a scrape with what is documented.
+func checkMetrics(t *testing.T, address string) {
+	t.Helper()
+	response, err := http.Get("http://" + address + "/metrics") //nolint:noctx // it is on loopback
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, ofOperators []string
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		f := families[name]
+		var series []string
+		for _, m := range f.GetMetric() {
+			var labels, quantiles []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName())
+			}
+			for _, q := range m.GetSummary().GetQuantile() {
+				quantiles = append(quantiles, fmt.Sprint(q.GetQuantile()))
+			}
+			series = append(series, shape(name, f.GetType().String(), labels, quantiles))
+		}
+		slices.Sort(series)
+		all := strings.Join(slices.Compact(series), " or ") // they all have the same
+		switch {
+		case slices.ContainsFunc(undocumented, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
+		case strings.HasPrefix(name, "csv_"):
+			ofOperators = append(ofOperators, all)
+		default:
+			got = append(got, all)
+		}
+	}
+	if diff := cmp.Diff(documentedMetrics, got); diff != "" {
+		t.Errorf("metrics (-documented +there):\n%s", diff)
+	}
+	for _, wrong := range wrongOperatorMetrics(ofOperators) {
+		t.Error(wrong)
+	}
+}
+
+// wrongOperatorMetrics tells what is wrong with the metrics about ClusterServiceVersions, of which some run and none is in trouble.
+func wrongOperatorMetrics(there []string) []string {
+	var wrong []string
+	for _, found := range there {
+		if !slices.Contains(operatorMetrics, found) {
+			wrong = append(wrong, fmt.Sprintf("metric %s is none of the documented %q", found, operatorMetrics))
+		}
+	}
+	for _, documented := range operatorMetrics {
+		if !slices.Contains(there, documented) && !strings.HasPrefix(documented, "csv_abnormal ") { // only of those that do not run
+			wrong = append(wrong, fmt.Sprintf("the documented metric %s is not there: %q", documented, there))
+		}
+	}
+	return wrong
+}
+
+func TestAMissingOperatorMetricIsNoticed(t *testing.T) {
+	if wrong := wrongOperatorMetrics(operatorMetrics); len(wrong) > 0 {
+		t.Errorf("all are there: %v", wrong)
+	}
+	for i, missing := range operatorMetrics {
+		some := slices.Delete(slices.Clone(operatorMetrics), i, i+1)
+		if wrong := wrongOperatorMetrics(some); (len(wrong) == 1) == strings.HasPrefix(missing, "csv_abnormal ") {
+			t.Errorf("without %s: %v", missing, wrong)
+		}
+	}
+	if wrong := wrongOperatorMetrics(append(slices.Clone(operatorMetrics), "csv_other GAUGE")); len(wrong) != 1 {
+		t.Errorf("with another one: %v", wrong)
+	}
+}
+
+// shape is the name, type and labels of a series.
+func shape(name, kind string, labels, quantiles []string) string {
+	slices.Sort(labels)
+	text := strings.TrimSpace(name + " " + kind + " " + strings.Join(labels, ","))
+	if len(quantiles) > 0 {
+		text += "; quantiles " + strings.Join(quantiles, ",")
+	}
+	return text
+}
+
+// freeAddress is one on loopback that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}

@@ -1,0 +1,128 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+)
+
+func TestMain(m *testing.M) { devcluster.Main(m) }
+
+// patience is how long a test waits for something that takes a second or two on an idle machine.
+const patience = 2 * time.Minute
+
+// world is a namespace with a manager that is limited to it.
+type world struct {
+	*testing.T
+	client.Client
+	namespace string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), namespace: devcluster.Namespace(t)}
+	harness.Run(t, manager.Options{Config: devcluster.Config(), Namespaces: []string{w.namespace}})
+	return w
+}
+
+func (w *world) make(objects ...client.Object) {
+	w.Helper()
+	for _, o := range objects {
+		if err := w.Create(w.Context(), o); err != nil {
+			w.Fatalf("create %T %s: %v", o, client.ObjectKeyFromObject(o), err)
+		}
+	}
+}
+
+// removeLater deletes what has no namespace when the test is over, before the manager stops.
+func (w *world) removeLater(o client.Object) {
+	w.Cleanup(func() {
+		if err := w.Delete(context.WithoutCancel(w.Context()), o); client.IgnoreNotFound(err) != nil {
+			w.Error(err)
+		}
+	})
+}
+
+// eventually waits until the check finds nothing to complain about.
+func (w *world) eventually(what string, check func() error) {
+	w.Helper()
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Since(start) > patience {
+			w.Fatalf("%s: not after %s: %v", what, patience, err)
+		}
+	}
+}
+
+// relabel sets the labels of an object: a nil value takes one off.
+func (w *world) relabel(o client.Object, key, value string) {
+	w.Helper()
+	body := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, key, value)
+	if err := w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType, body)); err != nil {
+		w.Fatalf("label %T %s: %v", o, client.ObjectKeyFromObject(o), err)
+	}
+}
+
+// shows waits until an Operator lists components, "kind name" of each, and returns it.
+func (w *world) shows(name string, want ...string) *v1.Operator {
+	w.Helper()
+	slices.Sort(want)
+	o := &v1.Operator{}
+	w.eventually(fmt.Sprintf("Operator %s to list %v", name, want), func() error {
+		if err := w.Get(w.Context(), client.ObjectKey{Name: name}, o); err != nil {
+			return err
+		}
+		if o.Status.Components == nil {
+			return fmt.Errorf("it has no status")
+		}
+		var got []string
+		for _, r := range o.Status.Components.Refs {
+			got = append(got, r.Kind+" "+r.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("it lists %v", got)
+		}
+		return nil
+	})
+	return o
+}
+
+// conditionOf is a condition that an Operator repeats of a component of a kind.
+func conditionOf(o *v1.Operator, kind, condition string) corev1.ConditionStatus {
+	for _, r := range o.Status.Components.Refs {
+		for _, c := range r.Conditions {
+			if r.Kind == kind && c.Type == condition {
+				return c.Status
+			}
+		}
+	}
+	return ""
+}
+
+func eachItem(list client.ObjectList, do func(metav1.Object)) error {
+	return meta.EachListItem(list, func(o runtime.Object) error {
+		do(o.(metav1.Object))
+		return nil
+	})
+}

@@ -1,0 +1,151 @@
+package operatorgroup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// TestMembership is the whole way of a group that selects by label: targets, annotations, permissions, copies, pods; and back.
+func TestMembership(t *testing.T) {
+	w := newWorld(t)
+	n := w.namespaces(4)
+	home, a, b, c := n[0], n[1], n[2], n[3]
+	label := func(namespace, value string) {
+		edit(w, "", namespace, &corev1.Namespace{}, func(n *corev1.Namespace) { n.Labels[w.own] = value })
+	}
+	label(a, "yes")
+	label(b, "yes")
+	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.own: "yes"}}})
+	csv := w.operator(home, permitted)
+	w.make(csv)
+	role := w.permissions(csv)
+	got := w.succeeds(home, w.csv)
+	for key, want := range map[string]string{"olm.operatorGroup": "group", "olm.operatorNamespace": home, "olm.targetNamespaces": a + "," + b} {
+		if got.Annotations[key] != want {
+			t.Errorf("annotation %s of the CSV is %q, want %q", key, got.Annotations[key], want)
+		}
+	}
+	deployment := &appsv1.Deployment{}
+	w.read(home, "manager", deployment)
+	if have := deployment.Spec.Template.Annotations["olm.targetNamespaces"]; have != a+","+b {
+		t.Errorf("the pods are told to watch %q", have)
+	}
+	w.copies(w.csv, home, a, b)
+	copied := &v1alpha1.ClusterServiceVersion{}
+	w.read(a, w.csv, copied)
+	if _, leaks := copied.Annotations["olm.targetNamespaces"]; leaks || copied.Annotations["olm.operatorNamespace"] != home || copied.Status.Phase != v1alpha1.CSVPhaseSucceeded {
+		t.Errorf("the copy has annotations %v and phase %s", copied.Annotations, copied.Status.Phase)
+	}
+	for _, namespace := range []string{a, b} {
+		if !w.read(namespace, role, &rbacv1.Role{}) || !w.read(namespace, role, &rbacv1.RoleBinding{}) {
+			t.Errorf("the operator has no permissions in %s", namespace)
+		}
+	}
+	// One namespace leaves, another one joins.
+	label(b, "no")
+	label(c, "yes")
+	w.copies(w.csv, home, a, c)
+	w.goes(b, role, &rbacv1.Role{})
+	w.goes(b, role, &rbacv1.RoleBinding{})
+	w.eventually("permissions in "+c, func() error {
+		if !w.read(c, role, &rbacv1.Role{}) || !w.read(c, role, &rbacv1.RoleBinding{}) {
+			return fmt.Errorf("there are none")
+		}
+		return nil
+	})
+	w.remove(got)
+	w.copies(w.csv, home)
+	w.goes(a, role, &rbacv1.Role{})
+}
+
+// TestInstallModes goes through every kind of targets with operators that support one mode each, and back.
+func TestInstallModes(t *testing.T) {
+	w := newWorld(t)
+	n := w.namespaces(3)
+	home, a, b := n[0], n[1], n[2]
+	w.group(home, naming(home))
+	csv := w.operator(home, supporting("OwnNamespace"))
+	w.make(csv)
+	w.succeeds(home, w.csv)
+	steps := []struct {
+		targets []string
+		needs   v1alpha1.InstallModeType
+	}{
+		{[]string{a}, "SingleNamespace"}, {[]string{a, b}, "MultiNamespace"}, {nil, "AllNamespaces"}, {[]string{home}, "OwnNamespace"},
+	}
+	for _, step := range steps {
+		w.targets(home, step.targets...)
+		failed := w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonUnsupportedOperatorGroup)
+		if m := failed.Status.Message; !strings.HasPrefix(m, string(step.needs)+" InstallModeType not supported") || !strings.Contains(m, `apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup"`) {
+			t.Errorf("message %q", m)
+		}
+		edit(w, home, w.csv, &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { supporting(step.needs)(csv) })
+		w.succeeds(home, w.csv)
+	}
+}
+
+// TestNoAndSeveralGroups: an operator waits for the only group of its namespace.
+func TestNoAndSeveralGroups(t *testing.T) {
+	w := newWorld(t)
+	home := w.namespaces(1)[0]
+	w.make(w.operator(home))
+	w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
+	w.group(home, naming(home))
+	w.succeeds(home, w.csv)
+	second := &v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "second"}}
+	w.make(second)
+	w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonTooManyOperatorGroups)
+	w.remove(second)
+	w.succeeds(home, w.csv)
+}
+
+// TestNamespaceLabels are put on and taken off with the targets, for both ways to select, and go with the group.
+func TestNamespaceLabels(t *testing.T) {
+	for how, spec := range map[string]func(w *world, names ...string) v1.OperatorGroupSpec{
+		"named": func(_ *world, names ...string) v1.OperatorGroupSpec { return naming(names...) },
+		"selected": func(_ *world, names ...string) v1.OperatorGroupSpec {
+			return v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: names}}}}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			w := newWorld(t)
+			n := w.namespaces(3)
+			w.group(n[0], spec(w, n[1], n[2]))
+			group := &v1.OperatorGroup{}
+			w.read(n[0], "group", group)
+			labelled := func(want ...string) {
+				t.Helper()
+				w.eventually(fmt.Sprintf("labels on %v", want), func() error {
+					var got []string
+					for _, namespaceName := range n {
+						var namespace corev1.Namespace
+						w.read("", namespaceName, &namespace)
+						if _, ok := namespace.Labels["olm.operatorgroup.uid/"+string(group.UID)]; ok {
+							got = append(got, namespaceName)
+						}
+					}
+					if !slices.Equal(got, want) {
+						return fmt.Errorf("they are on %v", got)
+					}
+					return nil
+				})
+			}
+			labelled(n[1], n[2])
+			edit(w, n[0], "group", group, func(g *v1.OperatorGroup) { g.Spec = spec(w, n[2]) })
+			labelled(n[2])
+			w.remove(group)
+			labelled()
+		})
+	}
+}

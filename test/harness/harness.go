@@ -1,0 +1,100 @@
+// Package harness runs managers on the clusters of end-to-end tests.
+package harness
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// startTimeout is how long a manager may take until it is ready, which takes a second on an idle machine.
+const startTimeout = 2 * time.Minute
+
+// store is the directory of the content of the shared manager, which outlives single tests.
+var store string
+
+// Main is for TestMain of a package whose tests share a manager of the whole cluster. That cluster is the package's own.
+func Main(m *testing.M) { devcluster.MainAlone(m, func() { _ = os.RemoveAll(store) }) }
+
+// Shared starts the manager that all tests of the package share, once, and returns a client of its cluster.
+var Shared = sync.OnceValues(func() (client.Client, error) {
+	config := devcluster.Config()
+	c, err := prepare(context.Background(), config)
+	if err != nil {
+		return nil, err
+	}
+	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
+		return nil, err
+	}
+	ready, ended := start(context.Background(), manager.Options{Config: config, StoreDir: store})
+	select {
+	case <-ready:
+		return c, nil
+	case err := <-ended:
+		return nil, err
+	}
+})
+
+// Client installs the project's APIs in a cluster, and returns a client that knows them.
+func Client(t testing.TB, config *rest.Config) client.WithWatch {
+	t.Helper()
+	c, err := prepare(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func prepare(ctx context.Context, config *rest.Config) (client.WithWatch, error) {
+	if err := manager.InstallCRDs(ctx, config); err != nil {
+		return nil, err
+	}
+	scheme, err := manager.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+}
+
+// Run runs a manager until stop is called or the test ends, and returns when it is ready. Its content is kept in a directory of the test
+// where the options name none.
+func Run(t testing.TB, o manager.Options) (stop func()) {
+	t.Helper()
+	if o.StoreDir == "" {
+		o.StoreDir = t.TempDir()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := start(ctx, o)
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the manager ended with %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	select {
+	case <-ready:
+	case err := <-ended:
+		ended <- nil
+		t.Fatalf("the manager ended: %v", err)
+	case <-time.After(startTimeout):
+		t.Fatalf("the manager is not ready after %s", startTimeout)
+	}
+	return stop
+}
+
+// start starts a manager in the background.
+func start(ctx context.Context, o manager.Options) (ready chan struct{}, ended chan error) {
+	ready, ended = make(chan struct{}), make(chan error, 1)
+	o.Ready = func() { close(ready) }
+	go func() { ended <- manager.Run(ctx, o) }()
+	return ready, ended
+}

@@ -1,0 +1,207 @@
+package install
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// chart renders the chart's templates with its values, changed as given. The templates keep to what text/template and the few functions
+// here can do, of which Helm has the same.
+func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Unstructured {
+	t.Helper()
+	values := map[string]any{}
+	data, err := os.ReadFile(filepath.Join(config, "chart", "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(data, &values); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(values)
+	}
+	files, err := filepath.Glob(filepath.Join(config, "chart", "templates", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("templates %q: %v", files, err)
+	}
+	functions := template.FuncMap{
+		"quote": func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
+		"toYaml": func(v any) (string, error) {
+			out, err := yaml.Marshal(v)
+			return strings.TrimSuffix(string(out), "\n"), err
+		},
+		"nindent": func(n int, s string) string {
+			pad := strings.Repeat(" ", n)
+			return "\n" + pad + strings.ReplaceAll(s, "\n", "\n"+pad)
+		},
+	}
+	var all []*unstructured.Unstructured
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := template.New(file).Funcs(functions).Option("missingkey=error").Parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := parsed.Execute(&out, map[string]any{"Values": values}); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, objects(t, file, out.Bytes())...)
+	}
+	return all
+}
+
+// byName makes objects comparable.
+func byName(t *testing.T, all []*unstructured.Unstructured) map[string]map[string]any {
+	t.Helper()
+	out := map[string]map[string]any{}
+	for _, o := range all {
+		name := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+		if out[name] != nil {
+			t.Errorf("%s is there twice", name)
+		}
+		out[name] = o.Object
+	}
+	return out
+}
+
+func TestTheChartMakesTheSame(t *testing.T) {
+	base := slices.Concat(kustomized(t, config), kustomized(t, filepath.Join(config, "defaults")))
+	theSame(t, base, chart(t, nil))
+	theSame(t, slices.Concat(base, kustomized(t, filepath.Join(config, "monitoring"))), chart(t, func(v map[string]any) {
+		v["monitoring"].(map[string]any)["enabled"] = true
+	}))
+}
+
+func theSame(t *testing.T, wanted, all []*unstructured.Unstructured) {
+	t.Helper()
+	want := byName(t, wanted)
+	for _, o := range all {
+		unstructured.RemoveNestedField(o.Object, "metadata", "annotations", keep)
+		if len(o.GetAnnotations()) == 0 {
+			unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
+		}
+	}
+	if diff := cmp.Diff(want, byName(t, all)); diff != "" {
+		t.Errorf("config and the chart differ (-config +chart):\n%s", diff)
+	}
+}
+
+// keep is the annotation of what Helm leaves when it uninstalls.
+const keep = "helm.sh/resource-policy"
+
+// TestUninstallingTheChartKeepsOperators: the namespaces that operators are in, and what these rely on, are no part of the manager.
+func TestUninstallingTheChartKeepsOperators(t *testing.T) {
+	for _, o := range chart(t, nil) {
+		want := ""
+		switch o.GetKind() {
+		case "Namespace", "OLMConfig", "OperatorGroup":
+			want = "keep"
+		}
+		if got := o.GetAnnotations()[keep]; got != want {
+			t.Errorf("%s of %s %s is %q, want %q", keep, o.GetKind(), o.GetName(), got, want)
+		}
+	}
+}
+
+// TestNodesCanBeDrained: whatever the number of replicas, one pod may be evicted, and of several the others stay.
+func TestNodesCanBeDrained(t *testing.T) {
+	for _, replicas := range []int{1, 2, 3} {
+		all := byName(t, chart(t, func(v map[string]any) { v["replicas"] = replicas }))
+		budget, _, err := unstructured.NestedMap(all["PodDisruptionBudget olm/fairlead-manager"], "spec")
+		if err != nil || budget == nil {
+			t.Fatalf("budget %v, %v", budget, err)
+		}
+		allowed := 0
+		if least, ok := budget["minAvailable"].(float64); ok {
+			allowed = replicas - int(least)
+		}
+		if most, ok := budget["maxUnavailable"].(float64); ok {
+			allowed = int(most)
+		}
+		if allowed != 1 && (replicas < 3 || allowed < 1 || allowed >= replicas) {
+			t.Errorf("%d of %d replicas may be evicted: %v", allowed, replicas, budget)
+		}
+	}
+}
+
+// TestTemporaryFilesAreBounded: the node is spared what grows without end, and catalogs of registry servers find room.
+func TestTemporaryFilesAreBounded(t *testing.T) {
+	volumes, _, _ := unstructured.NestedSlice(byName(t, chart(t, nil))["Deployment olm/fairlead-manager"], "spec", "template", "spec", "volumes")
+	for _, v := range volumes {
+		if v := v.(map[string]any); v["name"] == "tmp" {
+			limit, _, _ := unstructured.NestedString(v, "emptyDir", "sizeLimit")
+			if q, err := resource.ParseQuantity(limit); err != nil || q.Value() < 6<<30 {
+				t.Errorf("the limit is %q, %v; six catalogs of 1 GiB have to fit", limit, err)
+			}
+			return
+		}
+	}
+	t.Errorf("volumes %v", volumes)
+}
+
+func TestValuesOfTheChart(t *testing.T) {
+	all := byName(t, chart(t, func(v map[string]any) {
+		v["namespace"], v["createNamespaces"], v["defaults"] = "elsewhere", false, false
+		v["image"] = map[string]any{"repository": "registry.example.com/manager", "tag": "v1", "pullPolicy": "Always"}
+		v["imagePullSecrets"], v["extraArgs"], v["replicas"] = []any{"login"}, []any{"--catalog-pods"}, 3
+		v["tolerations"] = []any{map[string]any{"operator": "Exists"}}
+		v["nodeSelector"], v["priorityClassName"] = map[string]any{}, ""
+	}))
+	for name := range all {
+		if strings.Contains(name, "olm/") || strings.HasPrefix(name, "Namespace") || strings.HasPrefix(name, "OperatorGroup") {
+			t.Errorf("there is a %s", name)
+		}
+	}
+	d := &unstructured.Unstructured{Object: all["Deployment elsewhere/fairlead-manager"]}
+	pod, _, _ := unstructured.NestedMap(d.Object, "spec", "template", "spec")
+	if pod == nil {
+		t.Fatalf("there is no Deployment among %d objects", len(all))
+	}
+	container := pod["containers"].([]any)[0].(map[string]any)
+	if container["image"] != "registry.example.com/manager:v1" || container["imagePullPolicy"] != "Always" || !slices.Contains(container["args"].([]any), any("--catalog-pods")) ||
+		!slices.Contains(container["args"].([]any), any("--global-namespace=elsewhere")) {
+		t.Errorf("container %v", container)
+	}
+	if diff := cmp.Diff([]any{map[string]any{"name": "login"}}, pod["imagePullSecrets"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]any{map[string]any{"operator": "Exists"}}, pod["tolerations"]); diff != "" {
+		t.Error(diff)
+	}
+	if pod["nodeSelector"] != nil || pod["priorityClassName"] != nil {
+		t.Errorf("pod %v", pod)
+	}
+}
+
+// TestTheChartHasTheKinds: Helm makes what is in crds before everything else.
+func TestTheChartHasTheKinds(t *testing.T) {
+	mine, err := filepath.Glob("../../api/crds/*.yaml")
+	if err != nil || len(mine) == 0 {
+		t.Fatalf("%q, %v", mine, err)
+	}
+	for _, file := range mine {
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(config, "chart", "crds", filepath.Base(file)))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s in the chart: %v", filepath.Base(file), err)
+		}
+	}
+}
