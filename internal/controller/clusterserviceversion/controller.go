@@ -184,6 +184,9 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	if seen.unwatched {
 		due = append(due, c.clock.Now().Add(unwatchedInterval))
 	}
+	if seen.disrupted {
+		due = append(due, c.clock.Now().Add(disruptionInterval))
+	}
 	var out reconcile.Result
 	for _, at := range due {
 		out = sooner(out, max(at.Sub(c.clock.Now()), time.Second))

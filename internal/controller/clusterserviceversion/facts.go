@@ -39,6 +39,8 @@ type facts struct {
 	issued   bool
 	// unwatched is whether the CSV waits for something whose change no event tells of, such as a newer cluster.
 	unwatched bool
+	// disrupted is whether pods that serve an API are just being replaced, which is looked at more often.
+	disrupted bool
 	// retry is a failure after which the pass is to be repeated.
 	retry error
 }
@@ -81,6 +83,7 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	apiServicesForeign:        (*facts).apiServicesForeign,
 	apiServicesBroken:         (*facts).apiServicesBroken,
 	apiServicesUnready:        (*facts).apiServicesUnready,
+	apisDisrupted:             (*facts).apisDisrupted,
 	certificatesDue:           (*facts).certificatesDue,
 	webhooksMissing:           (*facts).webhooksMissing,
 	webhooksFailed:            (*facts).webhooksFailed,

@@ -49,6 +49,7 @@ const (
 	apiServicesForeign observation = "apiServicesForeign" // an owned API is registered by somebody else
 	apiServicesBroken  observation = "apiServicesBroken"  // an owned API is not registered as it should be
 	apiServicesUnready observation = "apiServicesUnready" // an owned API is not available yet
+	apisDisrupted      observation = "apisDisrupted"      // an owned API is not available because its pods are just being replaced
 	certificatesDue    observation = "certificatesDue"    // a serving certificate is to be made anew
 	webhooksMissing    observation = "webhooksMissing"    // a webhook is not registered as it should be
 	webhooksFailed     observation = "webhooksFailed"     // a webhook could not be registered in this pass

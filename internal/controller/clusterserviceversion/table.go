@@ -141,6 +141,7 @@ var succeededRows = []transition{
 	{from: in(toSucceeded), when: deploymentsChanged, to: toInstallReady, because: v1alpha1.CSVReasonComponentUnhealthy,
 		message: "installing: {detail}"},
 	{from: in(toSucceeded), when: drifted, do: heal},
+	{from: in(toSucceeded), when: apisDisrupted, rest: true},
 	{from: in(toSucceeded), when: deploymentsUnready, to: toFailed, because: v1alpha1.CSVReasonComponentUnhealthy,
 		message: "installing: {detail}"},
 	{from: in(toSucceeded), when: apiServicesUnready, to: toFailed, because: v1alpha1.CSVReasonComponentUnhealthy,
