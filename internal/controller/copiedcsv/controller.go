@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -24,6 +26,7 @@ type Controller struct {
 	copies client.Reader
 	writer writer
 	limits limits
+	clock  clock.PassiveClock
 
 	// written is the resource version of the last write to each copy.
 	written  sync.Map // types.NamespacedName -> string
@@ -43,6 +46,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if wait := c.unrest(from); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
 	live, err := c.find(ctx, key)
 	switch {
 	case err != nil:
@@ -58,6 +64,19 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		c.written.Delete(key)
 	}
 	return reconcile.Result{}, quiet(err)
+}
+
+// unrest is how long nothing is copied yet, because the source is being installed: its status changes many times a second then, and each
+// change that is copied is written to every target namespace, while the API server is busy with the installation.
+func (c *Controller) unrest(from *v1alpha1.ClusterServiceVersion) time.Duration {
+	if from == nil || from.Status.Settled() {
+		return 0
+	}
+	changed := from.CreationTimestamp.Time
+	if at := from.Status.LastUpdateTime; at != nil && at.After(changed) {
+		changed = at.Time
+	}
+	return pause - c.clock.Since(changed)
 }
 
 // find reads the metadata of the copy; nil when there is none. One that has lost its label is not in the cache of copies,

@@ -70,7 +70,7 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 
 // restart forgets all that the controllers have in memory.
 func (k *cluster) restart() {
-	k.c = &Controller{client: k.client, copies: k.server, writer: k.server}
+	k.c = &Controller{client: k.client, copies: k.server, writer: k.server, clock: k.clock}
 	k.reporter = &reporter{c: k.c, clock: k.clock}
 }
 

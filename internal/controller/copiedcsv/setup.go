@@ -21,9 +21,12 @@ import (
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
-// settling is how long after a change of its source a copy is written. While an operator is installed its status changes
-// many times a second, and each change that is copied is written to every target namespace.
-const settling = time.Second
+const (
+	// settling is how long after a change of its source a copy is looked at, so that a few changes are one write.
+	settling = time.Second
+	// pause is how long the status of an operator that is being installed has to stay as it is before it is copied.
+	pause = 3 * time.Second
+)
 
 // defaultWorkers is how many copies are written at a time.
 const defaultWorkers = 8
@@ -69,7 +72,7 @@ func setUp(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	c := &Controller{client: mgr.GetClient(), copies: copies, writer: wire, limits: limits{namespaces: o.Namespaces, protected: o.Protected}}
+	c := &Controller{client: mgr.GetClient(), copies: copies, writer: wire, limits: limits{namespaces: o.Namespaces, protected: o.Protected}, clock: o.Clock}
 	if err := c.watch(mgr, copies, o); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,23 +20,22 @@ import (
 // adopt puts the component label of an Operator on what belongs to it: its Subscription, the operator and the plan that this has come to,
 // and all that operators with the label own. One object that cannot be labelled keeps no other from it.
 func (c *Controller) adopt(ctx context.Context, name, key string) error {
-	var list v1alpha1.SubscriptionList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexByPackage: short(name)}); err != nil {
-		return fmt.Errorf("list the Subscriptions of Operator %s: %w", name, err)
+	subscriptions, err := c.subscriptions(ctx, name)
+	if err != nil {
+		return err
 	}
-	list.Items = slices.DeleteFunc(list.Items, func(s v1alpha1.Subscription) bool { return packageName(&s) != name })
 	var errs []error
 	operators := map[types.NamespacedName]bool{}
-	for i := range list.Items {
-		s := &list.Items[i]
+	for i := range subscriptions {
+		s := &subscriptions[i]
 		errs = append(errs, c.label(ctx, v1alpha1.GroupVersion.WithKind("Subscription"), s, key))
 		if s.Status.InstalledCSV != "" {
 			operators[types.NamespacedName{Namespace: s.Namespace, Name: s.Status.InstalledCSV}] = true
 		}
 	}
-	errs = append(errs, c.adoptPlans(ctx, list.Items, short(name), key))
+	errs = append(errs, c.adoptPlans(ctx, subscriptions, v1alpha1.ComponentName(name), key))
 	var csvs v1alpha1.ClusterServiceVersionList
-	if err := c.client.List(ctx, &csvs, client.MatchingFields{indexByOperator: short(name)}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.client.List(ctx, &csvs, client.MatchingFields{indexByOperator: v1alpha1.ComponentName(name)}, client.UnsafeDisableDeepCopy); err != nil {
 		return errors.Join(append(errs, fmt.Errorf("list the ClusterServiceVersions of Operator %s: %w", name, err))...)
 	}
 	for i := range csvs.Items {

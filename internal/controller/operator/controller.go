@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -33,16 +34,21 @@ type Controller struct {
 	own    client.Reader
 	events record.EventRecorder
 	limits limits
+	clock  clock.PassiveClock
 }
 
-// Reconcile makes one pass over an Operator and its components.
+// Reconcile makes one pass over an Operator and its components, once these are at rest.
 func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	key := labelKey(req.Name)
+	key := v1alpha1.ComponentLabel(req.Name)
 	if key == "" || !c.limits.allow(req.Name) {
 		return reconcile.Result{}, nil
 	}
+	wait, err := c.unrest(ctx, req.Name)
+	if err != nil || wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, err
+	}
 	adopted := c.adopt(ctx, req.Name, key)
-	components, err := c.components(ctx, short(req.Name))
+	components, err := c.components(ctx, v1alpha1.ComponentName(req.Name))
 	if err == nil {
 		err = c.report(ctx, req.Name, key, components)
 	}

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -30,12 +32,15 @@ const (
 	key  = "operators.coreos.com/" + name
 )
 
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
 // cluster is a fake one with the controller.
 type cluster struct {
 	*testing.T
 	client.Client
 	c      *Controller
 	events *record.FakeRecorder
+	clock  *clocktesting.FakePassiveClock
 	// writes are what the controller wrote, as "verb kind name"; fail, when set, refuses some.
 	writes []string
 	fail   func(write string) error
@@ -57,7 +62,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			t.Fatal(err)
 		}
 	}
-	k := &cluster{T: t, events: record.NewFakeRecorder(100)}
+	k := &cluster{T: t, events: record.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(now)}
 	write := func(verb string, o client.Object) error {
 		w := verb + " " + kindOf(s, o) + " " + o.GetName()
 		k.writes = append(k.writes, w)
@@ -92,7 +97,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		}
 	}
 	k.Client = b.Build()
-	k.c = &Controller{client: k.Client, own: k.Client, events: k.events}
+	k.c = &Controller{client: k.Client, own: k.Client, events: k.events, clock: k.clock}
 	return k
 }
 

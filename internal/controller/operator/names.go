@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -23,20 +22,6 @@ func packageName(o client.Object) string {
 		return ""
 	}
 	return s.Spec.Package + "." + s.Namespace
-}
-
-// short is what a component label calls an Operator: the name of a label has a bound that the name of an object has not.
-func short(operator string) string {
-	return strings.TrimRight(operator[:min(len(operator), validation.LabelValueMaxLength)], "._-")
-}
-
-// labelKey is the component label of an Operator; "" when there can be none.
-func labelKey(operator string) string {
-	key := v1alpha1.ComponentLabelPrefix + short(operator)
-	if len(validation.IsQualifiedName(key)) > 0 {
-		return ""
-	}
-	return key
 }
 
 // labelled are the short names of the Operators that an object is a component of.

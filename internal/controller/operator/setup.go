@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,6 +50,7 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		client: mgr.GetClient(),
 		own:    own,
 		limits: namespaces,
+		clock:  clock.RealClock{},
 		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
 		events: mgr.GetEventRecorderFor(eventSource),
 	}
@@ -91,7 +93,7 @@ func (s started) GetCache() cache.Cache { return s.Cache }
 // indexes are those of the manager's caches and of the controller's own.
 func indexes(managers, own client.FieldIndexer) []index {
 	out := []index{
-		{managers, &v1.Operator{}, indexByName, func(o client.Object) []string { return []string{short(o.GetName())} }},
+		{managers, &v1.Operator{}, indexByName, func(o client.Object) []string { return []string{v1alpha1.ComponentName(o.GetName())} }},
 		{managers, &v1alpha1.Subscription{}, indexByPackage, byPackage},
 		{managers, &v1alpha1.Subscription{}, indexByOutcome, byOutcome},
 		{managers, &v1alpha1.ClusterServiceVersion{}, indexByCRD, byCRD},

@@ -56,7 +56,7 @@ func byOwner(o client.Object) []string {
 // byPackage are the keys of indexByPackage.
 func byPackage(o client.Object) []string {
 	if name := packageName(o); name != "" {
-		return []string{short(name)}
+		return []string{v1alpha1.ComponentName(name)}
 	}
 	return nil
 }

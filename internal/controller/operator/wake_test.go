@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -85,7 +87,7 @@ func TestAChangeWakesBothSides(t *testing.T) {
 func TestAnOperatorThatIsThereKnowsItsWholeName(t *testing.T) {
 	whole := "a-package-with-a-name-that-is-much-too-long-for-a-label.in-a-namespace"
 	k := newCluster(t, &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: whole}})
-	got := k.c.concerned(t.Context(), ofKind(t, "Deployment"), with(deployment("a"), labelKey(whole)))
+	got := k.c.concerned(t.Context(), ofKind(t, "Deployment"), with(deployment("a"), v1alpha1.ComponentLabel(whole)))
 	if len(got) != 1 || got[0].Name != whole {
 		t.Errorf("wakes %v", got)
 	}

@@ -1,0 +1,48 @@
+package copiedcsv
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// TestAnOperatorThatIsBeingInstalledIsCopiedOnce: when it has come to rest, however that ends.
+func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
+	for phase, want := range map[v1alpha1.ClusterServiceVersionPhase]time.Duration{
+		v1alpha1.CSVPhasePending: 2 * time.Second, v1alpha1.CSVPhaseInstallReady: 2 * time.Second,
+		v1alpha1.CSVPhaseInstalling: 2 * time.Second, v1alpha1.CSVPhaseReplacing: 2 * time.Second,
+		v1alpha1.CSVPhaseSucceeded: 0, v1alpha1.CSVPhaseFailed: 0,
+	} {
+		t.Run(string(phase), func(t *testing.T) {
+			csv := operator("op.v1")
+			k := newCluster(t, append(namespaces(ns, "a"), group("a"), csv)...)
+			change(k, &v1alpha1.ClusterServiceVersion{}, ns, "op.v1", func(csv *v1alpha1.ClusterServiceVersion) {
+				at := metav1.NewTime(k.clock.Now().Add(-time.Second))
+				csv.Status.Phase, csv.Status.LastUpdateTime = phase, &at
+			})
+			pass := func() time.Duration {
+				t.Helper()
+				result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "op.v1"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return result.RequeueAfter
+			}
+			if got := pass(); got != want {
+				t.Errorf("it is looked at again after %s, want %s", got, want)
+			}
+			if copied := k.where("op.v1") != ""; copied != (want == 0) {
+				t.Errorf("within the pause copies are in %q", k.where("op.v1"))
+			}
+			k.clock.SetTime(k.clock.Now().Add(want))
+			if got := pass(); got != 0 || k.where("op.v1") != "a" {
+				t.Errorf("after the pause copies are in %q, and it is looked at again after %s", k.where("op.v1"), got)
+			}
+		})
+	}
+}
