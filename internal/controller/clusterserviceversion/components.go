@@ -72,6 +72,15 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 		return nil, err
 	}
 	out.old = append(out.old, servedBefore(owned, out.serving)...)
+	apis, err := f.oldAPIServices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	serving, err := f.oldServing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.old = slices.Concat(out.old, apis, serving)
 	f.wanted = out
 	return out, nil
 }
@@ -123,6 +132,14 @@ func (f *facts) changes(ctx context.Context) ([]change, error) {
 	}
 	for i := range out {
 		out[i].byManager = true
+	}
+	// What is not to be asked any more is not asked from now on: the pods that are rolled out next do not answer.
+	hooks, err := f.computeHooks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range hooks.surplus {
+		out = append(out, change{remove: object})
 	}
 	installed, err := f.c.compare(ctx, wanted.installed())
 	out = append(out, installed...)

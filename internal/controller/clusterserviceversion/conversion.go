@@ -32,6 +32,9 @@ func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
 	if err != nil || crd == nil {
 		return err
 	}
+	if wanted.Spec.Strategy == apiextensionsv1.NoneConverter {
+		return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
+	}
 	if err := wanted.Check(crd); err != nil {
 		return refused(err)
 	}

@@ -33,6 +33,13 @@ func (f *facts) crdRows(ctx context.Context) ([]v1alpha1.RequirementStatus, erro
 			return nil, err
 		}
 		row.Status, row.Message = judgeCRD(f.csv, description, crd, chain)
+		if row.Message == versionNotServed && f.csv.OwnsCRD(description.Name) {
+			other, err := f.otherTenant(ctx, description)
+			if err != nil {
+				return nil, err
+			}
+			row.Message += other
+		}
 		if row.Status == v1alpha1.RequirementStatusReasonPresent {
 			row.UUID = string(crd.UID)
 		}
@@ -54,6 +61,31 @@ func (f *facts) readCRD(ctx context.Context, name string) (*apiextensionsv1.Cust
 	return crd, nil
 }
 
+// versionNotServed is said of a CRD that lacks a version.
+const versionNotServed = "CRD version not served"
+
+// otherTenant names an operator of another namespace that owns the CRD in another version; empty when there is none.
+func (f *facts) otherTenant(ctx context.Context, description v1alpha1.CRDDescription) (string, error) {
+	var list v1alpha1.ClusterServiceVersionList
+	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(description.Name)}, client.UnsafeDisableDeepCopy); err != nil {
+		return "", fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", description.Name, err)
+	}
+	var others []string
+	for i := range list.Items {
+		other := &list.Items[i]
+		for _, theirs := range other.Spec.CustomResourceDefinitions.Owned {
+			if theirs.Name == description.Name && theirs.Version != description.Version && other.Namespace != f.csv.Namespace {
+				others = append(others, fmt.Sprintf("ClusterServiceVersion %s/%s owns it too, with %s", other.Namespace, other.Name, theirs.Version))
+			}
+		}
+	}
+	if len(others) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf(": %s, while ClusterServiceVersion %s/%s needs %s, and a cluster has one definition for all namespaces",
+		slices.Min(others), f.csv.Namespace, f.csv.Name, description.Version), nil
+}
+
 // judgeCRD says whether a CRD meets the description, and why not.
 func judgeCRD(csv *v1alpha1.ClusterServiceVersion, description v1alpha1.CRDDescription, crd *apiextensionsv1.CustomResourceDefinition, chain *chain) (v1alpha1.StatusReason, string) {
 	if crd == nil {
@@ -63,7 +95,7 @@ func judgeCRD(csv *v1alpha1.ClusterServiceVersion, description v1alpha1.CRDDescr
 		return v1alpha1.RequirementStatusReasonPresentNotSatisfied, "CRD installed alongside other CSV(s): " + strings.Join(older, ", ")
 	}
 	if !served(crd, description.Version) {
-		return v1alpha1.RequirementStatusReasonNotPresent, "CRD version not served"
+		return v1alpha1.RequirementStatusReasonNotPresent, versionNotServed
 	}
 	if !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) || !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.NamesAccepted) {
 		return v1alpha1.RequirementStatusReasonNotAvailable, unavailable(crd)

@@ -52,7 +52,11 @@ func checkWebhooks(csv *v1alpha1.ClusterServiceVersion) error {
 func (f *facts) computeHooks(ctx context.Context) (*hooks, error) {
 	if len(f.csv.Spec.WebhookDefinitions) == 0 {
 		surplus, err := f.registered(ctx)
-		return &hooks{surplus: surplus}, err
+		if err != nil {
+			return nil, err
+		}
+		conversions, err := f.givenUp(ctx)
+		return &hooks{surplus: surplus, conversions: conversions}, err
 	}
 	certificates, err := f.readCertificates(ctx)
 	if err != nil {
@@ -69,7 +73,11 @@ func (f *facts) computeHooks(ctx context.Context) (*hooks, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, refused(err)
 	}
-	out := &hooks{conversions: conversions}
+	old, err := f.givenUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &hooks{conversions: append(conversions, old...)}
 	for _, w := range validating {
 		out.configurations = append(out.configurations, w)
 	}

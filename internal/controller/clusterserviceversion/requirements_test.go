@@ -97,6 +97,29 @@ func TestCRDRows(t *testing.T) {
 	}
 }
 
+// TestAnotherTenantsDefinition: what is missing is not that an InstallPlan has yet to come, but that somebody else runs with another
+// definition, which is named.
+func TestAnotherTenantsDefinition(t *testing.T) {
+	const name = "things.example.com"
+	owns := func(namespace, version string) func(*v1alpha1.ClusterServiceVersion) {
+		return func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Namespace = namespace
+			csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: name, Version: version, Kind: "Thing"}}
+		}
+	}
+	needs := func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Namespace = "third"
+		csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: name, Version: "v1", Kind: "Thing"}}
+	}
+	k := newCluster(t, newGroup(""), newCRD(name, "v1"), newCSV("op.v2", withoutAccounts, owns(ns, "v2")),
+		newCSV("op.v1", withoutAccounts, owns("elsewhere", "v1")), newCSV("app.v1", withoutAccounts, needs))
+	want := []row{crdRow(name, "NotPresent", "CRD version not served: ClusterServiceVersion elsewhere/op.v1 owns it too, with v1, while ClusterServiceVersion operators/op.v2 "+
+		"needs v2, and a cluster has one definition for all namespaces", "")}
+	if diff := cmp.Diff(want, rowsOf(k, "op.v2")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestRequiredCRDMayBeOld: only owners care whether a CRD is of their version.
 func TestRequiredCRDMayBeOld(t *testing.T) {
 	crd := newCRD("things.example.com", "v1")

@@ -50,9 +50,17 @@ func (f *facts) webhooksMissing(ctx context.Context) (finding, error) {
 	case len(changes) > 0:
 		return seen(changes[0].String()), nil
 	case len(conversions) > 0:
-		return seen(fmt.Sprintf("CRD %s is not converted by webhook %s", conversions[0].CRD, conversions[0].GenerateName)), nil
+		return seen(notConverted(conversions[0])), nil
 	}
 	return seenNot, nil
+}
+
+// notConverted says that a CRD is converted otherwise than wanted.
+func notConverted(c bundle.Conversion) string {
+	if c.GenerateName == "" {
+		return fmt.Sprintf("CRD %s is still converted by a webhook that is described no more", c.CRD)
+	}
+	return fmt.Sprintf("CRD %s is not converted by webhook %s", c.CRD, c.GenerateName)
 }
 
 // webhooksFailed says that registering a webhook failed in this pass.

@@ -14,7 +14,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -146,35 +145,6 @@ func TestServingObjects(t *testing.T) {
 	delegator := &rbacv1.ClusterRoleBinding{}
 	if !k.get("", "manager-service-system:auth-delegator", delegator) || cmp.Diff(account, delegator.Subjects) != "" || !ownedBy(delegator, k.csv("op.v1")) {
 		t.Errorf("ClusterRoleBinding: %v", delegator)
-	}
-}
-
-// TestServingAccessGoes when nothing is served any more: nobody keeps rights that he has no use for, least of all lifted to the cluster.
-func TestServingAccessGoes(t *testing.T) {
-	k := hooked(t)
-	roles := len(k.clusterRoles())
-	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions = nil })
-	k.pass("op.v1")
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	for _, gone := range []struct {
-		namespace, name string
-		object          client.Object
-	}{
-		{ns, "manager-service-cert", &rbacv1.Role{}}, {ns, "manager-service-cert", &rbacv1.RoleBinding{}},
-		{"kube-system", "manager-service-auth-reader", &rbacv1.RoleBinding{}}, {"", "manager-service-system:auth-delegator", &rbacv1.ClusterRoleBinding{}},
-	} {
-		if k.get(gone.namespace, gone.name, gone.object) {
-			t.Errorf("%T %s is still there", gone.object, gone.name)
-		}
-	}
-	if got := k.clusterRoles(); len(got) != roles-1 {
-		t.Errorf("ClusterRoles and bindings: %v", got)
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of a further pass: %v", writes)
 	}
 }
 
