@@ -25,23 +25,27 @@ var store string
 func Main(m *testing.M) { devcluster.MainAlone(m, func() { _ = os.RemoveAll(store) }) }
 
 // Shared starts the manager that all tests of the package share, once, and returns a client of its cluster.
-var Shared = sync.OnceValues(func() (client.Client, error) {
-	config := devcluster.Config()
-	c, err := prepare(context.Background(), config)
+var Shared = sync.OnceValues(func() (client.Client, error) { return Start(manager.Options{}) })
+
+// Start is Shared for a manager with options of the package, which calls it once. Where its content is kept is not among them.
+func Start(o manager.Options) (client.Client, error) {
+	o.Config = devcluster.Config()
+	c, err := prepare(context.Background(), o.Config)
 	if err != nil {
 		return nil, err
 	}
 	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
 		return nil, err
 	}
-	ready, ended := start(context.Background(), manager.Options{Config: config, StoreDir: store})
+	o.StoreDir = store
+	ready, ended := start(context.Background(), o)
 	select {
 	case <-ready:
 		return c, nil
 	case err := <-ended:
 		return nil, err
 	}
-})
+}
 
 // Client installs the project's APIs in a cluster, and returns a client that knows them.
 func Client(t testing.TB, config *rest.Config) client.WithWatch {
