@@ -81,6 +81,9 @@ func (x *execution) objectOf(ctx context.Context, s *stepRun) (*unstructured.Uns
 func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 	u := s.object
 	addLabels(u, map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
+	if key := x.component(s); key != "" {
+		addLabels(u, map[string]string{key: ""})
+	}
 	s.spared = x.mayBeMissing(u)
 	o := apply.Object{
 		Wanted: u, Policy: s.rule.policy, Owner: fmt.Sprintf("%s %s", v1alpha1.ClusterServiceVersionKind, s.step.Resolving),
@@ -117,6 +120,24 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 		v1alpha1.OwnerKindLabel:      v1alpha1.ClusterServiceVersionKind,
 	})
 	return o
+}
+
+// component is the label by which an object is found among the components of its Operator; "" where it has none. Setting it later would be
+// a second write, and one that is costly where it makes the API server read a CustomResourceDefinition again. Subscriptions are components
+// of Operators of their own, and what several operators may share is labelled when it belongs to one.
+func (x *execution) component(s *stepRun) string {
+	switch s.step.Resource.Kind {
+	case v1alpha1.SubscriptionKind, serviceAccountKind, secretKind:
+		return ""
+	}
+	csv := x.incoming[s.step.Resolving]
+	if csv == nil {
+		return ""
+	}
+	if name := bundle.PackageOf(csv); name != "" {
+		return v1alpha1.ComponentLabel(name + "." + x.plan.Namespace)
+	}
+	return ""
 }
 
 // shareAccount is the Adjust of a ServiceAccount, which several operators may use. One that a user made is used as well, but stays the
