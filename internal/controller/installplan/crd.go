@@ -29,7 +29,7 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 		if live == nil {
 			return nil
 		}
-		if err := x.checkCRD(s.step.Resolving, wanted, live); err != nil {
+		if err := x.checkCRD(ctx, s.step.Resolving, wanted, live); err != nil {
 			return err
 		}
 		strategy, _, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "strategy")

@@ -71,10 +71,10 @@ func TestCRDUpgrades(t *testing.T) {
 		"a stored version goes":                 {liveCRD(t, "v0 served, v1 served", "v0", "v1"), nil, csvYAML, withVersions("v1 served"), `risk of data loss updating "widgets.example.com": new CRD removes version v0 that is listed as a stored version on the existing CRD`},
 		"a stored version is no longer served":  {liveCRD(t, "v0 served, v1 served", "v0", "v1"), nil, csvYAML, withVersions("v0, v1 served"), ""},
 		"another operator here owns it":         {liveCRD(t, "v1 served", "v1"), []client.Object{csv("ns", "other.v1", "", widgets)}, csvYAML, withVersions("v1 served"), "CustomResourceDefinition widgets.example.com of op.v1 is provided by ClusterServiceVersion ns/other.v1 already"},
-		"an operator elsewhere, all stays":      {liveCRD(t, "v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets)}, csvYAML, withVersions("v1 served, v2 served"), ""},
-		"an operator elsewhere, a version goes": {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets)}, csvYAML, withVersions("v1 served"), "CustomResourceDefinition widgets.example.com is also owned by ClusterServiceVersion elsewhere/op.v0, so every version that it serves must stay, but the new one does not serve v0"},
-		"an operator elsewhere, one is off":     {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets)}, csvYAML, withVersions("v0, v1 served"), "does not serve v0"},
-		"an operator elsewhere, one was off":    {liveCRD(t, "v0, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets)}, csvYAML, withVersions("v1 served"), ""},
+		"an operator elsewhere, all stays":      {liveCRD(t, "v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served, v2 served"), ""},
+		"an operator elsewhere, a version goes": {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), "CustomResourceDefinition widgets.example.com is also owned by ClusterServiceVersion elsewhere/op.v0, so every version that it serves must stay, but the new one does not serve v0"},
+		"an operator elsewhere, one is off":     {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v0, v1 served"), "does not serve v0"},
+		"an operator elsewhere, one was off":    {liveCRD(t, "v0, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,11 +3,14 @@ package installplan
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -59,6 +62,43 @@ func (x *execution) usersOf(crd string) []crdupgrade.Operator {
 		}
 	}
 	return users
+}
+
+// joins tells whether an operator becomes an owner of a CRD: neither it nor one of its line in the namespace owns it yet.
+func (x *execution) joins(crd string) bool {
+	for _, other := range x.operators {
+		if other.namespace == x.plan.Namespace && x.family[other.name] && len(other.asUser(crd).Owns) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// arriving are the operators that another plan is just bringing a CRD for: between the CRD and its operator a plan makes other writes.
+func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) ([]crdupgrade.Operator, error) {
+	var owners []crdupgrade.Operator
+	for key, value := range live.Annotations {
+		namespace, csv, _ := strings.Cut(value, "/")
+		if !strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || namespace == x.plan.Namespace {
+			continue
+		}
+		if _, is := x.operators.find(namespace, csv); is {
+			continue
+		}
+		var plans v1alpha1.InstallPlanList
+		if err := x.cached.List(ctx, &plans, client.InNamespace(namespace)); err != nil {
+			return nil, fmt.Errorf("list the InstallPlans of namespace %s, one of which may be bringing ClusterServiceVersion %s: %w", namespace, value, err)
+		}
+		for i := range plans.Items {
+			p := &plans.Items[i]
+			if p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && slices.Contains(p.Spec.ClusterServiceVersionNames, csv) {
+				owners = append(owners, crdupgrade.Operator{Namespace: namespace, Name: csv, Owns: []string{""}})
+				break
+			}
+		}
+	}
+	slices.SortFunc(owners, func(a, b crdupgrade.Operator) int { return strings.Compare(a.String(), b.String()) })
+	return owners, nil
 }
 
 // bringer is the operator that a step brings a CRD for.

@@ -115,7 +115,7 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err != nil || !live.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	upgrade, err := x.upgradeOf(s.step.Resolving, s.object, live)
+	upgrade, err := x.upgradeOf(ctx, s.step.Resolving, s.object, live)
 	if err != nil {
 		s.result.fail(err)
 		return nil
@@ -147,7 +147,7 @@ func unfitCRD(object *unstructured.Unstructured) error {
 }
 
 // upgradeOf is the step from a live CRD to a wanted one, as it comes out: where the plan leaves conversion alone, it stays.
-func (x *execution) upgradeOf(csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (crdupgrade.Upgrade, error) {
+func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (crdupgrade.Upgrade, error) {
 	wanted := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
 		return crdupgrade.Upgrade{}, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
@@ -162,12 +162,18 @@ func (x *execution) upgradeOf(csv string, object *unstructured.Unstructured, liv
 	case converted || wanted.Spec.Conversion == nil:
 		wanted.Spec.Conversion = live.Spec.Conversion
 	}
-	return crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(wanted.Name), Strict: x.strictCRDs}, nil
+	u := crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(wanted.Name), Joins: x.joins(wanted.Name), Strict: x.strictCRDs}
+	if !u.Joins {
+		return u, nil
+	}
+	arriving, err := x.arriving(ctx, live)
+	u.Others = append(u.Others, arriving...)
+	return u, err
 }
 
 // checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were looked at. Who owns it and what it has
 // stored may have changed all the same, so the rules are applied once more.
-func (x *execution) checkCRD(csv string, wanted, live *unstructured.Unstructured) error {
+func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
 	seen := x.crds[live.GetName()]
 	if seen == nil || seen.upgrade.Live.UID != live.GetUID() || seen.upgrade.Live.Generation != live.GetGeneration() {
 		return fmt.Errorf("%s %s has been changed since its objects were compared with the new schema; they are compared again", crdKind, live.GetName())
@@ -176,7 +182,7 @@ func (x *execution) checkCRD(csv string, wanted, live *unstructured.Unstructured
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before); err != nil {
 		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)
 	}
-	upgrade, err := x.upgradeOf(csv, wanted, before)
+	upgrade, err := x.upgradeOf(ctx, csv, wanted, before)
 	if err != nil {
 		return err
 	}

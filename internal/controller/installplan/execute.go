@@ -133,11 +133,7 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 		x.err = err
 		return
 	}
-	wants := map[string]operator{}
-	for name, csv := range x.incoming {
-		wants[name] = operatorOf(csv)
-	}
-	x.claimant = newClaimant(x.live, x.plan.Namespace, all, wants)
+	x.claimant = newClaimant(x.live, x.plan.Namespace, all, x.installs())
 	if x.err = x.outdated(); x.err != nil {
 		return
 	}
@@ -159,6 +155,15 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 			steps[w][i].record(r, x.plan)
 		}
 	}
+}
+
+// installs are the operators that the plan installs, by name.
+func (x *execution) installs() map[string]operator {
+	wants := map[string]operator{}
+	for name, csv := range x.incoming {
+		wants[name] = operatorOf(csv)
+	}
+	return wants
 }
 
 // phases returns the waves of the pass, and the step of each of their objects.

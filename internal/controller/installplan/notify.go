@@ -2,6 +2,7 @@ package installplan
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -62,7 +63,11 @@ func fetches(p *v1alpha1.InstallPlan) bool {
 	return false
 }
 
-// unresolvedIn maps an operator to the plans of its namespace whose steps are still to be found.
-func (c *Controller) unresolvedIn(ctx context.Context, o client.Object) []reconcile.Request {
-	return c.plans(ctx, o.GetNamespace(), isUnresolved)
+// awaitingOperators maps an operator to the plans of its namespace whose steps are still to be found, and to all that say while they wait
+// for approval that something is in their way: it may have been this operator.
+func (c *Controller) awaitingOperators(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
+		told := p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && strings.HasPrefix(p.Status.Message, misfitPrefix)
+		return told || p.Namespace == o.GetNamespace() && isUnresolved(p)
+	})
 }

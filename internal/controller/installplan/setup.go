@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -62,7 +63,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("installplan").
 		For(&v1alpha1.InstallPlan{}).
-		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.unresolvedIn)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.awaitingOperators)).
 		WatchesRawSource(source.Func(o.Notify.start)).
 		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.inNamespace)).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, trigger.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
@@ -119,8 +120,12 @@ func hasStep(p *v1alpha1.InstallPlan, f func(*v1alpha1.Step) bool) bool {
 	return false
 }
 
-// plans lists plans of a namespace, or of all when it is empty. They are only read, so they are not copied.
+// plans lists plans of a namespace, or of all when it is empty. They are only read, so they are not copied. Some objects, such as
+// OperatorGroups, are seen in all namespaces; where the plans are left to another manager there are none.
 func (c *Controller) plans(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []reconcile.Request {
+	if limited := len(c.Namespaces) > 0; limited && namespace != "" && namespace != c.OperatorNamespace && !slices.Contains(c.Namespaces, namespace) {
+		return nil
+	}
 	var list v1alpha1.InstallPlanList
 	if err := c.client.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list the InstallPlans that a change concerns")

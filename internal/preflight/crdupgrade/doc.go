@@ -10,7 +10,7 @@
 //
 // Start reading at finding.go, then:
 //
-//	judge.go, storage.go, owners.go   the rules for InstallPlans
+//	judge.go, storage.go, owners.go   the rules for InstallPlans; tenants.go: owners in several namespaces
 //	safety.go, policy.go              the checks for ClusterExtensions, and what switches them off
 //	properties.go, bounds.go          one check a function
 //	flatten.go                        from a schema to properties by path

@@ -40,6 +40,7 @@ const (
 	ServedVersionRemoval Check = "servedVersionRemoval"
 	Dependents           Check = "dependents"
 	SingleProvider       Check = "singleProvider"
+	SharedDefinition     Check = "sharedDefinition"
 	ExistingObjects      Check = "existingObjects"
 	StorageChange        Check = "storageChange"
 	StoredContent        Check = "storedContent"

@@ -17,6 +17,8 @@ type Upgrade struct {
 	By Operator
 	// Others are the operators that have to do with the CRD, without the one that brings it and those that it replaces.
 	Others []Operator
+	// Joins tells that neither that operator nor one that it replaces has owned the CRD so far.
+	Joins bool
 	// Strict asks of a CRD with a single owner what is asked of one with several.
 	Strict bool
 }
@@ -40,10 +42,15 @@ type Verdict struct {
 }
 
 // Judge applies the rules for InstallPlans: a CRD with a single owner is upgraded at once; one with several owners only if every
-// served version stays and all existing objects remain valid. No stored object may be lost, whoever owns the CRD.
+// served version stays and all existing objects remain valid. Who becomes one of several owners must define it as it is. No stored
+// object may be lost, whoever owns the CRD.
 func Judge(u Upgrade) Verdict {
 	var v Verdict
 	owners := ownersOf(u.Others)
+	if v.Refused = sameDefinition(u, owners); len(v.Refused) > 0 {
+		v.Refused[0].CRD = u.Wanted.Name
+		return v // the other rules are about owners who go on to a newer version
+	}
 	v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u))
 	lost, leaving := storedVersionsKept(u.Live, u.Wanted)
 	v.Refused = append(v.Refused, lost...)

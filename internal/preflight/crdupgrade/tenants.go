@@ -1,0 +1,144 @@
+package crdupgrade
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// sameDefinition refuses an operator that becomes an owner of a CRD beside those of other namespaces, and defines it otherwise: a cluster
+// has one definition, and whoever runs with that of somebody else may lose what it stores. What an owner may change later, as the operator
+// that it is goes on to newer versions, is for the rules of shared CRDs to say.
+func sameDefinition(u Upgrade, owners []Operator) []Finding {
+	others := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return o.Namespace == u.By.Namespace })
+	if !u.Joins || len(others) == 0 {
+		return nil
+	}
+	all := differences(u.Live, u.Wanted)
+	if len(all) == 0 {
+		return nil
+	}
+	first := all[:min(len(all), listed)]
+	return []Finding{{Check: SharedDefinition,
+		What: fmt.Sprintf("CustomResourceDefinition %s is owned by %s, and %s defines it otherwise, while a cluster has one definition for all namespaces: %s",
+			u.Wanted.Name, list(others), u.By, sample(len(all), first)),
+		Remedy: fmt.Sprintf("install a version that brings the same definition, or upgrade %s to this one first, or remove it", list(others)),
+	}}
+}
+
+// differences are what the definition of a CRD and the live one differ in, but for what is only read by people, and for conversion, which
+// belongs to the operator that serves the webhook.
+func differences(live, wanted *definition) []string {
+	var all []string
+	say := func(where string, is, was any) {
+		if !reflect.DeepEqual(is, was) {
+			all = append(all, fmt.Sprintf("%s is %v instead of %v", where, is, was))
+		}
+	}
+	say("scope", wanted.Spec.Scope, live.Spec.Scope)
+	say("kind", wanted.Spec.Names.Kind, live.Spec.Names.Kind)
+	say("preserveUnknownFields", wanted.Spec.PreserveUnknownFields, live.Spec.PreserveUnknownFields)
+	for i := range live.Spec.Versions {
+		was := &live.Spec.Versions[i]
+		is := versionOf(wanted, was.Name)
+		if is == nil {
+			all = append(all, was.Name+" is left out")
+			continue
+		}
+		say(was.Name+": served", is.Served, was.Served)
+		say(was.Name+": storage", is.Storage, was.Storage)
+		if !equality.Semantic.DeepEqual(is.Subresources, was.Subresources) {
+			all = append(all, was.Name+": other subresources")
+		}
+		if differ(was, is) {
+			all = append(all, schemaDifferences(was.Name, schemaOf(was), schemaOf(is))...)
+		}
+	}
+	for _, v := range wanted.Spec.Versions {
+		if versionOf(live, v.Name) == nil {
+			all = append(all, v.Name+" is added")
+		}
+	}
+	return all
+}
+
+// schemaDifferences names the properties that two schemas define otherwise. Of a property that only one of them has, the parts are not named.
+func schemaDifferences(version string, live, wanted *props) []string {
+	live, wanted = live.DeepCopy(), wanted.DeepCopy()
+	undocument(live)
+	undocument(wanted)
+	was, is := flatten(live), flatten(wanted)
+	paths := maps.Clone(was)
+	maps.Copy(paths, is)
+	var all, single []string
+	for _, path := range paths.paths() {
+		if slices.ContainsFunc(single, func(p string) bool { return isPart(path, p) }) {
+			continue
+		}
+		what := ""
+		switch {
+		case is[path] == nil:
+			single, what = append(single, path), "left out"
+		case was[path] == nil:
+			single, what = append(single, path), "added"
+		default:
+			what = strings.Join(keywords(was[path], is[path]), ", ")
+		}
+		if what != "" {
+			all = append(all, fmt.Sprintf("%s: %s: %s", version, path, what))
+		}
+	}
+	return all
+}
+
+// keywords are those that two schemas of a property differ in, but for the parts of the property.
+func keywords(live, wanted *props) []string {
+	was, is := own(live), own(wanted)
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if was[key] != is[key] {
+			all = append(all, fmt.Sprintf("%s is %s instead of %s", key, orNone(is[key]), orNone(was[key])))
+		}
+	}
+	return all
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "not set"
+	}
+	return short(text)
+}
+
+// own are the keywords of a property without those of its parts, each as JSON. Lists without an order are sorted.
+func own(p *props) map[string]string {
+	bare := *p
+	bare.Properties = nil
+	if bare.Items != nil && bare.Items.Schema != nil {
+		bare.Items = nil
+	}
+	if bare.AdditionalProperties != nil && bare.AdditionalProperties.Schema != nil {
+		bare.AdditionalProperties = nil
+	}
+	var decoded map[string]any
+	if text, err := json.Marshal(&bare); err != nil || json.Unmarshal(text, &decoded) != nil {
+		return map[string]string{"schema": fmt.Sprint(bare)}
+	}
+	out := map[string]string{}
+	for key, value := range decoded {
+		if values, ok := value.([]any); ok && (key == "required" || key == "enum") {
+			slices.SortFunc(values, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+		if text, err := json.Marshal(value); err == nil {
+			out[key] = string(text)
+		}
+	}
+	return out
+}
