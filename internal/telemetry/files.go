@@ -19,7 +19,8 @@ type Files struct {
 
 func (f Files) given() bool { return f.Certificate != "" }
 
-func (f Files) check() error {
+// Check tells what is given without what it needs. It reads nothing.
+func (f Files) Check() error {
 	switch {
 	case f.Certificate == "" && f.Key != "":
 		return errors.New("serve metrics over TLS: --tls-key is given without --tls-cert; give both, or none")

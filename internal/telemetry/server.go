@@ -49,7 +49,7 @@ type Server struct {
 
 // Open listens, so that a busy port or a file of no use is told before anything else; nil when there is nothing to listen at.
 func Open(ctx context.Context, o Options) (*Server, error) {
-	if err := o.TLS.check(); err != nil {
+	if err := o.TLS.Check(); err != nil {
 		return nil, err
 	}
 	address := o.address()

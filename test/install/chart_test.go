@@ -188,6 +188,39 @@ func TestValuesOfTheChart(t *testing.T) {
 	}
 }
 
+// TestMetricsOverHTTPS: where a certificate is named, everything that leads to metrics leads to HTTPS.
+func TestMetricsOverHTTPS(t *testing.T) {
+	all := byName(t, chart(t, func(v map[string]any) {
+		v["metricsTLS"] = map[string]any{"secret": "serving", "clientCASecret": "people"}
+		v["monitoring"].(map[string]any)["enabled"] = true
+	}))
+	text := func(name string) string {
+		out, err := yaml.Marshal(all[name])
+		if err != nil || all[name] == nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return string(out)
+	}
+	for name, wanted := range map[string][]string{
+		"Deployment olm/fairlead-manager": {"- --metrics-address=:8443\n", "- --tls-cert=/etc/fairlead/tls/tls.crt\n", "- --tls-key=/etc/fairlead/tls/tls.key\n",
+			"- --client-ca=/etc/fairlead/clients/ca.crt\n", "containerPort: 8443", "secretName: serving", "secretName: people",
+			"mountPath: /etc/fairlead/tls\n", "mountPath: /etc/fairlead/clients\n"},
+		"Service olm/fairlead-manager-metrics":    {"port: 8443"},
+		"NetworkPolicy olm/fairlead-manager":      {"port: 8443"},
+		"ServiceMonitor olm/fairlead-manager":     {"scheme: https", "serverName: fairlead-manager-metrics.olm.svc", "name: serving", "bearerTokenFile"},
+		"ClusterRoleBinding /fairlead-prometheus": {"operator-lifecycle-manager-metrics-reader", "prometheus-k8s"},
+	} {
+		for _, want := range wanted {
+			if !strings.Contains(text(name), want) {
+				t.Errorf("%s has no %q:\n%s", name, want, text(name))
+			}
+		}
+		if strings.Contains(text(name), "8080") {
+			t.Errorf("%s still has HTTP:\n%s", name, text(name))
+		}
+	}
+}
+
 // TestTheChartHasTheKinds: Helm makes what is in crds before everything else.
 func TestTheChartHasTheKinds(t *testing.T) {
 	mine, err := filepath.Glob("../../api/crds/*.yaml")

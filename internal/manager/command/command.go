@@ -45,6 +45,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 		Long:  managerHelp,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.MetricsTLS.Check(); err != nil {
+				return err
+			}
 			config, err := k.Config()
 			if err != nil {
 				return err
@@ -62,6 +65,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 			if o.BundleUnpackTimeout == 0 {
 				o.BundleUnpackTimeout = -1 // as the flag says; in the options 0 is the default
 			}
+			if o.Debug {
+				verbosity = max(verbosity, 1)
+			}
 			o.Log = logger(log, verbosity)
 			return run(cmd.Context(), log, o, installCRDs)
 		},
@@ -74,7 +80,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see; the variable GLOBAL_CATALOG_NAMESPACE wins")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
 	flags.StringSliceVar(&o.ProtectedCopiedCSVNamespaces, "protected-copied-csv-namespaces", nil, "namespaces that have copies of ClusterServiceVersions even where the OLMConfig disables these")
-	flags.StringVar(&o.MetricsAddress, "metrics-address", "0", "host:port to serve metrics on, 0 for none")
+	addTelemetry(flags, &o)
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
 	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
 	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")

@@ -1,0 +1,20 @@
+package manager
+
+import (
+	"context"
+
+	"fairlead.dev/fairlead/internal/telemetry"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// addTelemetry makes the manager tell of itself.
+func addTelemetry(ctx context.Context, mgr manager.Manager, o Options) error {
+	server, err := telemetry.Open(ctx, telemetry.Options{Address: o.MetricsAddress, TLS: o.MetricsTLS, REST: mgr.GetConfig(),
+		Metrics: metrics.Registry, Debug: o.Debug, Log: o.Log.WithName("metrics")})
+	if server == nil || err != nil {
+		return err
+	}
+	return mgr.Add(server)
+}
