@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/telemetry"
 
 	"github.com/go-logr/logr"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -54,9 +55,13 @@ type Options struct {
 	Namespaces []string
 	// ProtectedCopiedCSVNamespaces have copies of ClusterServiceVersions even where an OLMConfig disables these.
 	ProtectedCopiedCSVNamespaces []string
-	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all.
+	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all. With MetricsTLS metrics are served over
+	// HTTPS, and an empty MetricsAddress is telemetry.DefaultTLSAddress.
 	MetricsAddress string
+	MetricsTLS     telemetry.Files
 	HealthAddress  string
+	// Debug serves profiles beside metrics to everybody where there is no TLS.
+	Debug bool
 	// CatalogAddress is host:port to serve catalogs on over gRPC, "0" for not at all. Empty is DefaultCatalogAddress in a pod that knows
 	// its address, and not at all elsewhere. CatalogAdvertise is IP:port by which pods reach it, where that is another.
 	CatalogAddress   string
@@ -106,7 +111,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := addControllers(mgr, o, s, o.Clock); err != nil {
 		return err
 	}
-	if err := addServices(mgr, o, s); err != nil {
+	if err := errors.Join(addServices(mgr, o, s), addTelemetry(ctx, mgr, o)); err != nil {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {
@@ -125,8 +130,8 @@ func newManager(o Options) (manager.Manager, error) {
 	options := ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        o.Log,
-		Metrics:                       metricsserver.Options{BindAddress: cmp.Or(o.MetricsAddress, "0")},
-		HealthProbeBindAddress:        cmp.Or(o.HealthAddress, "0"),
+		Metrics:                       metricsserver.Options{BindAddress: noAddress},
+		HealthProbeBindAddress:        cmp.Or(o.HealthAddress, noAddress),
 		LeaderElection:                o.LeaderElection,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       o.LeaderNamespace,
