@@ -26,7 +26,23 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 	return nil
 }
 
+// write writes changes of the status. A plan that has got a label or an annotation meanwhile is still the plan that the pass was about: what
+// the pass did is not lost because of that. One whose status or spec is another by now is for the next pass.
 func (c *Controller) write(ctx context.Context, plan *v1alpha1.InstallPlan, changes []operation) error {
+	err := c.writeOver(ctx, plan, changes)
+	for attempt := 0; apierrors.IsConflict(err) && attempt < 3; attempt++ {
+		current := &v1alpha1.InstallPlan{}
+		if c.live.Get(ctx, client.ObjectKeyFromObject(plan), current) != nil || current.UID != plan.UID || !current.DeletionTimestamp.IsZero() ||
+			!equality.Semantic.DeepEqual(current.Spec, plan.Spec) || !equality.Semantic.DeepEqual(current.Status, plan.Status) {
+			return err
+		}
+		err = c.writeOver(ctx, current, changes)
+	}
+	return err
+}
+
+// writeOver writes changes of the status of a plan, if it is still as it was read.
+func (c *Controller) writeOver(ctx context.Context, plan *v1alpha1.InstallPlan, changes []operation) error {
 	patch, err := json.Marshal(append(changes, operation{Op: "replace", Path: "/metadata/resourceVersion", Value: plan.ResourceVersion}))
 	if err != nil {
 		return fmt.Errorf("encode the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)

@@ -209,6 +209,37 @@ func TestConflictOnEveryStatusWrite(t *testing.T) {
 	}
 }
 
+// TestALabelDuringAPassRepeatsNothing: what the pass did is written all the same. A change of what the pass was about is no mere label.
+func TestALabelDuringAPassRepeatsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.InstallPlan)
+		again  bool
+	}{
+		"a label":     {func(p *v1alpha1.InstallPlan) { p.Labels = map[string]string{"operators.coreos.com/web.ns": ""} }, false},
+		"an approval": {func(p *v1alpha1.InstallPlan) { p.Spec.Approved = !p.Spec.Approved }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, append([]client.Object{wholePlan(t), pullSecret()}, objects...)...)
+			meanwhile := w.plan(t, "plan")
+			c.change(meanwhile)
+			once := false
+			w.fault = func(what string, after bool) error {
+				if once || after || what != "status of plan" {
+					return nil
+				}
+				once = true
+				return w.Update(t.Context(), meanwhile)
+			}
+			if _, err := w.reconcile(t); apierrors.IsConflict(errors.Unwrap(err)) != c.again || err != nil != c.again {
+				t.Errorf("the pass ended with: %v", err)
+			}
+			if p := w.plan(t, "plan"); p.Status.StartTime == nil != c.again {
+				t.Errorf("what the pass did is written: %v, want %v", p.Status.StartTime != nil, !c.again)
+			}
+		})
+	}
+}
+
 // TestTwoManagersAtOnce carry out the same plan, neither knowing of the other. Nothing is done twice, and the statuses of finished steps
 // stay.
 func TestTwoManagersAtOnce(t *testing.T) {
