@@ -73,7 +73,15 @@ func (c *Controller) planned(ctx context.Context, s *v1alpha1.Subscription) (tim
 	if err := c.client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: ref.Name}, plan); err != nil {
 		return 0, client.IgnoreNotFound(err)
 	}
-	if plan.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || plan.Status.StartTime == nil || c.clock.Since(plan.Status.StartTime.Time) > patience {
+	switch plan.Status.Phase {
+	case v1alpha1.InstallPlanPhaseComplete, v1alpha1.InstallPlanPhaseFailed, v1alpha1.InstallPlanPhaseRequiresApproval:
+		return 0, nil
+	}
+	began := plan.CreationTimestamp.Time
+	if at := plan.Status.StartTime; at != nil && at.After(began) {
+		began = at.Time
+	}
+	if c.clock.Since(began) > patience {
 		return 0, nil
 	}
 	return time.Second, nil

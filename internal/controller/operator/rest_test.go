@@ -40,6 +40,7 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 		"an operator that runs":            {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseSucceeded, 0)}, 0},
 		"an operator that failed":          {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseFailed, 0)}, 0},
 		"a plan that is carried out":       {[]client.Object{subscription("etcd.v1", "install-1"), planAt(v1alpha1.InstallPlanPhaseInstalling, 20*time.Second)}, time.Second},
+		"a plan that has not begun":        {[]client.Object{subscription("etcd.v1", "install-1"), planAt(v1alpha1.InstallPlanPhaseNone, time.Second)}, time.Second},
 		"a plan that is tried for long":    {[]client.Object{subscription("etcd.v1", "install-1"), planAt(v1alpha1.InstallPlanPhaseInstalling, time.Minute)}, 0},
 		"a plan that is done":              {[]client.Object{subscription("etcd.v1", "install-1"), planAt(v1alpha1.InstallPlanPhaseComplete, 0)}, 0},
 		"a plan that nobody approved":      {[]client.Object{subscription("etcd.v1", "install-1"), planAt(v1alpha1.InstallPlanPhaseRequiresApproval, 0)}, 0},
