@@ -1,0 +1,169 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/devcluster"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// mountInterval is how often what is mounted into a pod follows its Secret. A kubelet takes up to a minute or so.
+const mountInterval = time.Second
+
+// server answers in the place of the pods of a Deployment, with what is mounted into them. Each request is a connection of its own, so that
+// the certificate is judged each time.
+type server struct {
+	w          *world
+	deployment string
+	server     *httptest.Server
+
+	mu      sync.Mutex
+	mounted *tls.Certificate
+	// shown is how often each certificate was shown, by serial number; asked is how often each path was asked for.
+	shown map[string]int
+	asked map[string]int
+	// complaints are what the server wrote about connections that failed.
+	complaints []string
+}
+
+// serve stands in for the pods of a Deployment until the test is over.
+func (w *world) serve(deployment string) *server {
+	w.Helper()
+	s := &server{w: w, deployment: deployment, shown: map[string]int{}, asked: map[string]int{}}
+	s.server = httptest.NewUnstartedServer(s)
+	s.server.TLS = &tls.Config{GetCertificate: s.certificate, ClientAuth: tls.RequestClientCert}
+	s.server.Config.SetKeepAlivesEnabled(false)
+	s.server.Config.ErrorLog = log.New(complaints{s}, "", 0)
+	s.server.StartTLS()
+	w.Cleanup(s.server.Close)
+	devcluster.Route(w, w.namespace+"/"+bundle.ServingServiceName(deployment), s.server.Listener.Addr().String())
+	ctx, stop := context.WithCancel(context.WithoutCancel(w.Context()))
+	var mounting sync.WaitGroup
+	mounting.Go(func() { s.followMount(ctx) })
+	w.Cleanup(mounting.Wait)
+	w.Cleanup(stop)
+	return s
+}
+
+// certificate is what is mounted. A pod that starts has its volumes mounted before.
+func (s *server) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mounted == nil {
+		var err error
+		if s.mounted, err = s.mount(context.Background()); err != nil {
+			return nil, err
+		}
+	}
+	s.shown[s.mounted.Leaf.SerialNumber.String()]++
+	return s.mounted, nil
+}
+
+// followMount does what a kubelet does.
+func (s *server) followMount(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(mountInterval):
+		}
+		if pair, err := s.mount(ctx); err == nil {
+			s.mu.Lock()
+			s.mounted = pair
+			s.mu.Unlock()
+		}
+	}
+}
+
+// mount reads the certificate through the volume of a pod.
+func (s *server) mount(ctx context.Context) (*tls.Certificate, error) {
+	var pods corev1.PodList
+	if err := s.w.List(ctx, &pods, client.InNamespace(s.w.namespace), client.MatchingLabels{"app": s.deployment}); err != nil {
+		return nil, err
+	}
+	for i := range pods.Items {
+		for _, volume := range pods.Items[i].Spec.Volumes {
+			if volume.Name == "webhook-cert" && volume.Secret != nil {
+				return s.pair(ctx, volume.Secret)
+			}
+		}
+	}
+	return nil, fmt.Errorf("no certificate is mounted into any of the %d pods of %s", len(pods.Items), s.deployment)
+}
+
+// pair reads the files that the libraries of operators look for.
+func (s *server) pair(ctx context.Context, source *corev1.SecretVolumeSource) (*tls.Certificate, error) {
+	var secret corev1.Secret
+	if err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.namespace, Name: source.SecretName}, &secret); err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, item := range source.Items {
+		files[item.Path] = secret.Data[item.Key]
+	}
+	pair, err := tls.X509KeyPair(files["tls.crt"], files["tls.key"])
+	return &pair, err
+}
+
+func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.asked[r.URL.Path]++
+	s.mu.Unlock()
+	r.Body = io.NopCloser(io.LimitReader(r.Body, 8<<20))
+	s.handle(rw, r)
+}
+
+// count is how often a path was asked for.
+func (s *server) count(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[path]
+}
+
+// certificates are the serial numbers of the certificates that were shown.
+func (s *server) certificates() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.shown)
+}
+
+// complained is what went wrong with connections.
+func (s *server) complained() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.complaints
+}
+
+// endWithItsService ends the server when its Service is gone, as its pods would.
+func (s *server) endWithItsService(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.namespace, Name: bundle.ServingServiceName(s.deployment)}, &corev1.Service{})
+		if apierrors.IsNotFound(err) {
+			s.server.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// complaints takes what an HTTP server logs.
+type complaints struct{ *server }
+
+func (c complaints) Write(line []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.server.complaints = append(c.server.complaints, string(line))
+	return len(line), nil
+}

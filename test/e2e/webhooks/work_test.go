@@ -1,0 +1,73 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// work is what somebody does again and again, and how it goes.
+type work struct {
+	w    *world
+	what string
+	stop func()
+
+	mu       sync.Mutex
+	times    int
+	failures []string
+}
+
+// busy does something again and again until the work is over.
+func (w *world) busy(what string, do func(ctx context.Context) error) *work {
+	k := &work{w: w, what: what}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
+	var doing sync.WaitGroup
+	doing.Go(func() {
+		for ctx.Err() == nil {
+			k.note(do(context.WithoutCancel(ctx)))
+			time.Sleep(30 * time.Millisecond)
+		}
+	})
+	k.stop = sync.OnceFunc(func() {
+		cancel()
+		doing.Wait()
+	})
+	w.Cleanup(k.stop)
+	return k
+}
+
+func (k *work) note(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.times++; err != nil {
+		k.failures = append(k.failures, fmt.Sprintf("%s: %v", time.Now().Format("05.000"), err))
+	}
+}
+
+// goesOn waits until the work was done some more times.
+func (k *work) goesOn() {
+	k.w.Helper()
+	so := func() int {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.times
+	}
+	before := so()
+	k.w.eventually(k.what+" to go on", func() error {
+		if done := so() - before; done < 15 {
+			return fmt.Errorf("done %d times", done)
+		}
+		return nil
+	})
+}
+
+// neverFailed ends the work and complains about what failed.
+func (k *work) neverFailed() {
+	k.w.Helper()
+	k.stop()
+	k.w.Logf("%s: %d times", k.what, k.times)
+	if len(k.failures) > 0 {
+		k.w.Errorf("%s: %d of %d times it failed: %q", k.what, len(k.failures), k.times, k.failures[:min(5, len(k.failures))])
+	}
+}
