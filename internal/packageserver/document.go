@@ -27,6 +27,10 @@ type document struct {
 	check uint32
 	pack  *pack
 	held  atomic.Pointer[packed] // nil where the cache has no room for it
+	// pinned is the text of a package that cannot be read as it is to be now. It cannot be made again, so it is no part of the cache. partial
+	// is set when it is what could be read, and not what was known before.
+	pinned  *packed
+	partial bool
 }
 
 // packed is the tail of a document, ready to be sent in two ways.
@@ -40,11 +44,20 @@ func (p *packed) bytes() int { return len(p.quick) + len(p.deflated) }
 // statusHead is how a status begins that names no catalog. The rest of it, from the next field on, is the tail of a document.
 const statusHead = `{"catalogSource":"","catalogSourceDisplayName":"","catalogSourcePublisher":"","catalogSourceNamespace":"",`
 
-// newDocument describes a package; it is nil when nothing of it can be shown.
+// unreadError is that of a package which the index cannot give, or not all of it.
+type unreadError struct{ error }
+
+// Unwrap returns the cause.
+func (e unreadError) Unwrap() error { return e.error }
+
+// newDocument describes a package; it is nil when nothing of it can be shown. With an unreadError it is what could be read.
 func newDocument(x *catalog.Index, name string) (*document, *packed, error) {
-	p, ok := manifest.Convert(x, name)
+	p, ok, unread := manifest.Convert(x, name)
+	if unread != nil {
+		unread = unreadError{unread}
+	}
 	if !ok {
-		return nil, nil, nil
+		return nil, nil, unread
 	}
 	tail, err := tailOf(p.Status)
 	if err != nil {
@@ -55,7 +68,7 @@ func newDocument(x *catalog.Index, name string) (*document, *packed, error) {
 		return nil, nil, fmt.Errorf("write the labels of package %s of catalog %s: %w", name, x.Digest(), err)
 	}
 	d := &document{name: name, labels: p.Labels, size: len(tail), check: crc32.ChecksumIEEE(tail), sum: sha256.Sum256(append(labels, tail...))}
-	return d, newPacked(tail), nil
+	return d, newPacked(tail), unread
 }
 
 func newPacked(tail []byte) *packed {
@@ -77,6 +90,9 @@ func tailOf(status packagesv1.PackageManifestStatus) ([]byte, error) {
 // text is the tail of the document as it is kept, made again where there was no room for it.
 func (o *offer) text() (*packed, error) {
 	d := o.doc
+	if d.pinned != nil {
+		return d.pinned, nil
+	}
 	if p := d.held.Load(); p != nil {
 		return p, nil
 	}

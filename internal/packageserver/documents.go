@@ -2,6 +2,7 @@ package packageserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -12,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/inorder"
 
 	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
 )
 
 // maxPacked bounds what the texts of all documents hold in memory, packed. The catalog of all community operators takes a third of it.
@@ -21,6 +23,7 @@ const maxPacked = 16 << 20
 type documents struct {
 	limit int
 	log   logr.Logger
+	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	packs []*pack // the one used last comes last
@@ -34,47 +37,67 @@ type pack struct {
 	docs   []*document
 	bytes  int // of the texts that are held
 	gone   bool
+	unread unread
 }
 
-func newDocuments(log logr.Logger, limit int) *documents { return &documents{log: log, limit: limit} }
+func newDocuments(log logr.Logger, limit int, clock clock.PassiveClock) *documents {
+	return &documents{log: log, limit: limit, clock: clock}
+}
 
-// of returns the documents of a content. It is not called by two at a time.
-func (c *documents) of(ctx context.Context, x *catalog.Index) []*document {
+// of returns the documents of a content, and the names of those that are not all that the content says. It is not called by two at a time.
+func (c *documents) of(ctx context.Context, x *catalog.Index) (docs []*document, unread []string) {
 	c.mu.Lock()
 	i := slices.IndexFunc(c.packs, func(p *pack) bool { return p.digest == x.Digest() })
 	if i >= 0 {
-		defer c.mu.Unlock()
-		return c.packs[i].docs
+		p := c.packs[i]
+		c.mu.Unlock()
+		c.readAgain(ctx, p, x)
+		return p.docs, p.unread.names
 	}
 	p := &pack{cache: c, digest: x.Digest()}
 	c.packs = append(c.packs, p)
 	c.mu.Unlock()
-	docs := c.convertAll(ctx, p, x)
+	docs, failed := c.convertAll(ctx, p, x, x.PackageNames())
 	c.mu.Lock()
 	p.docs = docs
 	c.mu.Unlock()
+	c.note(ctx, p, failed)
 	if ctx.Err() != nil {
 		c.drop(p)
 	}
-	return docs
+	return docs, p.unread.names
 }
 
-// convertAll makes the documents of a content; packages of which nothing can be shown have none.
-func (c *documents) convertAll(ctx context.Context, p *pack, x *catalog.Index) []*document {
-	names := x.PackageNames()
+// convertAll makes the documents of packages of a content, and returns why some cannot be read. Packages of which nothing can be shown have none.
+func (c *documents) convertAll(ctx context.Context, p *pack, x *catalog.Index, names []string) ([]*document, map[string]error) {
 	docs := make([]*document, len(names))
+	errs := make([]error, len(names))
 	_ = inorder.Each(ctx, len(names), max(1, runtime.GOMAXPROCS(0)/2), func(_ context.Context, i int) error { // fails only when it is given up
 		d, text, err := convert(x, names[i])
-		if err != nil {
-			c.log.Error(err, "a package is not shown; report it with its catalog", "package", names[i], "catalog", x.Digest())
+		if d != nil {
+			d.pack = p
 		}
-		if err == nil && d != nil {
-			d.pack, docs[i] = p, d
+		switch {
+		case errors.As(err, &unreadError{}):
+			errs[i] = err
+			if d != nil {
+				d.pinned, d.partial, docs[i] = text, true, d
+			}
+		case err != nil:
+			c.log.Error(err, "a package is not shown; report it with its catalog", "package", names[i], "catalog", x.Digest())
+		case d != nil:
+			docs[i] = d
 			c.keep(d, text)
 		}
 		return nil
 	})
-	return slices.DeleteFunc(docs, func(d *document) bool { return d == nil })
+	failed := map[string]error{}
+	for i, err := range errs {
+		if err != nil {
+			failed[names[i]] = err
+		}
+	}
+	return bounded(slices.DeleteFunc(docs, func(d *document) bool { return d == nil })), failed
 }
 
 // convert makes a document, and survives what no catalog should be able to bring about: one odd package must not hide all others.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
 )
 
 // held are the digests of which texts are in the cache.
@@ -20,6 +21,14 @@ func (c *documents) heldDigests() []string {
 		}
 	}
 	return digests
+}
+
+// made are the documents of a content that can be read.
+func made(docs []*document, unread []string) []*document {
+	if len(unread) > 0 {
+		panic(fmt.Sprintf("%q cannot be read", unread))
+	}
+	return docs
 }
 
 // offersOf are the packages of a content as a catalog offers them.
@@ -35,11 +44,11 @@ func offersOf(c *documents, s source) []offer {
 // TestDocumentsAreBounded reads contents of which two fit into the cache: the texts that were not asked for the longest go, are made again
 // when they are, and what is needed for tables stays.
 func TestDocumentsAreBounded(t *testing.T) {
-	c := newDocuments(logr.Discard(), maxPacked)
+	c := newDocuments(logr.Discard(), maxPacked, clock.RealClock{})
 	var all []source
 	for _, version := range []string{"1", "2", "3"} {
 		x := testIndex(t, "a@"+version+".0.0")
-		all = append(all, source{digest: x.Digest(), index: x, docs: c.of(t.Context(), x)})
+		all = append(all, source{digest: x.Digest(), index: x, docs: made(c.of(t.Context(), x))})
 		c.limit = 2*all[0].docs[0].held.Load().bytes() + 20
 		offersOf(c, all[0])
 	}
@@ -73,8 +82,8 @@ func TestDocumentsOverTheLimit(t *testing.T) {
 		packages = append(packages, fmt.Sprintf("p%02d@1.0.0", i))
 	}
 	x := testIndex(t, packages...)
-	small, large := newDocuments(logr.Discard(), 3000), newDocuments(logr.Discard(), maxPacked)
-	some, all := source{index: x, docs: small.of(t.Context(), x)}, source{index: x, docs: large.of(t.Context(), x)}
+	small, large := newDocuments(logr.Discard(), 3000, clock.RealClock{}), newDocuments(logr.Discard(), maxPacked, clock.RealClock{})
+	some, all := source{index: x, docs: made(small.of(t.Context(), x))}, source{index: x, docs: made(large.of(t.Context(), x))}
 	held := 0
 	for i := range all.docs {
 		if some.docs[i].held.Load() != nil {
@@ -96,8 +105,8 @@ func TestDocumentsOverTheLimit(t *testing.T) {
 
 func TestDocumentsAreMadeOnce(t *testing.T) {
 	x := testIndex(t, "a@1.0.0")
-	c := newDocuments(logr.Discard(), maxPacked)
-	if first, second := c.of(t.Context(), x), c.of(t.Context(), x); len(first) != 1 || first[0] != second[0] {
+	c := newDocuments(logr.Discard(), maxPacked, clock.RealClock{})
+	if first, second := made(c.of(t.Context(), x)), made(c.of(t.Context(), x)); len(first) != 1 || first[0] != second[0] {
 		t.Errorf("got %v, then %v", first, second)
 	}
 }

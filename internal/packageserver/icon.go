@@ -3,6 +3,7 @@ package packageserver
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"mime"
 	"net/http"
 	"strconv"
@@ -58,7 +59,10 @@ func (s *iconStorage) Connect(ctx context.Context, name string, _ runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	icon, _ := manifest.FindIcon(o.source.index, name)
+	icon, _, err := manifest.FindIcon(o.source.index, name)
+	if err != nil {
+		return nil, fmt.Errorf("find the icon of package %s: %w", name, err) // which is told as an internal error
+	}
 	return iconHandler(icon), nil
 }
 

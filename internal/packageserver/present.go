@@ -38,7 +38,7 @@ type present struct {
 func newPresent(c Config) *present {
 	nothing := newSnapshot(nil, nil)
 	nothing.revision = newRevision(0, c.Clock.Now(), nothing.print)
-	return &present{cluster: c.Cluster, contents: c.Contents, docs: newDocuments(c.Log, maxPacked), clock: c.Clock, current: nothing, next: make(chan struct{})}
+	return &present{cluster: c.Cluster, contents: c.Contents, docs: newDocuments(c.Log, maxPacked, c.Clock), clock: c.Clock, current: nothing, next: make(chan struct{})}
 }
 
 // now is what is shown now.
@@ -114,8 +114,11 @@ func (p *present) look(ctx context.Context) (*snapshot, error) {
 	slices.SortFunc(sources, func(a, b source) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
+	before := p.now()
 	for i := range sources {
-		sources[i].docs = p.docs.of(ctx, sources[i].index)
+		var unread []string
+		sources[i].docs, unread = p.docs.of(ctx, sources[i].index)
+		sources[i].complete(unread, before.same(&sources[i]))
 	}
 	return newSnapshot(sources, alone), ctx.Err()
 }
@@ -155,6 +158,16 @@ func (p *present) forget(fresh *snapshot) {
 		keep--
 	}
 	p.before = slices.Delete(p.before, 0, keep)
+}
+
+// same is a catalog as it is in the snapshot, nil when it is not there. One that was deleted and made again is another.
+func (s *snapshot) same(wanted *source) *source {
+	for i := range s.sources {
+		if o := &s.sources[i]; o.Namespace == wanted.Namespace && o.Name == wanted.Name && o.UID == wanted.UID {
+			return o
+		}
+	}
+	return nil
 }
 
 // digests are the contents of a snapshot.

@@ -148,7 +148,7 @@ const (
 	retryLooks = time.Second
 )
 
-// keepUp refreshes after changes, until the context ends. It is in the background, so that no request waits for a catalog to be read.
+// keepUp refreshes after changes, and when what could not be read is to be tried again, until the context ends. It is in the background, so that no request waits for a catalog to be read.
 func (s *Server) keepUp(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -160,6 +160,7 @@ func (s *Server) keepUp(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.changed:
+		case <-s.storage.present.docs.due():
 		}
 		select {
 		case <-ctx.Done():

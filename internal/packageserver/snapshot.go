@@ -3,6 +3,7 @@ package packageserver
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
@@ -89,6 +90,17 @@ func (s *snapshot) find(namespace, global, name string) (offer, bool) {
 	return first, first.doc != nil
 }
 
+// pinned identifies the packages that are not what the content of the catalog says.
+func (s *source) pinned() []string {
+	var all []string
+	for _, d := range s.docs {
+		if d.pinned != nil {
+			all = append(all, fmt.Sprintf("%s %x", d.name, d.sum))
+		}
+	}
+	return all
+}
+
 // fingerprint identifies what is shown. It is the same in every process that shows the same.
 func (s *snapshot) fingerprint() uint64 {
 	type shown struct {
@@ -96,13 +108,14 @@ func (s *snapshot) fingerprint() uint64 {
 		Created                                          int64
 		Priority, Shown                                  int
 		Labels                                           map[string]string
+		Pinned                                           []string `json:",omitempty"`
 	}
 	h := fnv.New64a()
 	write := json.NewEncoder(h) // of plain values to a hash: neither can fail
 	for i := range s.sources {
 		o := &s.sources[i]
 		_ = write.Encode(shown{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Digest: o.digest, Display: o.Spec.DisplayName,
-			Publisher: o.Spec.Publisher, Created: o.CreationTimestamp.Unix(), Priority: o.Spec.Priority, Shown: len(o.docs), Labels: o.Labels})
+			Publisher: o.Spec.Publisher, Created: o.CreationTimestamp.Unix(), Priority: o.Spec.Priority, Shown: len(o.docs), Labels: o.Labels, Pinned: o.pinned()})
 	}
 	_ = write.Encode(slices.Sorted(maps.Keys(s.alone)))
 	return h.Sum64()

@@ -103,15 +103,7 @@ func (w *world) publish(t testing.TB, ref string, packages ...string) {
 
 func testIndex(t testing.TB, packages ...string) *catalog.Index {
 	t.Helper()
-	var b strings.Builder
-	for _, p := range packages {
-		name, version, _ := strings.Cut(p, "@")
-		fmt.Fprintf(&b, `{"schema":"olm.package","name":%q,"defaultChannel":"stable","icon":{"base64data":"PHN2Zz4=","mediatype":"image/svg+xml"}}`, name)
-		fmt.Fprintf(&b, `{"schema":"olm.channel","package":%q,"name":"stable","entries":[{"name":"%s.v%s"}]}`, name, name, version)
-		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":%q,"name":"%s.v%s","image":"quay.io/p@sha256:%064d","properties":[{"type":"olm.package","value":{"packageName":%q,"version":%q}},
-			{"type":"olm.csv.metadata","value":{"displayName":"<%s> & more","provider":{"name":"Who"},"labels":{"kind":"test"}}}]}`, name, name, version, 1, name, version, name)
-	}
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}, catalog.LoadOptions{})
+	c, err := catalog.Load(t.Context(), testCatalog(packages...), catalog.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +112,18 @@ func testIndex(t testing.TB, packages ...string) *catalog.Index {
 		t.Fatal(err)
 	}
 	return x
+}
+
+func testCatalog(packages ...string) fstest.MapFS {
+	var b strings.Builder
+	for _, p := range packages {
+		name, version, _ := strings.Cut(p, "@")
+		fmt.Fprintf(&b, `{"schema":"olm.package","name":%q,"defaultChannel":"stable","icon":{"base64data":"PHN2Zz4=","mediatype":"image/svg+xml"}}`, name)
+		fmt.Fprintf(&b, `{"schema":"olm.channel","package":%q,"name":"stable","entries":[{"name":"%s.v%s"}]}`, name, name, version)
+		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":%q,"name":"%s.v%s","image":"quay.io/p@sha256:%064d","properties":[{"type":"olm.package","value":{"packageName":%q,"version":%q}},
+			{"type":"olm.csv.metadata","value":{"displayName":"<%s> & more","provider":{"name":"Who"},"labels":{"kind":"test"}}}]}`, name, name, version, 1, name, version, name)
+	}
+	return fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}
 }
 
 // ask sends a request for a path below the API's own; headers are given as "Name: value".

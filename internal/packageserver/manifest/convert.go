@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -19,24 +20,27 @@ type Package struct {
 }
 
 // Convert describes a package of a catalog; ok is false when nothing of it can be shown. A channel whose head cannot be described is
-// left out; when that is the default channel, the first one that is left takes its place.
-func Convert(x *catalog.Index, name string) (p Package, ok bool) {
+// left out; when that is the default channel, the first one that is left takes its place. The error is that of heads which cannot be read
+// from the index: what is shown without them is not all that the catalog says.
+func Convert(x *catalog.Index, name string) (p Package, ok bool, err error) {
 	info, found := x.Package(name)
 	if !found {
-		return Package{}, false
+		return Package{}, false, nil
 	}
 	heads := map[string]*operator{}
-	channels := byName(info)
-	for _, c := range channels {
-		head, err := describe(x, info, c)
-		if err != nil {
+	for _, c := range byName(info) {
+		head, wrong := describe(x, info, c)
+		if wrong != nil {
+			if errors.As(wrong, &unread{}) {
+				err = cmp.Or(err, wrong)
+			}
 			continue
 		}
 		heads[c.Name] = head
 		p.Status.Channels = append(p.Status.Channels, channel(c, head))
 	}
 	if len(heads) == 0 {
-		return Package{}, false
+		return Package{}, false, err
 	}
 	p.Status.DefaultChannel = info.DefaultChannel
 	if heads[info.DefaultChannel] == nil {
@@ -47,21 +51,26 @@ func Convert(x *catalog.Index, name string) (p Package, ok bool) {
 	p.Status.Provider = operator.description.Provider
 	p.Status.Deprecation = deprecation(info.Deprecation)
 	p.Labels = labels(operator)
-	return p, true
+	return p, true, err
 }
 
-// shown is the channel that stands for the package, with its head: the default channel, or the first one that can be described.
-func shown(x *catalog.Index, p *catalog.PackageInfo) (*catalog.ChannelInfo, *operator) {
+// shown is the channel that stands for the package, with its head: the default channel, or the first one that can be described. It is none
+// when a head that comes before cannot be read.
+func shown(x *catalog.Index, p *catalog.PackageInfo) (*catalog.ChannelInfo, *operator, error) {
 	channels := byName(p)
 	if c, ok := p.Channel(p.DefaultChannel); ok {
 		channels = append([]*catalog.ChannelInfo{c}, channels...)
 	}
 	for _, c := range channels {
-		if o, err := describe(x, p, c); err == nil {
-			return c, o
+		o, err := describe(x, p, c)
+		if err == nil {
+			return c, o, nil
+		}
+		if errors.As(err, &unread{}) {
+			return nil, nil, err
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 func byName(p *catalog.PackageInfo) []*catalog.ChannelInfo {

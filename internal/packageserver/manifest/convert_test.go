@@ -49,9 +49,9 @@ func TestPublicPackages(t *testing.T) {
 	x := index(t, files)
 	for name := range names {
 		t.Run(name, func(t *testing.T) {
-			p, ok := Convert(x, name)
-			if !ok {
-				t.Fatal("nothing of it is shown")
+			p, ok, err := Convert(x, name)
+			if !ok || err != nil {
+				t.Fatalf("shown: %t, %v", ok, err)
 			}
 			shorten(&p)
 			data, err := json.Marshal(p)
@@ -164,7 +164,10 @@ func TestElision(t *testing.T) {
 			var s source
 			s.pkg("")
 			test.write(&s)
-			p, ok := Convert(s.index(t), "p")
+			p, ok, err := Convert(s.index(t), "p")
+			if err != nil {
+				t.Fatal(err)
+			}
 			if ok != (test.byMain != "") || p.Status.DefaultChannel != test.byMain {
 				t.Fatalf("shown: %t, the default channel is %q, want %q", ok, p.Status.DefaultChannel, test.byMain)
 			}
@@ -177,7 +180,7 @@ func TestElision(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := Convert((&source{}).index(t), "p"); ok {
+	if _, ok, _ := Convert((&source{}).index(t), "p"); ok {
 		t.Error("a package that is not there is shown")
 	}
 }
@@ -191,7 +194,7 @@ func TestEntries(t *testing.T) {
 	s.bundle("1.10.0", metadataProperty(`"displayName":"P"`))
 	s.WriteString(`{"schema":"olm.deprecations","package":"p","entries":[{"reference":{"schema":"olm.bundle","name":"p.v1.9.0"},"message":"old bundle"},` +
 		`{"reference":{"schema":"olm.channel","name":"stable"},"message":"old channel"},{"reference":{"schema":"olm.package"},"message":"old package"}]}`)
-	p, _ := Convert(s.index(t), "p")
+	p, _, _ := Convert(s.index(t), "p")
 	got, err := json.Marshal(map[string]any{"package": p.Status.Deprecation, "channel": p.Status.Channels[0].Deprecation, "entries": p.Status.Channels[0].Entries,
 		"images": p.Status.Channels[0].CurrentCSVDesc.RelatedImages})
 	if err != nil {
@@ -221,7 +224,7 @@ func TestLabels(t *testing.T) {
 			s.pkg("")
 			s.channel("stable", `{"name":"p.v1.0.0"}`)
 			s.bundle("1.0.0", metadataProperty(`"provider":{"name":"Who","url":"https://who"},"labels":`+test.labels))
-			p, _ := Convert(s.index(t), "p")
+			p, _, _ := Convert(s.index(t), "p")
 			if diff := cmp.Diff(test.want, p.Labels); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -252,16 +255,16 @@ func TestFindIcon(t *testing.T) {
 			s.pkg(test.pkg)
 			s.channel("stable", `{"name":"p.v1.0.0"}`)
 			s.bundle("1.0.0", test.bundle)
-			icon, found := FindIcon(s.index(t), "p")
-			if !found {
-				t.Fatal("the package is not found")
+			icon, found, err := FindIcon(s.index(t), "p")
+			if !found || err != nil {
+				t.Fatalf("found: %t, %v", found, err)
 			}
 			if diff := cmp.Diff(test.want, icon); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-	if _, found := FindIcon((&source{}).index(t), "p"); found {
+	if _, found, _ := FindIcon((&source{}).index(t), "p"); found {
 		t.Error("a package that is not there is found")
 	}
 }

@@ -22,6 +22,12 @@ type operator struct {
 	description packagesv1.CSVDescription // without icons
 }
 
+// unread is the error of what the index says it has and cannot give: it may be able to later.
+type unread struct{ error }
+
+// Unwrap returns the cause.
+func (u unread) Unwrap() error { return u.error }
+
 // errNothingSaid is the error of a bundle that only its image describes.
 var errNothingSaid = errors.New("the catalog holds no description of it")
 
@@ -48,7 +54,7 @@ func describe(x *catalog.Index, p *catalog.PackageInfo, c *catalog.ChannelInfo) 
 func read(x *catalog.Index, b *catalog.BundleInfo) (*operator, error) {
 	manifests, err := x.Manifests(b)
 	if err != nil {
-		return nil, err
+		return nil, unread{err}
 	}
 	for _, m := range manifests {
 		if o, err := fromCSV(m); o != nil || err != nil {
@@ -57,7 +63,7 @@ func read(x *catalog.Index, b *catalog.BundleInfo) (*operator, error) {
 	}
 	metadata, err := x.CSVMetadata(b)
 	if err != nil {
-		return nil, err
+		return nil, unread{err}
 	}
 	if metadata == nil {
 		return nil, errNothingSaid
