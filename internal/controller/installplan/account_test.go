@@ -19,7 +19,7 @@ func (b behind) List(ctx context.Context, list client.ObjectList, opts ...client
 	err := b.Client.List(ctx, list, opts...)
 	if groups, ok := list.(*operatorsv1.OperatorGroupList); ok {
 		for i := range groups.Items {
-			groups.Items[i].Spec.ServiceAccountName = ""
+			groups.Items[i].Spec.ServiceAccountName, groups.Items[i].ResourceVersion = "", "1"
 		}
 	}
 	return err
@@ -42,6 +42,45 @@ func TestNewServiceAccountLimitsAtOnce(t *testing.T) {
 	if w.get(t, &corev1.Service{}, "ns", "web") {
 		t.Error("the Service was made")
 	}
+}
+
+// counting counts the lists of OperatorGroups that the API server is asked for.
+type counting struct {
+	client.Reader
+	lists int
+}
+
+func (r *counting) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if _, ok := list.(*operatorsv1.OperatorGroupList); ok {
+		r.lists++
+	}
+	return r.Reader.List(ctx, list, opts...)
+}
+
+// TestGroupsAreConfirmedOnce: the API server is asked again only when the cache shows another group than it did.
+func TestGroupsAreConfirmedOnce(t *testing.T) {
+	w := newWorld(t, wholePlan(t), pullSecret())
+	live := &counting{Reader: w.WithWatch}
+	w.controller.live = live
+	look := func(want int) {
+		t.Helper()
+		for range 3 {
+			if _, err := w.controller.groups(t.Context(), w.plan(t, "plan")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if live.lists != want {
+			t.Errorf("the API server was asked %d times, want %d", live.lists, want)
+		}
+	}
+	look(1)
+	group := &operatorsv1.OperatorGroup{}
+	w.get(t, group, "ns", "group")
+	group.Spec.ServiceAccountName = "limited"
+	if err := w.Update(t.Context(), group); err != nil {
+		t.Fatal(err)
+	}
+	look(2)
 }
 
 // TestAccountIsOfTheNamespace has a status that names the account of another namespace.

@@ -23,6 +23,7 @@ type remembered struct {
 	written      string    // the resource version that our last status was written over
 	failingSince time.Time // when the current series of failures began; zero is none
 	crds         crdChecks
+	groups       string           // the OperatorGroups of the namespace, as the API server had them when it was asked last
 	obstacles    []obstacle       // that a failed plan met
 	failed       time.Time        // when it failed on them
 	warnings     map[int][]string // of steps, not told yet
@@ -119,6 +120,20 @@ func (m *memory) isBehind(plan *v1alpha1.InstallPlan) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return plan.ResourceVersion != "" && m.of(client.ObjectKeyFromObject(plan)).written == plan.ResourceVersion
+}
+
+// knows tells whether the API server has confirmed, for this plan, what a cache says of the OperatorGroups of the namespace.
+func (m *memory) knows(key types.NamespacedName, groups string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.of(key).groups == groups
+}
+
+// confirmed notes what the API server says of them.
+func (m *memory) confirmed(key types.NamespacedName, groups string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(key).groups = groups
 }
 
 // failingSince returns when the series of failures began that a pass belongs to. What a plan is

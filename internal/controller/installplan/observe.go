@@ -3,6 +3,8 @@ package installplan
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -24,25 +26,46 @@ type observation struct {
 }
 
 // observe reads what is to be known. What limits a plan is read from the API server before anything is done: a cache may not have heard
-// of the service account yet.
+// of the service account yet. Once the two agree, the cache will do: what changes later could have changed during the pass as well.
 func (c *Controller) observe(ctx context.Context, plan *v1alpha1.InstallPlan) (observation, error) {
 	seen := observation{nudged: c.memory.nudged(client.ObjectKeyFromObject(plan))}
 	if !unfinished(plan) && !seen.nudged {
 		return seen, nil
 	}
-	var reader client.Reader = c.client
-	if isApproved(plan) || plan.Status.StartTime != nil {
-		reader = c.live
+	groups, err := c.groups(ctx, plan)
+	if err != nil {
+		return observation{}, err
 	}
-	var groups operatorsv1.OperatorGroupList
-	if err := reader.List(ctx, &groups, client.InNamespace(plan.Namespace)); err != nil {
-		return observation{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", plan.Namespace, err)
-	}
-	seen.account, seen.problem = accountOf(groups.Items)
+	seen.account, seen.problem = accountOf(groups)
 	if seen.problem == "" {
-		seen.group = &groups.Items[0]
+		seen.group = &groups[0]
 	}
 	return seen, nil
+}
+
+// groups lists the OperatorGroups of the namespace of a plan.
+func (c *Controller) groups(ctx context.Context, plan *v1alpha1.InstallPlan) ([]operatorsv1.OperatorGroup, error) {
+	key := client.ObjectKeyFromObject(plan)
+	var list operatorsv1.OperatorGroupList
+	err := c.client.List(ctx, &list, client.InNamespace(plan.Namespace))
+	if err == nil && (isApproved(plan) || plan.Status.StartTime != nil) && !c.memory.knows(key, versions(list.Items)) {
+		err = c.live.List(ctx, &list, client.InNamespace(plan.Namespace))
+		c.memory.confirmed(key, versions(list.Items))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", plan.Namespace, err)
+	}
+	return list.Items, nil
+}
+
+// versions tells lists of groups apart. It is never empty.
+func versions(groups []operatorsv1.OperatorGroup) string {
+	all := []string{fmt.Sprint(len(groups))}
+	for i := range groups {
+		all = append(all, fmt.Sprintf("%s@%s", groups[i].UID, groups[i].ResourceVersion))
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 // accountOf returns the service account of the OperatorGroup of a namespace, or says why there is no knowing it.
