@@ -14,8 +14,8 @@ import (
 // TestAnOperatorThatIsBeingInstalledIsCopiedOnce: when it has come to rest, however that ends.
 func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
 	for phase, want := range map[v1alpha1.ClusterServiceVersionPhase]time.Duration{
-		v1alpha1.CSVPhasePending: 2 * time.Second, v1alpha1.CSVPhaseInstallReady: 2 * time.Second,
-		v1alpha1.CSVPhaseInstalling: 2 * time.Second, v1alpha1.CSVPhaseReplacing: 2 * time.Second,
+		v1alpha1.CSVPhasePending: pause - time.Second, v1alpha1.CSVPhaseInstallReady: pause - time.Second,
+		v1alpha1.CSVPhaseInstalling: pause - time.Second, v1alpha1.CSVPhaseReplacing: pause - time.Second,
 		v1alpha1.CSVPhaseSucceeded: 0, v1alpha1.CSVPhaseFailed: 0,
 	} {
 		t.Run(string(phase), func(t *testing.T) {

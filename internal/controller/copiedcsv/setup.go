@@ -25,7 +25,7 @@ const (
 	// settling is how long after a change of its source a copy is looked at, so that a few changes are one write.
 	settling = time.Second
 	// pause is how long the status of an operator that is being installed has to stay as it is before it is copied.
-	pause = 3 * time.Second
+	pause = 10 * time.Second
 )
 
 // defaultWorkers is how many copies are written at a time.

@@ -14,7 +14,7 @@ import (
 const (
 	// pause is how long an operator that is being installed has to be quiet before it is looked at. Labels that are set meanwhile would
 	// meet the writes of those who install it, which then have to do their work again.
-	pause = 3 * time.Second
+	pause = 10 * time.Second
 	// patience is how long a plan is waited for in all, whatever becomes of it.
 	patience = 30 * time.Second
 )

@@ -33,9 +33,9 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 		objects []client.Object
 		want    time.Duration
 	}{
-		"a new Subscription":               {[]client.Object{fresh}, 2 * time.Second},
+		"a new Subscription":               {[]client.Object{fresh}, pause - time.Second},
 		"a Subscription that waits":        {[]client.Object{old}, 0},
-		"an operator that is installed":    {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseInstalling, time.Second)}, 2 * time.Second},
+		"an operator that is installed":    {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseInstalling, time.Second)}, pause - time.Second},
 		"an operator that waits":           {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhasePending, time.Minute)}, 0},
 		"an operator that runs":            {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseSucceeded, 0)}, 0},
 		"an operator that failed":          {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseFailed, 0)}, 0},
