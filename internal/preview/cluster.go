@@ -31,7 +31,7 @@ type Cluster struct {
 
 // Question is what the controllers would decide on now in a namespace of the cluster.
 func (c Cluster) Question(ctx context.Context, namespace, global string) (*Question, error) {
-	q := &Question{Namespace: namespace, GlobalNamespace: global, Secrets: c.Reader}
+	q := &Question{Namespace: namespace, GlobalNamespace: global, Complete: true, Secrets: c.Reader}
 	var err error
 	if q.Kubernetes, err = c.Kubernetes(); err != nil {
 		return nil, err

@@ -21,6 +21,8 @@ type Question struct {
 	Kubernetes semver.Version
 	// Objects are those of the cluster, or of files.
 	Objects Objects
+	// Complete tells that the objects are all that the namespace has.
+	Complete bool
 	// Secrets reads the pull secrets of CatalogSources; nil leaves them out.
 	Secrets client.Reader
 	// Catalogs, Installed and Wishes are added. A catalog takes the place of the CatalogSource of its name.
@@ -42,6 +44,7 @@ type Preview struct {
 	// extensions are what the ClusterExtensions resolve to, in the order of their names.
 	extensions []*ExtensionResolution
 	again      []string
+	complete   bool
 }
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
@@ -61,7 +64,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := q.add(n); err != nil {
 		return nil, err
 	}
-	p := &Preview{observed: n, again: q.Again}
+	p := &Preview{observed: n, again: q.Again, complete: q.Complete}
 	p.input, p.idle = n.Input()
 	if p.result, err = plan.Namespace(ctx, p.input); err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ type Resolution struct {
 	Notes []string `json:"notes,omitempty"`
 	// LeftAlone are Subscriptions that nothing is decided for.
 	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`
+	// Misfits are operators to install that the OperatorGroup does not fit.
+	Misfits []Misfit `json:"misfits,omitempty"`
 	// Extensions are what the ClusterExtensions resolve to; Install, Conflict, More and Held tell of them too.
 	Extensions []*ExtensionResolution `json:"extensions,omitempty"`
 	// Catalogs are those in view of the namespace.
@@ -43,7 +45,7 @@ type CatalogState struct {
 
 // Resolution is the decision.
 func (p *Preview) Resolution() Resolution {
-	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
+	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Misfits: p.misfits(), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
 	r.Notes = p.observed.Misread()
 	r.Held = append(r.Held, p.waiting()...)
 	r.heldHere = r.Held
@@ -76,8 +78,8 @@ func (p *Preview) leftAlone() []LeftAlone {
 	return all
 }
 
-// Solved tells whether there is an answer for every Subscription.
-func (r *Resolution) Solved() bool { return r.Conflict == nil }
+// Solved tells whether there is an answer for every Subscription, and nothing keeps it from being carried out.
+func (r *Resolution) Solved() bool { return r.Conflict == nil && len(r.Misfits) == 0 }
 
 // Write prints the decision for people.
 func (r *Resolution) Write(w io.Writer) error {
@@ -115,6 +117,7 @@ func (r *Resolution) writeNamespace(b *page) {
 			b.printf("\ncatalog %s cannot be read:\n%s", c.Name, indented(c.Problem))
 		}
 	}
+	writeMisfits(b, r.Misfits)
 	writeLeftAlone(b, r.LeftAlone)
 	writeHeld(b, r.heldHere)
 	for _, g := range r.groups {

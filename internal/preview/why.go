@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +34,8 @@ type Why struct {
 	Because []plan.Because `json:"because"`
 	// Held is what was wanted more.
 	Held []plan.Held `json:"held,omitempty"`
+	// Misfit is why it would not be installed although it is chosen.
+	Misfit *Misfit `json:"misfit,omitempty"`
 	// Conflict is why there is no answer for the Subscription that it stands for.
 	Conflict *plan.Conflict `json:"conflict,omitempty"`
 
@@ -48,7 +51,7 @@ func (p *Preview) Why(name string) Why {
 	for i := range p.result.Groups {
 		p.look(&p.result.Groups[i], &w)
 	}
-	w.Because = p.result.Why(w.Operator)
+	w.Because, w.Misfit = p.result.Why(w.Operator), p.misfit(cmp.Or(w.ReplacedBy, w.Operator))
 	if w.State == StateAbsent {
 		if e := p.whyExtension(name); e != nil {
 			return *e

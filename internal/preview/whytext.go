@@ -33,6 +33,9 @@ func (w *Why) Write(out io.Writer) error {
 			b.printf("  rule       %s\n", w.Because[0].Rule)
 		}
 	}
+	if w.Misfit != nil {
+		writeMisfits(&b, []Misfit{*w.Misfit})
+	}
 	writeHeld(&b, w.Held)
 	if w.Conflict != nil {
 		b.printf("\nthere is no answer for its %s:\n%s", w.asker(), indented(cmp.Or(w.told, w.Conflict.Error())))

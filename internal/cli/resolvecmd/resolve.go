@@ -34,7 +34,8 @@ ClusterExtensions, of the cluster or in files, are resolved too, with the Cluste
 --extension asks about one of them alone, in short. Where there is a ClusterExtension for that package, that is meant: what is installed
 and what the flags do not say is as it says. Otherwise it is a new one.
 
-Exit code 0: there is a solution. 3: there is none for at least one Subscription or extension; it is said why, and what to do.
+Exit code 0: there is a solution. 3: there is none for at least one Subscription or extension, or the OperatorGroup does not fit an
+operator to install; it is said why, and what to do.
 1: something that was named cannot be read. 2: wrong usage.`,
 		Example: `  # What would the manager do in this namespace now? And with one more Subscription?
   fairlead resolve -n operators

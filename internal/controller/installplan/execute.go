@@ -26,6 +26,7 @@ type execution struct {
 
 	steps    []*stepRun
 	err      error                                      // what kept the pass from doing anything
+	held     string                                     // which group the operators of the plan wait for
 	incoming map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
 
 	crds       map[string]*crdStep // what was found out about the CRDs that exist, by name
@@ -48,12 +49,15 @@ func finished(s v1alpha1.StepStatus) bool {
 	return s == v1alpha1.StepStatusCreated || s == v1alpha1.StepStatusPresent || s == v1alpha1.StepStatusNotCreated
 }
 
-// execute makes one pass: everything that can be done at once is done.
-func (c *Controller) execute(ctx context.Context, plan *v1alpha1.InstallPlan, seen observation) outcome {
-	x := &execution{
+func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
+	return &execution{
 		claimant: claimant{live: c.live}, cached: c.client, plan: plan, secrets: c.OperatorNamespace, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
 		incoming: map[string]*v1alpha1.ClusterServiceVersion{},
 	}
+}
+
+// execute makes one pass: everything that can be done at once is done.
+func (x *execution) execute(ctx context.Context, c *Controller, seen observation) outcome {
 	if x.prepare(ctx) {
 		x.apply(ctx, c, seen)
 	}

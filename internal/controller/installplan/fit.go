@@ -3,7 +3,10 @@ package installplan
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -19,7 +22,7 @@ const misfitPrefix = "not worth approving as it is: "
 // tellMisfits says in a plan that waits for approval what is in its way: operators that could not run in the targets of the group, with the
 // group that would do, and CRDs that belong to others. What cannot be read yet is told of when the plan is carried out.
 func (c *Controller) tellMisfits(ctx context.Context, plan *v1alpha1.InstallPlan, group *operatorsv1.OperatorGroup, next *planStatus) {
-	x := c.reading(plan)
+	x := c.newExecution(plan)
 	misfits, read := x.misfits(ctx, group)
 	refused, err := x.refusedCRDs(ctx, c)
 	misfits = append(misfits, refused...)
@@ -33,29 +36,48 @@ func (c *Controller) tellMisfits(ctx context.Context, plan *v1alpha1.InstallPlan
 	}
 }
 
-// reading is an execution that is only there to read the manifests of a plan.
-func (c *Controller) reading(plan *v1alpha1.InstallPlan) *execution {
-	x := &execution{claimant: claimant{live: c.live}, cached: c.client, plan: plan, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
-		incoming: map[string]*v1alpha1.ClusterServiceVersion{}}
-	for _, step := range plan.Status.Plan {
-		x.steps = append(x.steps, &stepRun{step: step, due: !finished(step.Status)})
+// holds tells whether the plan has to wait for another OperatorGroup, and notes which. An operator that a pass has made already holds nothing:
+// its ClusterServiceVersion says what is the matter, as it does of operators that no group fits.
+func (x *execution) holds(ctx context.Context, group *operatorsv1.OperatorGroup) bool {
+	if group == nil {
+		return false
 	}
-	return x
+	misfits, _ := x.misfits(ctx, group) // what cannot be read stops the pass anyway
+	hopeless := func(csv *v1alpha1.ClusterServiceVersion) bool {
+		modes, err := tenancy.Modes(csv)
+		return err != nil || !slices.Contains(slices.Collect(maps.Values(modes)), true)
+	}
+	if len(misfits) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(x.incoming)), hopeless) {
+		x.held = "waiting for an OperatorGroup that fits: " + strings.Join(misfits, "; ")
+	}
+	return x.held != ""
+}
+
+// held is the status of a plan that waits for another OperatorGroup. When nothing of it has been done it has not begun.
+func held(old *planStatus, next planStatus, message string, now time.Time) planStatus {
+	next.Message, next.StartTime, next.Conditions = message, old.StartTime, slices.Clone(old.Conditions)
+	setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, message), now)
+	return next
+}
+
+// isHeld tells whether a plan has waited for its OperatorGroup to be in order so far, and nothing of it has been done.
+func isHeld(s *planStatus) bool {
+	return s.StartTime == nil && s.GetCondition(v1alpha1.InstallPlanInstalled).Reason == v1alpha1.InstallPlanReasonInstallCheckFailed
 }
 
 // misfits are the operators of a plan that could not run in the targets of a group, and which group would do; false when one of them could
 // not be read.
 func (x *execution) misfits(ctx context.Context, group *operatorsv1.OperatorGroup) (misfits []string, read bool) {
 	read = true
-	for _, s := range x.steps {
-		if s.step.Resource.Kind != v1alpha1.ClusterServiceVersionKind {
+	for _, step := range x.plan.Status.Plan {
+		if step.Resource.Kind != v1alpha1.ClusterServiceVersionKind || finished(step.Status) {
 			continue
 		}
-		if x.read(ctx, s) != nil {
+		if x.read(ctx, &stepRun{step: step}) != nil {
 			read = false
 			continue
 		}
-		csv := x.incoming[s.step.Resource.Name]
+		csv := x.incoming[step.Resource.Name]
 		if missing := tenancy.Supports(csv, group); missing != nil {
 			misfits = append(misfits, fmt.Sprintf("ClusterServiceVersion %s: %v; %s", csv.Name, missing, tenancy.Advice(csv, group.Namespace, group.Name)))
 		}
@@ -65,11 +87,12 @@ func (x *execution) misfits(ctx context.Context, group *operatorsv1.OperatorGrou
 
 // refusedCRDs are the reasons not to replace CRDs of a plan that can be told without a look at their objects.
 func (x *execution) refusedCRDs(ctx context.Context, c *Controller) ([]string, error) {
-	for _, s := range x.steps {
-		if s.step.Resource.Kind == crdKind && s.due {
+	for _, step := range x.plan.Status.Plan {
+		if s := (&stepRun{step: step, due: true}); step.Resource.Kind == crdKind && !finished(step.Status) {
 			if err := x.read(ctx, s); err != nil {
 				return nil, err
 			}
+			x.steps = append(x.steps, s)
 		}
 	}
 	if len(x.existingCRDs(ctx)) == 0 {

@@ -85,3 +85,51 @@ func TestMisfitsStayWhileNothingIsKnown(t *testing.T) {
 		t.Errorf("message %q though the operator fits", p.Status.Message)
 	}
 }
+
+// TestMisfitsHoldAutomaticPlans: nothing is written of an operator that could not run in the targets of the group. The plan says which group
+// would do, is not tried in vain meanwhile, never fails for it, and goes on once the group fits.
+func TestMisfitsHoldAutomaticPlans(t *testing.T) {
+	own := strings.Replace(csvYAML, "type: AllNamespaces", "type: OwnNamespace", 1)
+	w := newWorld(t, newPlan(step(t, own), step(t, crdYAML), step(t, accountYAML)))
+	p := w.settle(t, 24*time.Hour)
+	const words = `waiting for an OperatorGroup that fits: ClusterServiceVersion op.v1: AllNamespaces InstallModeType not supported, cannot configure to watch all namespaces; ` +
+		`the operator supports OwnNamespace: apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"group","namespace":"ns"},"spec":{"targetNamespaces":["ns"]}}`
+	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || p.Status.Message != words {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+	if c, some := v1alpha1.NewInstallPlanCondition(&p.Status); !some || c.Message != words || c.Type != v1alpha1.SubscriptionInstallPlanPending {
+		t.Errorf("a Subscription would say %+v", c)
+	}
+	for _, write := range w.taken() {
+		if write != "status of plan" {
+			t.Errorf("written: %s", write)
+		}
+	}
+	w.clock.SetTime(w.clock.Now().Add(time.Hour))
+	if result, err := w.reconcile(t); err != nil || result.RequeueAfter > 0 || len(w.taken()) > 0 {
+		t.Errorf("again after %s (%v), or written again", result.RequeueAfter, err)
+	}
+	group := &operatorsv1.OperatorGroup{}
+	w.get(t, group, "ns", "group")
+	group.Status.Namespaces = []string{"ns"}
+	if err := w.Update(t.Context(), group); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.controller.inNamespace(t.Context(), group); len(got) != 1 {
+		t.Errorf("the group wakes %v", got)
+	}
+	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Message != "" || p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Status != "True" {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+}
+
+// TestAnOperatorThatIsThereHoldsNothing: what became of a group after the operator was made is for its ClusterServiceVersion to say.
+func TestAnOperatorThatIsThereHoldsNothing(t *testing.T) {
+	own := strings.Replace(csvYAML, "type: AllNamespaces", "type: OwnNamespace", 1)
+	plan := newPlan(step(t, own), step(t, accountYAML))
+	plan.Status.Plan[0].Status = v1alpha1.StepStatusCreated
+	w := newWorld(t, csv("ns", "op.v1", "", "widgets.example.com"), plan)
+	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+}

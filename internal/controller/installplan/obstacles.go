@@ -17,9 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// RetryAnnotation on a plan that failed says what has changed of what it failed on: another plan for the same has better prospects now.
-const RetryAnnotation = "operators.fairlead.dev/retry"
-
 const (
 	// obstaclePause is how often the objects are looked at that a plan failed on, and obstacleTime for how long: by then another plan
 	// has been made for the same content, and has taken over.
@@ -57,7 +54,7 @@ func (s *stepRun) meet(r apply.ObjectResult) {
 func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(plan)
 	known, since := c.memory.obstacles(key)
-	if len(known) == 0 || plan.IsHandWritten() || plan.Annotations[RetryAnnotation] != "" || c.Clock.Since(since) > obstacleTime {
+	if len(known) == 0 || plan.IsHandWritten() || plan.Annotations[v1alpha1.RetryAnnotation] != "" || c.Clock.Since(since) > obstacleTime {
 		c.memory.met(key, nil, time.Time{})
 		return ctrl.Result{}, nil
 	}
@@ -106,7 +103,7 @@ func (c *Controller) isOutOfTheWay(ctx context.Context, namespace string, all op
 func (c *Controller) askAgain(ctx context.Context, plan *v1alpha1.InstallPlan, why string) error {
 	before := plan.DeepCopy()
 	after := plan.DeepCopy()
-	after.SetAnnotations(withEntry(after.GetAnnotations(), RetryAnnotation, why))
+	after.SetAnnotations(withEntry(after.GetAnnotations(), v1alpha1.RetryAnnotation, why))
 	if err := c.client.Patch(ctx, after, client.MergeFrom(before), client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("annotate InstallPlan %s/%s, because %s: %w", plan.Namespace, plan.Name, why, err)
 	}

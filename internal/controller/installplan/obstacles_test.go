@@ -24,7 +24,7 @@ func failedOn(t *testing.T, service *corev1.Service, fault func(string, bool) er
 	service.Namespace, service.Name = "ns", "web"
 	w := newWorld(t, append(others, plan, service)...)
 	w.fault = fault
-	if p := w.settle(t, 10*time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || p.Annotations[RetryAnnotation] != "" {
+	if p := w.settle(t, 10*time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || p.Annotations[v1alpha1.RetryAnnotation] != "" {
 		t.Fatalf("%s %v: %s", p.Status.Phase, p.Annotations, p.Status.Message)
 	}
 	w.fault = nil
@@ -101,7 +101,7 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 				}
 			}
 			p := w.settle(t, 5*time.Minute)
-			if got := p.Annotations[RetryAnnotation]; got != tc.again {
+			if got := p.Annotations[v1alpha1.RetryAnnotation]; got != tc.again {
 				t.Errorf("annotation %q, want %q", got, tc.again)
 			}
 			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {

@@ -105,11 +105,12 @@ func failedAt(p *v1alpha1.InstallPlan) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// underWay tells whether a plan is being carried out, or will be at once: it has its steps, and is approved.
+// underWay tells whether a plan is being carried out, or will be at once: it has its steps, and is approved. One that waits for an
+// OperatorGroup that fits has not begun, and says so before it does.
 func underWay(p *v1alpha1.InstallPlan) bool {
 	switch p.Status.Phase {
 	case v1alpha1.InstallPlanPhaseInstalling:
-		return true
+		return p.Status.StartTime != nil || p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Reason != v1alpha1.InstallPlanReasonInstallCheckFailed
 	case v1alpha1.InstallPlanPhaseRequiresApproval:
 		return p.Spec.Approved
 	}

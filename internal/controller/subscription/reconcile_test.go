@@ -222,6 +222,43 @@ func TestUnapprovedPlanIsSuperseded(t *testing.T) {
 	}
 }
 
+// TestAPlanThatWaitsForAGroupIsSuperseded: it may wait for ever, and says that it begins before it does; then it is under way.
+func TestAPlanThatWaitsForAGroupIsSuperseded(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	held := func(p *v1alpha1.InstallPlan) {
+		t.Helper()
+		p.Status.Message = "waiting for an OperatorGroup that fits: ..."
+		p.Status.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, p.Status.Message), metav1.Now())
+		if err := w.client.Status().Update(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := w.onlyPlan()
+	held(first)
+	w.mustReconcile()
+	if again := w.onlyPlan(); again.Name != first.Name {
+		t.Errorf("plan %s in the place of %s, though nothing else is wanted", again.Name, first.Name)
+	}
+	if m := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionInstallPlanPending).Message; m != first.Status.Message {
+		t.Errorf("the Subscription says %q", m)
+	}
+	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0"))
+	w.mustReconcile()
+	second := w.onlyPlan()
+	if second.Name == first.Name || !slices.Contains(second.Spec.ClusterServiceVersionNames, "a.v1.1.0") {
+		t.Errorf("after a newer version appeared the plan is %s for %v", second.Name, second.Spec.ClusterServiceVersionNames)
+	}
+	second.Status.StartTime = new(metav1.Now())
+	held(second)
+	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "1.2.0"))
+	w.mustReconcile()
+	if after := w.onlyPlan(); after.Name != second.Name {
+		t.Error("a plan that has begun was superseded")
+	}
+}
+
 func TestFailedPlanIsRepeatedOnlyForOtherContent(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))

@@ -1,0 +1,139 @@
+package preview
+
+import (
+	"encoding/json"
+	"fmt"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/tenancy"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// Misfit is an operator that would be chosen, and then wait for an OperatorGroup that fits.
+type Misfit struct {
+	Operator string `json:"operator"`
+	// Reason is what is wrong with the OperatorGroups of the namespace.
+	Reason string `json:"reason"`
+	// Advice is the OperatorGroup that would do.
+	Advice string `json:"advice"`
+}
+
+// misfits are the chosen operators that could not run in the targets of the OperatorGroup. Where the catalog does not say which install modes
+// an operator supports, or the question not which groups there are, nothing is said.
+func (p *Preview) misfits() []Misfit {
+	var all []Misfit
+	for i := range p.result.Groups {
+		for _, c := range p.result.Groups[i].Choices {
+			csv := p.modesOf(c)
+			if csv == nil {
+				continue
+			}
+			if reason, advice := p.unfit(csv); reason != "" {
+				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Advice: advice})
+			}
+		}
+	}
+	return all
+}
+
+// misfit is what the OperatorGroup has against one operator; nil is nothing.
+func (p *Preview) misfit(operator string) *Misfit {
+	for _, m := range p.misfits() {
+		if m.Operator == operator {
+			return &m
+		}
+	}
+	return nil
+}
+
+// unfit says why an operator could not run, and which OperatorGroup would do; empty when it could, or when that is not known.
+func (p *Preview) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice string) {
+	groups := p.observed.Groups
+	switch {
+	case len(groups) == 0 && p.complete:
+		return fmt.Sprintf("namespace %s has no OperatorGroup", p.observed.Name), tenancy.Advice(csv, p.observed.Name, "operators")
+	case len(groups) > 1:
+		return fmt.Sprintf("namespace %s has %d OperatorGroups", p.observed.Name, len(groups)), "delete all but one"
+	case len(groups) == 0:
+		return "", ""
+	}
+	group := groups[0].DeepCopy()
+	group.Namespace = p.observed.Name
+	if group.Status.Namespaces = targetsOf(group); group.Status.Namespaces == nil {
+		return "", ""
+	}
+	if missing := tenancy.Supports(csv, group); missing != nil {
+		return fmt.Sprintf("OperatorGroup %s: %v", group.Name, missing), tenancy.Advice(csv, group.Namespace, group.Name)
+	}
+	return "", ""
+}
+
+// targetsOf are the target namespaces of a group. In files there may be no status: then the spec says it, unless it selects by label.
+func targetsOf(group *operatorsv1.OperatorGroup) []string {
+	selector := group.Spec.Selector
+	switch {
+	case len(group.Status.Namespaces) > 0:
+		return group.Status.Namespaces
+	case len(group.Spec.TargetNamespaces) > 0:
+		return group.Spec.TargetNamespaces
+	case group.Status.LastUpdated != nil || meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid"):
+		return nil // it selects none now
+	case selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0:
+		return []string{""}
+	}
+	return nil
+}
+
+// modesOf is a ClusterServiceVersion with the install modes of a choice; nil where the catalog does not say which.
+func (p *Preview) modesOf(c plan.Choice) *v1alpha1.ClusterServiceVersion {
+	source := p.observed.Source(c.Catalog)
+	if source == nil || !source.Healthy() {
+		return nil
+	}
+	modes := installModes(source.Served.Index, c.Bundle)
+	if modes == nil {
+		return nil
+	}
+	csv := &v1alpha1.ClusterServiceVersion{}
+	csv.Name, csv.Spec.InstallModes = c.Bundle.Name, modes
+	return csv
+}
+
+// installModes are those that a catalog tells of a bundle: in the metadata of its ClusterServiceVersion, or in that itself.
+func installModes(x *catalog.Index, b *catalog.BundleInfo) []v1alpha1.InstallMode {
+	type modes struct {
+		Kind         string                 `json:"kind"`
+		InstallModes []v1alpha1.InstallMode `json:"installModes"`
+		Spec         struct {
+			InstallModes []v1alpha1.InstallMode `json:"installModes"`
+		} `json:"spec"`
+	}
+	var said modes
+	if text, err := x.CSVMetadata(b); err == nil && text != nil && json.Unmarshal(text, &said) == nil && said.InstallModes != nil {
+		return said.InstallModes
+	}
+	manifests, err := x.Manifests(b)
+	if err != nil {
+		return nil
+	}
+	for _, text := range manifests {
+		said = modes{}
+		if json.Unmarshal(text, &said) == nil && said.Kind == v1alpha1.ClusterServiceVersionKind {
+			return said.Spec.InstallModes
+		}
+	}
+	return nil
+}
+
+// writeMisfits prints what the OperatorGroup does not fit, and the one that would.
+func writeMisfits(b *page, all []Misfit) {
+	for _, m := range all {
+		b.printf("\n%s would wait for an OperatorGroup that fits:\n", m.Operator)
+		b.put(indented(tidy(m.Reason)))
+		b.put(indented(tidy(m.Advice)))
+	}
+}
