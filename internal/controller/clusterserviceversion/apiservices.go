@@ -134,7 +134,14 @@ func (f *facts) apiServicesBroken(ctx context.Context) (finding, error) {
 
 // apiServicesUnready looks for owned APIs that the cluster does not reach or serve yet.
 func (f *facts) apiServicesUnready(ctx context.Context) (finding, error) {
+	wanted, err := f.compute(ctx)
+	if err != nil {
+		return seenNot, err
+	}
 	for _, description := range f.csv.OwnedAPIServices() {
+		if wait := wanted.later[description.APIServiceName()]; wait != "" {
+			return seen(wait), nil
+		}
 		live, err := f.readAPIService(ctx, description.APIServiceName())
 		if err != nil {
 			return seenNot, err

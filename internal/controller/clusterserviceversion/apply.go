@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -19,6 +20,12 @@ func applyAs(ctx context.Context, as client.Client, wanted client.Object, option
 		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
 	}
 	delete(content, "status")
+	if _, ok := wanted.(*apiregistrationv1.APIService); ok {
+		// One that is taken over may have said that certificates are not looked at, which goes with no authority.
+		if err := unstructured.SetNestedField(content, false, "spec", "insecureSkipTLSVerify"); err != nil {
+			return nil, fmt.Errorf("apply APIService %s: %w", wanted.GetName(), err)
+		}
+	}
 	request := &unstructured.Unstructured{Object: withoutNulls(content)}
 	options = append(options, fieldManager, client.ForceOwnership)
 	if err := as.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...); err != nil {

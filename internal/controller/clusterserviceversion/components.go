@@ -21,6 +21,8 @@ type components struct {
 	serving     []client.Object
 	deployments []*appsv1.Deployment
 	apiServices []client.Object
+	// later are the names of APIServices that still lead to the server of another version, with what is waited for.
+	later map[string]string
 	// surplus gave the operator its permissions before; old is what the install itself wanted before.
 	surplus, old []client.Object
 }
@@ -60,7 +62,9 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 	if out.serving, err = f.servingObjects(ctx); err != nil {
 		return nil, err
 	}
-	out.apiServices = apiServices(f.csv, config, certificates)
+	if out.apiServices, out.later, err = f.handOver(ctx, apiServices(f.csv, config, certificates), out.deployments); err != nil {
+		return nil, err
+	}
 	if out.reach, out.surplus, err = f.extend(ctx); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
 		return err
 	}
 	if service := conversionService(wanted.Spec); service != nil && !leadsTo(crd, wanted.Spec) {
-		if err := f.answers(ctx, wanted.CRD, service); err != nil {
+		if err := f.answers(ctx, key(service.Namespace, service.Name), "convert CRD "+wanted.CRD+" by webhook", "the CRD is converted as before"); err != nil {
 			return err
 		}
 	}

@@ -5,26 +5,44 @@ import (
 	"fmt"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers makes sure that there is somebody to convert before the API server is told to ask: a CRD whose webhook does not answer can be
-// neither read nor written. Deployments are available a little before the Service in front of them has endpoints.
-func (f *facts) answers(ctx context.Context, crd string, service *apiextensionsv1.ServiceReference) error {
+// answers makes sure that there is somebody to ask before the API server is told to ask: objects whose webhook does not answer can be neither
+// read nor written. Deployments are available a little before the Service in front of them has endpoints. What is the request for that, and
+// until is what goes on meanwhile, for the message.
+func (f *facts) answers(ctx context.Context, service types.NamespacedName, what, until string) error {
+	ready, err := f.hasEndpoints(ctx, service)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if !ready {
+		return fmt.Errorf("%s: Service %s has no endpoint that is ready; until it has one, %s", what, service, until)
+	}
+	return nil
+}
+
+// hasEndpoints says whether a Service leads to a pod that is ready. This is asked once for each change of where requests lead, which is
+// not worth a cache of all endpoints of the cluster.
+func (f *facts) hasEndpoints(ctx context.Context, service types.NamespacedName) (bool, error) {
+	if ready, known := f.endpoints[service]; known {
+		return ready, nil
+	}
 	var slices discoveryv1.EndpointSliceList
-	// This is asked once for each change of a conversion, which is not worth a cache of all endpoints of the cluster.
 	err := f.c.live.List(ctx, &slices, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name})
 	if err != nil {
-		return fmt.Errorf("look for the endpoints of Service %s/%s, which converts CRD %s: %w", service.Namespace, service.Name, crd, err)
+		return false, fmt.Errorf("look for the endpoints of Service %s: %w", service, err)
+	}
+	if f.endpoints == nil {
+		f.endpoints = map[types.NamespacedName]bool{}
 	}
 	for i := range slices.Items {
 		for _, endpoint := range slices.Items[i].Endpoints {
 			if ready := endpoint.Conditions.Ready; ready == nil || *ready {
-				return nil
+				f.endpoints[service] = true
 			}
 		}
 	}
-	return fmt.Errorf("convert CRD %s by webhook: Service %s/%s has no endpoint that is ready; until it has one, the CRD is converted as before",
-		crd, service.Namespace, service.Name)
+	return f.endpoints[service], nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TestConversionWaitsForAnEndpoint has an available Deployment whose Service has no endpoints yet. The CRD is converted as before until it
-// has some; an endpoint that is used already keeps getting its authorities.
+// has some, and admission webhooks are not asked; an endpoint that is used already keeps getting its authorities.
 func TestConversionWaitsForAnEndpoint(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
 	k.silent = true
@@ -28,6 +28,9 @@ func TestConversionWaitsForAnEndpoint(t *testing.T) {
 	}
 	if c := k.conversion("things.example.com"); c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
 		t.Errorf("switched on already: %+v", c)
+	}
+	if got := k.webhookConfigurations(); len(got) > 0 || !strings.Contains(waiting.Status.Message, "Service operators/manager-service has no endpoint that is ready; until it has one, it is not asked") {
+		t.Errorf("registered already: %v; %s", got, waiting.Status.Message)
 	}
 	k.silent = false
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
@@ -27,6 +28,7 @@ type facts struct {
 	wanted       *components
 	certificates map[string]*certificate
 	attempt      *attempt
+	endpoints    map[types.NamespacedName]bool // whether Services have any that are ready
 
 	// hooked is whether webhooks were registered in this pass, hookError why that failed; healed is whether anything was
 	// applied again.

@@ -83,8 +83,9 @@ func (f *facts) registerWebhooks(ctx context.Context) {
 		if err != nil {
 			return err
 		}
+		changes, unanswered := f.registrable(ctx, changes)
 		_, err = f.make(ctx, changes)
-		errs := []error{err}
+		errs := []error{unanswered, err}
 		for _, conversion := range conversions {
 			errs = append(errs, f.convert(ctx, conversion))
 		}

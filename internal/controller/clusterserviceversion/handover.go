@@ -1,0 +1,111 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/bundle"
+)
+
+// handOver leaves out the APIServices that lead to another server, as long as the one that is to take over from it does not run: whoever
+// asks goes on being answered. For each that is left out it says what is waited for.
+func (f *facts) handOver(ctx context.Context, services []client.Object, deployments []*appsv1.Deployment) (now []client.Object, later map[string]string, err error) {
+	later = map[string]string{}
+	for _, o := range services {
+		wanted := o.(*apiregistrationv1.APIService)
+		live, err := f.readAPIService(ctx, wanted.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if live == nil || live.Spec.Service == nil || sameService(live.Spec.Service, wanted.Spec.Service) {
+			now = append(now, wanted)
+			continue
+		}
+		wait, err := f.waitForServer(ctx, wanted, deployments)
+		if err != nil {
+			return nil, nil, err
+		}
+		if wait == "" {
+			now = append(now, wanted)
+		} else {
+			later[wanted.Name] = wait
+		}
+	}
+	return now, later, nil
+}
+
+// waitForServer is what has to happen until the server of an APIService answers; empty when nothing has to.
+func (f *facts) waitForServer(ctx context.Context, wanted *apiregistrationv1.APIService, deployments []*appsv1.Deployment) (string, error) {
+	service := key(wanted.Spec.Service.Namespace, wanted.Spec.Service.Name)
+	for _, d := range deployments {
+		if bundle.ServingServiceName(d.Name) != service.Name {
+			continue
+		}
+		live, err := f.readDeployment(ctx, d.Name)
+		if err != nil {
+			return "", err
+		}
+		if detail := unready(f.csv, d, live); detail != "" {
+			return detail, nil
+		}
+	}
+	if err := f.answers(ctx, service, "let APIService "+wanted.Name+" lead to it", "it leads where it did"); err != nil {
+		f.retry = errors.Join(f.retry, err)
+		return err.Error(), nil
+	}
+	return "", nil
+}
+
+func sameService(a, b *apiregistrationv1.ServiceReference) bool {
+	return a.Namespace == b.Namespace && a.Name == b.Name
+}
+
+// registrable leaves out the webhooks that nobody would answer yet, of those that are new or lead to another Service than before, and says
+// why. A webhook that does not answer stops everybody who works with what it is asked about.
+func (f *facts) registrable(ctx context.Context, changes []change) ([]change, error) {
+	var out []change
+	var errs []error
+	for _, c := range changes {
+		wanted := admissionService(c.apply)
+		if wanted == nil {
+			out = append(out, c)
+			continue
+		}
+		live := emptyLike(c.apply)
+		if err := f.c.client.Get(ctx, client.ObjectKeyFromObject(c.apply), live, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read %s %s: %w", kindOf(c.apply), c.apply.GetName(), err)
+		}
+		if was := admissionService(live); was != nil && was.Namespace == wanted.Namespace && was.Name == wanted.Name {
+			out = append(out, c)
+			continue
+		}
+		what := fmt.Sprintf("register %s %s", kindOf(c.apply), c.apply.GetName())
+		if err := f.answers(ctx, key(wanted.Namespace, wanted.Name), what, "it is not asked"); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out, errors.Join(errs...)
+}
+
+// admissionService is the Service that a webhook configuration leads to; nil when there is none.
+func admissionService(o client.Object) *admissionv1.ServiceReference {
+	switch configuration := o.(type) {
+	case *admissionv1.ValidatingWebhookConfiguration:
+		if len(configuration.Webhooks) > 0 {
+			return configuration.Webhooks[0].ClientConfig.Service
+		}
+	case *admissionv1.MutatingWebhookConfiguration:
+		if len(configuration.Webhooks) > 0 {
+			return configuration.Webhooks[0].ClientConfig.Service
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package clusterserviceversion
+
+import (
+	"strings"
+	"testing"
+
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// served makes another Deployment serve the APIs.
+func served(by string) func(*v1alpha1.ClusterServiceVersion) {
+	return func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{newStrategy(by)}
+		for i := range csv.Spec.APIServiceDefinitions.Owned {
+			csv.Spec.APIServiceDefinitions.Owned[i].DeploymentName = by
+		}
+	}
+}
+
+// TestAPIServiceIsHandedOver when the server of the next version runs and has an endpoint, and not before.
+func TestAPIServiceIsHandedOver(t *testing.T) {
+	k := withAPI(t)
+	leads := func(want, owner string) {
+		t.Helper()
+		s := &apiregistrationv1.APIService{}
+		k.get("", apiService, s)
+		if s.Spec.Service.Name != want || s.Labels[v1alpha1.OwnerLabel] != owner {
+			t.Errorf("the APIService of %s leads to %s, want %s of %s", s.Labels[v1alpha1.OwnerLabel], s.Spec.Service.Name, want, owner)
+		}
+	}
+	k.create(newCSV("op.v2", withAPIService, withoutAccounts, served("server"), replacing("op.v1")))
+	k.pass("op.v1")
+	expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
+	leads("manager-service", "op.v1")
+	k.silent = true
+	k.rollOut()
+	k.forgetTimes()
+	if _, err := k.reconcile("op.v2"); err == nil {
+		t.Error("nothing brings it back to look for the endpoints again")
+	}
+	csv := k.csv("op.v2")
+	if expect(t, csv, toInstalling, "InstallWaiting", ""); !strings.Contains(csv.Status.Message, "Service operators/server-service has no endpoint that is ready; until it has one, it leads where it did") {
+		t.Errorf("message %q", csv.Status.Message)
+	}
+	leads("manager-service", "op.v1")
+	k.silent = false
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	leads("server-service", "op.v2")
+	for range 3 {
+		k.pass("op.v1")
+	}
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	leads("server-service", "op.v2")
+}
+
+// TestAPIServiceWithoutTLSIsTakenOver although the cluster refuses one that has authorities and does not look at certificates.
+func TestAPIServiceWithoutTLSIsTakenOver(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	csv := newCSV("op.v1", withAPIService, withoutAccounts)
+	s := &apiregistrationv1.APIService{}
+	s.Name, s.Labels, s.Spec.InsecureSkipTLSVerify = apiService, managedLabels(csv), true
+	k.create(s, csv)
+	k.pass("op.v1")
+	if k.get("", apiService, s); s.Spec.InsecureSkipTLSVerify || len(s.Spec.CABundle) == 0 {
+		t.Errorf("%+v", s.Spec)
+	}
+}
