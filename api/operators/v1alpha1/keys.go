@@ -102,6 +102,10 @@ const (
 	// BundleUnpackMinRetryIntervalAnnotation, on an OperatorGroup, is how long to wait before a bundle is fetched again.
 	BundleUnpackMinRetryIntervalAnnotation = "operatorframework.io/bundle-unpack-min-retry-interval"
 
+	// RetryAnnotation, on an InstallPlan that failed, says what has changed of what it failed on: another plan for the same has better
+	// prospects now.
+	RetryAnnotation = "operators.fairlead.dev/retry"
+
 	// CatalogImageTemplateAnnotation, on a CatalogSource, is the image with placeholders for the cluster's version.
 	CatalogImageTemplateAnnotation = "olm.catalogImageTemplate"
 	// PriorityClassAnnotation, on a CatalogSource, is the priority class of its pod.

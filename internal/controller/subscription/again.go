@@ -17,8 +17,9 @@ import (
 const (
 	// attemptAnnotation on a plan counts the plans for the same content that were made because the one before failed.
 	attemptAnnotation = "operators.fairlead.dev/attempt"
-	// retryAnnotation on a plan that failed says what has changed of what it failed on. Whoever carries plans out sets it.
-	retryAnnotation = "operators.fairlead.dev/retry"
+	// hasteAnnotation on a plan counts the plans for the same content, itself and those right before it, that were made early because
+	// something had changed of what the one before failed on.
+	hasteAnnotation = "operators.fairlead.dev/early-attempt"
 )
 
 // A failed plan stands for repeatFailed before another one is made for the same content: its cause may be gone by then. Each time that it
@@ -28,42 +29,56 @@ const (
 	repeatLongest = time.Hour
 )
 
-// standing is how long a failed plan stands.
+// repeatEarly is how long a plan stands that was made early, and failed on something that has changed again. Each further time it stands
+// for twice as long, up to repeatFailed: what changes all the time, as where two controllers overrule each other, says nothing of the
+// prospects of another plan.
+const repeatEarly = time.Minute
+
+// standing is how long a failed plan stands. The first time that something changes of what it failed on, that is not waited for.
 func standing(p *v1alpha1.InstallPlan) time.Duration {
-	if p.Annotations[retryAnnotation] != "" {
-		return 0
+	if p.Annotations[v1alpha1.RetryAnnotation] == "" {
+		return doubled(repeatFailed, count(p, attemptAnnotation)-1, repeatLongest)
 	}
-	pause := repeatFailed
-	for range attempts(p) - 1 {
-		if pause *= 2; pause >= repeatLongest {
-			return repeatLongest
+	if n := count(p, hasteAnnotation); n > 0 {
+		return doubled(repeatEarly, n-1, repeatFailed)
+	}
+	return 0
+}
+
+func doubled(pause time.Duration, times int, longest time.Duration) time.Duration {
+	for range times {
+		if pause *= 2; pause >= longest {
+			return longest
 		}
 	}
 	return pause
 }
 
-// attempts counts a plan and those before it that failed on the same content.
-func attempts(p *v1alpha1.InstallPlan) int {
-	n, err := strconv.Atoi(p.Annotations[attemptAnnotation])
+// count reads a number of an annotation; 0 when it has none.
+func count(p *v1alpha1.InstallPlan, annotation string) int {
+	n, err := strconv.Atoi(p.Annotations[annotation])
 	if err != nil || n < 1 {
-		return 1
+		return 0
 	}
 	return n
 }
 
-// attempt is the number of the next plan for what a group chose. What the last one failed on may have changed since; then it is the first.
-func (s *state) attempt(g *group) int {
+// countOn notes on the next plan for what a group chose how many there were before it. What the last one failed on may have changed since;
+// then it is the first, which was made early.
+func (s *state) countOn(next *v1alpha1.InstallPlan, g *group) {
 	for i := range s.Plans {
 		p := &s.Plans[i]
-		if !includes(p.Spec.ClusterServiceVersionNames, names(g.Choices)) {
+		switch {
+		case !includes(p.Spec.ClusterServiceVersionNames, names(g.Choices)):
 			continue
+		case p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !isFor(p, g):
+		case p.Annotations[v1alpha1.RetryAnnotation] != "":
+			next.Annotations[hasteAnnotation] = strconv.Itoa(count(p, hasteAnnotation) + 1)
+		default:
+			next.Annotations[attemptAnnotation] = strconv.Itoa(max(count(p, attemptAnnotation), 1) + 1)
 		}
-		if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !isFor(p, g) || p.Annotations[retryAnnotation] != "" {
-			return 1
-		}
-		return attempts(p) + 1
+		return
 	}
-	return 1
 }
 
 // isFor tells whether a plan was made for what the group chose. Plans of another implementation do not record that; they tell by the

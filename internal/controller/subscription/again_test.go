@@ -46,15 +46,56 @@ func TestFailedPlansAreRepeatedLessAndLess(t *testing.T) {
 	failAndWait(5 * time.Minute)
 	obstacle := w.newestPlan()
 	w.fail(obstacle)
-	obstacle.Annotations[retryAnnotation] = "Service ns/web has changed"
+	obstacle.Annotations[v1alpha1.RetryAnnotation] = "Service ns/web has changed"
 	if err := w.client.Update(t.Context(), obstacle); err != nil {
 		t.Fatal(err)
 	}
 	w.mustReconcile()
-	if p := w.newestPlan(); p.Name == obstacle.Name || p.Annotations[retryAnnotation] != "" {
+	if p := w.newestPlan(); p.Name == obstacle.Name || p.Annotations[v1alpha1.RetryAnnotation] != "" {
 		t.Fatal("the plan was not repeated when what it failed on had changed")
 	}
 	failAndWait(5 * time.Minute)
+}
+
+// TestObjectsThatChangeAllTheTime let a plan be repeated early each time that it fails on them. The first time that is at once; then they do
+// not hurry anybody any more, until nothing has changed for the time that a failed plan stands.
+func TestObjectsThatChangeAllTheTime(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	failAndChange := func(pause time.Duration) {
+		t.Helper()
+		before := w.newestPlan()
+		w.fail(before)
+		before.Annotations[v1alpha1.RetryAnnotation] = "Service ns/web has changed"
+		if err := w.client.Update(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+		if pause > 0 {
+			due := w.clock.Now().Add(pause).UTC().Format(time.RFC3339)
+			w.clock.Step(pause - time.Second)
+			w.mustReconcile()
+			if p := w.newestPlan(); p.Name != before.Name {
+				t.Fatalf("the plan was repeated in less than %s", pause)
+			}
+			if message := w.subscription("a").Status.GetCondition(readyCondition).Message; !strings.Contains(message, "it is tried again at "+due) {
+				t.Errorf("the Subscription says %q, want %s", message, due)
+			}
+			w.clock.Step(2 * time.Second)
+		}
+		w.mustReconcile()
+		if p := w.newestPlan(); p.Name == before.Name {
+			t.Fatalf("the plan was not repeated after %s", pause)
+		}
+	}
+	for _, minutes := range []time.Duration{0, 1, 2, 4, 5, 5, 5} {
+		failAndChange(minutes * time.Minute)
+	}
+	w.fail(w.newestPlan())
+	w.clock.Step(repeatFailed + time.Second)
+	w.mustReconcile()
+	failAndChange(0)
+	failAndChange(time.Minute)
 }
 
 // TestPlanThatFailedLateIsNotRepeated has the operator there although the plan failed on something else of the bundle: another plan for

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -67,9 +66,7 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []u
 			Generation:                 s.nextGeneration(),
 		},
 	}
-	if n := s.attempt(g); n > 1 {
-		p.Annotations[attemptAnnotation] = strconv.Itoa(n)
-	}
+	s.countOn(p, g)
 	p.Name = planName(p)
 	status, err := c.content(ctx, s, g, p, bundles)
 	if err != nil {
