@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // secondManager is one that works on the same cluster, and knows nothing of the first.
@@ -141,6 +144,89 @@ func TestTwoManagersTakeTurns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestANamespaceThatChangesWhileItIsRead lets a second manager do all that it wants to, and its plans be carried out, between any two of the
+// reads by which the first makes sure what to write. One plan is made for each version all the same.
+func TestANamespaceThatChangesWhileItIsRead(t *testing.T) {
+	for what, begin := range map[string]func(*testing.T) *world{"install": beforeInstall, "upgrade": beforeUpgrade, "two upgrades": beforeUpgrades} {
+		undisturbed := begin(t)
+		undisturbed.carryOutAll(undisturbed.controller)
+		want := undisturbed.outcome()
+		for n := 1; ; n++ {
+			w := begin(t)
+			reads := w.disturb(n)
+			t.Run(fmt.Sprintf("%s, read %d", what, n), func(t *testing.T) {
+				w.t = t
+				w.mustReconcile()
+				w.controller.live = w.client
+				w.carryOutAll(w.controller, w.secondManager())
+				if diff := cmp.Diff(want, w.outcome()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+			if *reads < n {
+				if n < 5 {
+					t.Errorf("%s: there are only %d reads to come between", what, n-1)
+				}
+				break
+			}
+		}
+	}
+}
+
+// disturb lets a second manager do all that it wants to, and its plan be carried out, before the nth read past the cache. It counts them.
+func (w *world) disturb(n int) *int {
+	reads, other := new(int), w.secondManager()
+	w.controller.live = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if *reads++; *reads == n {
+				if _, err := other.Reconcile(ctx, request); err != nil {
+					w.t.Errorf("the other manager: %v", err)
+				}
+				w.carryOut(w.newestPlan())
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+	return reads
+}
+
+// carryOutAll lets managers take turns, and carries out what they plan, until nothing is planned any more.
+func (w *world) carryOutAll(managers ...*Controller) {
+	w.t.Helper()
+	for range 10 {
+		w.rest(managers...)
+		p := w.newestPlan()
+		if p.Status.Phase == v1alpha1.InstallPlanPhaseComplete {
+			return
+		}
+		if name := p.Status.BundleLookups[0].Identifier; w.has(name) {
+			w.t.Fatalf("InstallPlan %s with generation %d is for %s, which is installed:\n%s", p.Name, p.Spec.Generation, name, w.outcome())
+		}
+		w.carryOut(p)
+	}
+	w.t.Fatal("there is no end to the plans")
+}
+
+func (w *world) has(operator string) bool {
+	w.t.Helper()
+	err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: ns, Name: operator}, &v1alpha1.ClusterServiceVersion{})
+	if client.IgnoreNotFound(err) != nil {
+		w.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// beforeUpgrades is a world in which an operator runs, and two newer versions of it are to be had, one after the other.
+func beforeUpgrades(t *testing.T) *world {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
+	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
+	w.mustReconcile()
+	w.carryOut(w.onlyPlan())
+	w.mustReconcile()
+	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "1.2.0")+pkg("b", "B", "A", "1.0.0", "1.1.0", "1.2.0"))
+	return w
 }
 
 // TestTwoManagersAtOnce work on one namespace at the same time.

@@ -44,7 +44,12 @@ func (c *Controller) observe(ctx context.Context, reader client.Reader, namespac
 	return s, c.observeSources(ctx, s)
 }
 
+// observePlans reads the plans before the operators: of a plan that is complete by then, the operators are seen. The other way round a plan
+// that another manager has carried out in between would seem to be complete although nothing came of it, and be made once more.
 func (s *state) observePlans(ctx context.Context, reader client.Reader) error {
+	if err := s.listPlans(ctx, reader); err != nil {
+		return err
+	}
 	var operators v1alpha1.ClusterServiceVersionList
 	if err := reader.List(ctx, &operators, client.InNamespace(s.Name)); err != nil {
 		return fmt.Errorf("list the ClusterServiceVersions of namespace %s: %w", s.Name, err)
@@ -54,6 +59,10 @@ func (s *state) observePlans(ctx context.Context, reader client.Reader) error {
 			s.Operators = append(s.Operators, csv)
 		}
 	}
+	return nil
+}
+
+func (s *state) listPlans(ctx context.Context, reader client.Reader) error {
 	var plans v1alpha1.InstallPlanList
 	if err := reader.List(ctx, &plans, client.InNamespace(s.Name)); err != nil {
 		return fmt.Errorf("list the InstallPlans of namespace %s: %w", s.Name, err)
