@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// served makes another Deployment serve the APIs.
-func served(by string) func(*v1alpha1.ClusterServiceVersion) {
+// servedBy makes another Deployment serve the APIs.
+func servedBy(by string) func(*v1alpha1.ClusterServiceVersion) {
 	return func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{newStrategy(by)}
 		for i := range csv.Spec.APIServiceDefinitions.Owned {
@@ -30,7 +30,7 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 			t.Errorf("the APIService of %s leads to %s, want %s of %s", s.Labels[v1alpha1.OwnerLabel], s.Spec.Service.Name, want, owner)
 		}
 	}
-	k.create(newCSV("op.v2", withAPIService, withoutAccounts, served("server"), replacing("op.v1")))
+	k.create(newCSV("op.v2", withAPIService, withoutAccounts, servedBy("server"), replacing("op.v1")))
 	k.pass("op.v1")
 	expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
 	leads("manager-service", "op.v1")
