@@ -40,7 +40,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}},
 		{"Subscription", func() error {
 			return subscription.Setup(mgr, subscription.Options{Catalogs: s.catalogs, Clock: c, Manifests: manifests,
-				Unpacker: unpacker, GlobalNamespace: o.GlobalNamespace, Notify: news})
+				Unpacker: unpacker, GlobalNamespace: o.GlobalNamespace, Namespaces: o.Namespaces, Notify: news})
 		}},
 		{"InstallPlan", func() error {
 			return installplan.Setup(mgr, installplan.Options{Clock: c, Manifests: manifests,
@@ -51,7 +51,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout})
 		}},
 		{"OperatorGroup", func() error {
-			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.Namespaces})
+			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.cached()})
 		}},
 		{"ClusterServiceVersion", func() error {
 			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces})

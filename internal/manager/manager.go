@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"path/filepath"
 	"sync/atomic"
@@ -13,18 +12,13 @@ import (
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
-	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
-	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/telemetry"
 
 	"github.com/go-logr/logr"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -104,6 +98,9 @@ func Run(ctx context.Context, o Options) error {
 	if s.serving, err = openServing(o, s.catalogs); err != nil {
 		return err
 	}
+	if err := mayReadGroups(ctx, o); err != nil {
+		return err
+	}
 	mgr, err := newManager(o)
 	if err != nil {
 		return err
@@ -137,7 +134,7 @@ func newManager(o Options) (manager.Manager, error) {
 		LeaderElectionNamespace:       o.LeaderNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &timeout,
-		Cache:                         cacheOptions(o.Namespaces, o.GlobalNamespace),
+		Cache:                         cacheOptions(o.cached()),
 		// Several managers in one process, as in tests, would otherwise clash over the names of their controllers.
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	}
@@ -164,25 +161,6 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 		addPackageServer(mgr, o, s),
 		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
 	)
-}
-
-// cacheOptions limit the caches to namespaces, where asked, and leave out what nobody reads.
-func cacheOptions(namespaces []string, global string) cache.Options {
-	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions()}
-	maps.Copy(o.ByObject, catalogsource.CacheOptions())
-	maps.Copy(o.ByObject, copiedcsv.CacheOptions())
-	if len(namespaces) == 0 {
-		return o
-	}
-	o.DefaultNamespaces = map[string]cache.Config{global: {}}
-	for _, namespace := range namespaces {
-		o.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	// Operators have roles in their target namespaces too, which may be others.
-	for _, object := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
-		o.ByObject[object] = cache.ByObject{Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}}
-	}
-	return o
 }
 
 // readiness knows whether the caches are filled, and tells once when they are.

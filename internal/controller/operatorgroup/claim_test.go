@@ -171,3 +171,18 @@ func TestRivalsAreWokenUp(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitedManagersHearOfOtherGroups, and leave these to their own managers.
+func TestLimitedManagersHearOfOtherGroups(t *testing.T) {
+	k := newCluster(t, groupIn("a", "x"), groupIn("b", "x"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"))
+	k.c.namespaces = []string{"a"}
+	lists := groupIn("b", "x")
+	lists.Annotations = map[string]string{"olm.providedAPIs": "Goose.v1.example.com"}
+	requests := slices.Concat(k.c.rivals(t.Context(), lists), k.c.siblings(t.Context(), lists))
+	if len(requests) != 1 || requests[0].String() != "a/group" {
+		t.Errorf("the group of another namespace wakes up %v, want a/group", requests)
+	}
+	if k.c.owns(lists) || !k.c.owns(groupIn("a")) {
+		t.Errorf("it reconciles b/group (%t), and a/group (%t)", k.c.owns(lists), k.c.owns(groupIn("a")))
+	}
+}

@@ -38,7 +38,7 @@ type Options struct {
 	// Clock tells the time; the real one when nil.
 	Clock clock.PassiveClock
 	// Namespaces are those that the manager is limited to; empty when it manages all. The groups of others are left to
-	// their own managers.
+	// their own managers. They are read all the same: two groups may provide the same APIs wherever they are.
 	Namespaces []string
 }
 
@@ -55,7 +55,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	c := &Controller{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: o.Clock, namespaces: o.Namespaces}
 	err := builder.ControllerManagedBy(mgr).Named("operatorgroup").
-		For(&v1.OperatorGroup{}).
+		For(&v1.OperatorGroup{}, builder.WithPredicates(predicate.NewPredicateFuncs(c.owns))).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.siblings)).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.rivals)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -141,10 +141,17 @@ func (c *Controller) groupsOfAccount(ctx context.Context, o client.Object) []rec
 // groupOfRole wakes up the group of a ClusterRole, even one that no longer exists: the role is then to be deleted.
 func (c *Controller) groupOfRole(_ context.Context, o client.Object) []reconcile.Request {
 	group, ok := owningGroup(o)
-	if ok && (len(c.namespaces) == 0 || slices.Contains(c.namespaces, group.Namespace)) {
+	if ok && c.manages(group.Namespace) {
 		return []reconcile.Request{{NamespacedName: group}}
 	}
 	return nil
+}
+
+// owns says whether an object is in a namespace of this manager.
+func (c *Controller) owns(o client.Object) bool { return c.manages(o.GetNamespace()) }
+
+func (c *Controller) manages(namespace string) bool {
+	return len(c.namespaces) == 0 || slices.Contains(c.namespaces, namespace)
 }
 
 func owningGroup(o client.Object) (types.NamespacedName, bool) {
@@ -153,7 +160,7 @@ func owningGroup(o client.Object) (types.NamespacedName, bool) {
 	return group, labels[v1alpha1.OwnerKindLabel] == groupKind && group.Name != "" && group.Namespace != ""
 }
 
-// groups lists the groups that fit. The cache is always there to be read while events arrive, so a failure leaves only
+// groups lists the groups of this manager that fit. The cache is always there to be read while events arrive, so a failure leaves only
 // the possibility that the manager is shutting down.
 func (c *Controller) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, options ...client.ListOption) []reconcile.Request {
 	var list v1.OperatorGroupList
@@ -162,7 +169,7 @@ func (c *Controller) groups(ctx context.Context, fits func(*v1.OperatorGroup) bo
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
-		if fits == nil || fits(&list.Items[i]) {
+		if c.owns(&list.Items[i]) && (fits == nil || fits(&list.Items[i])) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

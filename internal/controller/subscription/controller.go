@@ -37,6 +37,9 @@ type Options struct {
 	Unpacker *unpack.Unpacker
 	// GlobalNamespace holds the catalogs that every namespace can see.
 	GlobalNamespace string
+	// Namespaces are those that the caches are limited to, besides the global one; none is all. OperatorGroups of others are seen, but
+	// not worked on.
+	Namespaces []string
 	// Metrics counts Subscriptions; Setup makes and registers them when there are none.
 	Metrics *metrics.Subscriptions
 	// Notify is filled by Setup: calling it looks at every namespace that waits for a bundle.

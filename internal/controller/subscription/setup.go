@@ -3,6 +3,7 @@ package subscription
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,9 +50,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
-	namespace := trigger.After(settle, func(_ context.Context, object client.Object) []reconcile.Request {
-		return []reconcile.Request{forNamespace(object.GetNamespace())}
-	})
+	namespace := trigger.After(settle, c.namespaceOf)
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("subscription").
@@ -63,6 +62,15 @@ func Setup(mgr manager.Manager, o Options) error {
 		WatchesRawSource(ctrlsource.Func(o.Notify.start)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(c)
+}
+
+// namespaceOf wakes up the namespace of an object, unless it is left to another manager.
+func (c *Controller) namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
+	name := object.GetNamespace()
+	if len(c.Namespaces) > 0 && name != c.GlobalNamespace && !slices.Contains(c.Namespaces, name) {
+		return nil
+	}
+	return []reconcile.Request{forNamespace(name)}
 }
 
 func forNamespace(name string) reconcile.Request {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/devcluster"
@@ -86,7 +85,7 @@ func (o *outage) subscribe() {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: o.namespace, Name: name} }
 	second := v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: time.Second}, RawInterval: "1s"}}
 	for _, object := range []client.Object{
-		&operatorsv1.OperatorGroup{ObjectMeta: meta("all")},
+		o.own("own"),
 		&v1alpha1.CatalogSource{ObjectMeta: meta("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc,
 			Image: o.publisher().Registry + "/catalog:latest", UpdateStrategy: &second}},
 		&v1alpha1.Subscription{ObjectMeta: meta("guestbook"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: o.namespace, Package: "guestbook-operator"}},

@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
 
@@ -63,7 +62,7 @@ func object[T client.Object](t *testing.T, into T, text string) T {
 }
 
 const operatorYAML = `{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: NAME},
-  spec: {displayName: Op, version: 1.0.0, replaces: REPLACES, installModes: [{type: AllNamespaces, supported: true}], install: {strategy: deployment, spec: {deployments: []}}}}`
+  spec: {displayName: Op, version: 1.0.0, replaces: REPLACES, installModes: [{type: OwnNamespace, supported: true}], install: {strategy: deployment, spec: {deployments: []}}}}`
 
 func operatorText(name, replaces string) string {
 	return strings.NewReplacer("NAME", name, "REPLACES", `"`+replaces+`"`).Replace(operatorYAML)
@@ -132,8 +131,7 @@ const (
 func TestUpgradeOfWhatAnotherImplementationInstalled(t *testing.T) {
 	o := newCluster(t)
 	before := object(t, &v1alpha1.ClusterServiceVersion{}, operatorText("op.v1", ""))
-	group := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
-	o.make("catalog", group, before)
+	o.make("catalog", o.own("own"), before)
 	owned := func(object client.Object) client.Object {
 		object.SetLabels(map[string]string{"olm.managed": "true"})
 		object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind, Name: before.Name, UID: before.UID}})
@@ -180,7 +178,7 @@ func TestObjectsGoWithTheirOperator(t *testing.T) {
 	o := newCluster(t)
 	other := object(t, &v1alpha1.ClusterServiceVersion{}, operatorText("other.v1", ""))
 	mine := object(t, &corev1.Service{}, webYAML)
-	o.make("test", &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Name: "all"}}, other, mine)
+	o.make("test", o.own("own"), other, mine)
 	account := object(t, &corev1.ServiceAccount{}, sharedYAML)
 	account.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind, Name: other.Name, UID: other.UID}}
 	o.make("test", account)
