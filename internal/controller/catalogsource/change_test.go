@@ -11,8 +11,10 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // TestAnotherImageIsNotServedBeforeItIs: while the image that is asked for now is being loaded, and when it cannot be had, nobody may take
@@ -77,8 +79,49 @@ func TestAnObjectThatIsMadeAgainIsAnother(t *testing.T) {
 	again := source(grpc(0))
 	again.UID = "uid of the other"
 	w.create(again)
-	if _, s = w.reconcile(); w.registry.heads.Load() != 1 || readyReason(s) != "True Serving" || w.c.memory.uid(ref) != again.UID {
-		t.Errorf("%d looks, status %+v", w.registry.heads.Load(), s.Status)
+	if _, s = w.reconcile(); w.registry.loads.Load() != 2 || readyReason(s) != "True Serving" || w.c.memory.uid(ref) != again.UID {
+		t.Errorf("it is read %d times, status %+v", w.registry.loads.Load(), s.Status)
+	}
+}
+
+// TestWhatADeletedObjectServedIsNotServedForItsNamesake, however quickly that was made: the content may be that of another image, of somebody
+// else. The same object goes on serving it.
+func TestWhatADeletedObjectServedIsNotServedForItsNamesake(t *testing.T) {
+	for name, image := range map[string]string{"the same image": grpc(0).Image, "another image": "registry.example.com/other:latest"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, source(grpc(0)))
+			set := w.serve()
+			w.c.records = records{dir: t.TempDir(), indexes: w.indexes}
+			w.reconcile()
+			w.registry.err = errors.New("the registry is down")
+			w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Image = image })
+			w.reconcile()
+			if _, served := set.Catalog("cat.olm"); len(w.packages()) == 0 || !served {
+				t.Fatal("the same object does not go on serving what it did")
+			}
+			if err := w.c.client.Delete(t.Context(), w.source()); err != nil {
+				t.Fatal(err)
+			}
+			for _, owned := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}} {
+				if err := w.c.client.DeleteAllOf(t.Context(), owned, client.InNamespace(ref.Namespace)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spec := grpc(0)
+			spec.Image = image
+			again := source(spec)
+			again.UID = "uid of the other"
+			w.create(again)
+			_, s := w.reconcile()
+			if _, served := set.Catalog("cat.olm"); len(w.packages()) > 0 || served || readyReason(s) != "False RegistryServerError" {
+				t.Errorf("%v is used, served to clients: %t, status %+v", w.packages(), served, s.Status)
+			}
+			w.registry.err = nil
+			w.clock.Step(time.Minute)
+			if _, s = w.reconcile(); len(w.packages()) == 0 || readyReason(s) != "True Serving" {
+				t.Errorf("once it is read: %+v", s.Status)
+			}
+		})
 	}
 }
 

@@ -35,14 +35,15 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 }
 
 // recall returns what is known. Right after a start that is what an earlier run has left, so that a registry that is down, or slow, does
-// not keep from being served what was served before.
+// not keep from being served what was served before. Of an object that was deleted, however quickly another one took its name, nothing is
+// left: what it served was never asked for by the other one.
 func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource) content {
+	if uid := c.memory.uid(ref); uid != "" && uid != source.UID {
+		c.forget(ref)
+	}
 	known, seen := c.memory.recall(ref, source)
 	if !seen {
 		known = c.resume(source, c.records.restore(ctx, ref, known))
-	}
-	if known.uid != "" && known.uid != source.UID {
-		c.pods.forget(known.uid)
 	}
 	known.uid, known.wanted, known.invalid = source.UID, place(source), source.Spec.Validate()
 	if known.invalid != nil {
