@@ -32,9 +32,10 @@ func cluster(ts *testscript.TestScript) client.Client {
 
 // kinds are the short names that scripts use.
 var kinds = map[string]string{"sub": "operators.coreos.com/v1alpha1 Subscription", "csv": "operators.coreos.com/v1alpha1 ClusterServiceVersion",
-	"ip": "operators.coreos.com/v1alpha1 InstallPlan", "catsrc": "operators.coreos.com/v1alpha1 CatalogSource", "og": "operators.coreos.com/v1 OperatorGroup"}
+	"ip": "operators.coreos.com/v1alpha1 InstallPlan", "catsrc": "operators.coreos.com/v1alpha1 CatalogSource", "og": "operators.coreos.com/v1 OperatorGroup",
+	"crd": "apiextensions.k8s.io/v1 CustomResourceDefinition"}
 
-// named is the object that KIND/NAME means.
+// named is the object that KIND/NAME means, or KIND/NAMESPACE/NAME.
 func named(ts *testscript.TestScript, text string) *unstructured.Unstructured {
 	short, name, _ := strings.Cut(text, "/")
 	apiVersion, kind, known := strings.Cut(kinds[short], " ")
@@ -44,8 +45,12 @@ func named(ts *testscript.TestScript, text string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion(apiVersion)
 	o.SetKind(kind)
-	o.SetNamespace(ts.Getenv("NS"))
-	o.SetName(os.Expand(name, ts.Getenv))
+	namespace, other, elsewhere := strings.Cut(os.Expand(name, ts.Getenv), "/")
+	if !elsewhere {
+		namespace, other = ts.Getenv("NS"), namespace
+	}
+	o.SetNamespace(namespace)
+	o.SetName(other)
 	return o
 }
 
