@@ -33,7 +33,7 @@ func (w *world) csv(o operator) string {
 		return o.csv
 	}
 	return fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":%q},"spec":{"displayName":%q,"version":%q,"replaces":%q,
-		"customresourcedefinitions":{"owned":%s,"required":%s},"installModes":[{"type":"AllNamespaces","supported":true}],
+		"customresourcedefinitions":{"owned":%s,"required":%s},"installModes":[{"type":"OwnNamespace","supported":true}],
 		"install":{"strategy":"deployment","spec":{"deployments":[{"name":%[2]q,"spec":{"replicas":1,"selector":{"matchLabels":{"app":%[2]q}},
 		"template":{"metadata":{"labels":{"app":%[2]q}},"spec":{"containers":[{"name":"op","image":"registry.example.com/%[2]s:%[3]s"}]}}}}]}}}}`,
 		o.name(), o.pkg, o.version, o.replaces, w.api(o.kind), w.api(o.requires))

@@ -81,9 +81,10 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
 
-// asked are an OperatorGroup, the catalog, polled each second, and a Subscription for package op.
+// asked are an OperatorGroup, the catalog, polled each second, and a Subscription for package op. The group targets its own namespace: others
+// share the cluster, and would have copies of operators that watch all namespaces.
 func (w *world) asked() []client.Object {
-	return []client.Object{&operatorsv1.OperatorGroup{ObjectMeta: w.meta("all")}, w.catalogSource(),
+	return []client.Object{&operatorsv1.OperatorGroup{ObjectMeta: w.meta("own"), Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{w.namespace}}}, w.catalogSource(),
 		&v1alpha1.Subscription{ObjectMeta: w.meta("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "op"}}}
 }
 

@@ -22,7 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) { devcluster.Main(m) }
+// TestMain has a cluster of its own: the example operators are those of other packages too, and a cluster has their definitions once, so that
+// versions of one package would meet operators of another.
+func TestMain(m *testing.M) { devcluster.MainAlone(m) }
 
 // patience is how long a test waits for what takes seconds on an idle machine.
 const patience = 2 * time.Minute
