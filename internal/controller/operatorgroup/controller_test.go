@@ -52,6 +52,7 @@ type cluster struct {
 	clock  *clocktesting.FakePassiveClock
 	writes []string
 	fail   func(write string) error
+	lose   func(write string) error // asked after a write, of which no answer arrives then
 }
 
 func newCluster(t testing.TB, objects ...client.Object) *cluster {
@@ -68,41 +69,35 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 }
 
 func (k *cluster) interceptors() interceptor.Funcs {
-	note := func(verb, kind, name string) error {
-		k.writes = append(k.writes, verb+" "+kind+" "+name)
-		if k.fail == nil {
-			return nil
+	note := func(verb, kind, name string, do func() error) error {
+		write := verb + " " + kind + " " + name
+		k.writes = append(k.writes, write)
+		if k.fail != nil {
+			if err := k.fail(write); err != nil {
+				return err
+			}
 		}
-		return k.fail(verb + " " + kind + " " + name)
+		if err := do(); err != nil || k.lose == nil {
+			return err
+		}
+		return k.lose(write)
 	}
 	return interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			if err := note("patch", o.GetObjectKind().GroupVersionKind().Kind, o.GetName()); err != nil {
-				return err
-			}
-			return c.Patch(ctx, o, p, opts...)
+			return note("patch", o.GetObjectKind().GroupVersionKind().Kind, o.GetName(), func() error { return c.Patch(ctx, o, p, opts...) })
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			named := o.(interface {
 				GetKind() *string
 				GetName() *string
 			})
-			if err := note("apply", *named.GetKind(), *named.GetName()); err != nil {
-				return err
-			}
-			return c.Apply(ctx, o, opts...)
+			return note("apply", *named.GetKind(), *named.GetName(), func() error { return c.Apply(ctx, o, opts...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if err := note("delete", fmt.Sprintf("%T", o), o.GetName()); err != nil {
-				return err
-			}
-			return c.Delete(ctx, o, opts...)
+			return note("delete", fmt.Sprintf("%T", o), o.GetName(), func() error { return c.Delete(ctx, o, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			if err := note("patch", sub, o.GetName()); err != nil {
-				return err
-			}
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			return note("patch", sub, o.GetName(), func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
 		},
 	}
 }
