@@ -48,6 +48,7 @@ var rules = []rule{
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/clusterversion", client: true},
 	{pkg: "internal/telemetry", client: true},
+	{pkg: "internal/trouble"},
 	{pkg: "internal/metrics"},
 	{pkg: "internal/tenancy", may: []string{"api/operators"}},
 	{pkg: "internal/apply", client: true},
@@ -83,7 +84,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

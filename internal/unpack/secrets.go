@@ -30,3 +30,19 @@ func PullSecrets(ctx context.Context, reader client.Reader, namespace string, na
 	}
 	return auth, nil
 }
+
+// Authorities are the certificates, in the named Secrets of a namespace, of those who vouch for a server, in PEM and in the order of the names.
+// A Secret may have none.
+func Authorities(ctx context.Context, reader client.Reader, namespace string, names []string) ([]byte, error) {
+	var all []byte
+	for _, name := range names {
+		var secret corev1.Secret
+		if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &secret); err != nil {
+			return nil, fmt.Errorf("read secret %s/%s: %w", namespace, name, err)
+		}
+		if ca := secret.Data[corev1.ServiceAccountRootCAKey]; len(ca) > 0 {
+			all = append(append(all, ca...), '\n')
+		}
+	}
+	return all, nil
+}

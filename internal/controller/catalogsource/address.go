@@ -1,13 +1,8 @@
 package catalogsource
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -15,8 +10,8 @@ import (
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/unpack"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -42,9 +37,9 @@ type addresses struct {
 const maxReading = 4
 
 func (o addresses) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
-	authorities, err := o.authorities(ctx, source)
+	authorities, err := unpack.Authorities(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
 	if err != nil {
-		return reading{}, err
+		return reading{}, secretError{err}
 	}
 	return o.readFrom(ctx, source, known, source.Spec.Address, authorities)
 }
@@ -82,8 +77,7 @@ func (o addresses) readFrom(ctx context.Context, source *v1alpha1.CatalogSource,
 	return found, nil
 }
 
-// index makes the index of what a server says, unless it is that which is known. It goes by way of a file, as it can be large, and few
-// catalogs are read at once.
+// index makes the index of what a server says, unless it is that which is known. Few catalogs are read at once.
 func (o addresses) index(ctx context.Context, server remote, known content, address string) (string, *catalog.Index, error) {
 	select {
 	case o.reading <- struct{}{}:
@@ -91,51 +85,5 @@ func (o addresses) index(ctx context.Context, server remote, known content, addr
 	case <-ctx.Done():
 		return "", nil, fmt.Errorf("wait until fewer catalogs are being read: %w", context.Cause(ctx))
 	}
-	dir, err := os.MkdirTemp("", "fairlead-catalog-")
-	if err != nil {
-		return "", nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
-	}
-	defer os.RemoveAll(dir) // the index does not need it any more
-	digest, err := writeDown(ctx, filepath.Join(dir, "catalog.json"), server)
-	if err != nil {
-		return "", nil, err
-	}
-	if known.has(digest) {
-		return digest, nil, nil
-	}
-	index, err := o.indexes.FS(ctx, digest, os.DirFS(dir))
-	if err != nil {
-		return "", nil, fmt.Errorf("index the catalog of %s: %w", address, err)
-	}
-	return digest, index, catalogimage.Check(index, "the registry server at "+address)
-}
-
-// writeDown writes what a server says into a file, and returns its digest.
-func writeDown(ctx context.Context, path string, server remote) (string, error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return "", fmt.Errorf("make room for the catalog of a server: %w", err)
-	}
-	out := bufio.NewWriterSize(file, 1<<20)
-	digest, err := server.Write(ctx, out)
-	if err == nil {
-		err = out.Flush()
-	}
-	return digest, errors.Join(err, file.Close())
-}
-
-// authorities are the certificates, in secrets of the catalog, of those who vouch for its server.
-func (o addresses) authorities(ctx context.Context, source *v1alpha1.CatalogSource) ([]byte, error) {
-	var all bytes.Buffer
-	for _, name := range source.Spec.Secrets {
-		var secret corev1.Secret
-		if err := o.secrets.Get(ctx, client.ObjectKey{Namespace: source.Namespace, Name: name}, &secret); err != nil {
-			return nil, secretError{fmt.Errorf("read secret %s/%s: %w", source.Namespace, name, err)}
-		}
-		if ca := secret.Data[corev1.ServiceAccountRootCAKey]; len(ca) > 0 {
-			all.Write(ca)
-			all.WriteByte('\n')
-		}
-	}
-	return all.Bytes(), nil
+	return catalogimage.FromServer(ctx, o.indexes, server, address, known.has)
 }

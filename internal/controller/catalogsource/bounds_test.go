@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/trouble"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,8 +71,8 @@ func TestAnotherPodIsReadAgain(t *testing.T) {
 
 // TestTheMessageIsBounded, whoever wrote what it says.
 func TestTheMessageIsBounded(t *testing.T) {
-	known := content{spec: "s", warnings: strings.Repeat("wrong ", 10*maxText)}
-	if s := status(source(grpc(0)), report{known: known}, time.Unix(1, 0)); s.Message == "" || len(s.Message) > maxText+100 {
+	known := content{spec: "s", warnings: strings.Repeat("wrong ", 10*trouble.MaxText)}
+	if s := status(source(grpc(0)), report{known: known}, time.Unix(1, 0)); s.Message == "" || len(s.Message) > trouble.MaxText+100 {
 		t.Errorf("a message of %d bytes", len(s.Message))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -46,9 +47,9 @@ func (k content) entry() catalogset.Entry {
 	e := catalogset.Entry{Index: k.index}
 	switch {
 	case k.invalid != nil:
-		e.Problem = words(k.invalid)
+		e.Problem = trouble.Text(k.invalid)
 	case k.problem != nil:
-		e.Problem = words(k.problem)
+		e.Problem = trouble.Text(k.problem)
 	}
 	return e
 }

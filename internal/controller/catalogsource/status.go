@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,7 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	known, offered := r.known, r.offered
 	next := *source.Status.DeepCopy()
 	next.Reason, next.Message = reasonAndMessage(source, known, offered)
-	next.Message = brief(next.Message)
+	next.Message = trouble.Brief(next.Message)
 	next.RegistryServiceStatus = registryService(source, known, offered)
 	next.GRPCConnectionState = connection(source, known, offered, r.connected)
 	next.ConfigMapResource = configMapReference(source, known)
@@ -44,7 +45,7 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	}
 	ready := readiness(known, offered)
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
-	ready.Message, ready.LastTransitionTime = brief(ready.Message), *stamp(now)
+	ready.Message, ready.LastTransitionTime = trouble.Brief(ready.Message), *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
 	r.image.report(&next.Conditions, source.Generation, now)
 	return next
@@ -53,11 +54,11 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered offer) (v1alpha1.ConditionReason, string) {
 	switch {
 	case known.invalid != nil:
-		return v1alpha1.CatalogSourceSpecInvalidError, words(known.invalid)
+		return v1alpha1.CatalogSourceSpecInvalidError, trouble.Text(known.invalid)
 	case known.problem != nil:
-		return reasonOf(known.problem), words(known.problem)
+		return reasonOf(known.problem), trouble.Text(known.problem)
 	case offered.err != nil:
-		return v1alpha1.CatalogSourceRegistryServerError, words(offered.err)
+		return v1alpha1.CatalogSourceRegistryServerError, trouble.Text(offered.err)
 	}
 	if known.index == nil && offered.waiting != "" {
 		return "", offered.waiting
@@ -93,18 +94,18 @@ func configMapReference(source *v1alpha1.CatalogSource, known content) *v1alpha1
 func readiness(known content, offered offer) metav1.Condition {
 	switch {
 	case known.invalid != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: words(known.invalid)}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: trouble.Text(known.invalid)}
 	case known.outdated():
 		return replacing(known, offered)
 	case known.problem != nil && known.index != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonLastGood,
-			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), words(known.problem))}
+			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), trouble.Text(known.problem))}
 	case known.problem != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: words(known.problem)}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: trouble.Text(known.problem)}
 	case known.index == nil:
 		c := metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonLoading, Message: "the catalog is being loaded"}
 		if offered.err != nil {
-			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), words(offered.err)
+			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), trouble.Text(offered.err)
 		} else if offered.waiting != "" {
 			c.Message += ": " + offered.waiting
 		}
@@ -114,7 +115,7 @@ func readiness(known content, offered offer) metav1.Condition {
 			Message: fmt.Sprintf("serving the content loaded at %s: %s", known.loaded.UTC().Format(time.RFC3339), offered.waiting)}
 	case offered.err != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems,
-			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", words(offered.err))}
+			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", trouble.Text(offered.err))}
 	case known.warnings != "":
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems, Message: known.warnings}
 	}
@@ -129,10 +130,10 @@ func replacing(known content, offered offer) metav1.Condition {
 	switch {
 	case known.problem != nil:
 		c.Status, c.Reason = metav1.ConditionFalse, string(reasonOf(known.problem))
-		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, words(known.problem))
+		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, trouble.Text(known.problem))
 	case offered.err != nil:
 		c.Status, c.Reason = metav1.ConditionFalse, string(v1alpha1.CatalogSourceRegistryServerError)
-		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, words(offered.err))
+		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, trouble.Text(offered.err))
 	case offered.waiting != "":
 		c.Message = fmt.Sprintf("%s while that of %s is being loaded: %s", meanwhile, known.wanted, offered.waiting)
 	default:

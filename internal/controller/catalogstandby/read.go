@@ -1,12 +1,9 @@
 package catalogstandby
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -77,53 +74,23 @@ func (s *Standby) readConfigMap(ctx context.Context, source *v1alpha1.CatalogSou
 	return index, catalogimage.Check(index, "ConfigMap "+key.String())
 }
 
-// readServer reads the catalog of a registry server. It goes by way of a file, as it can be large.
+// readServer reads the catalog of a registry server. The Secrets of a catalog in an image are those of the image.
 func (s *Standby) readServer(ctx context.Context, source *v1alpha1.CatalogSource, address, known string) (*catalog.Index, error) {
 	if address == "" {
 		return nil, errNowhere
 	}
-	authorities, err := s.authorities(ctx, source)
-	if err != nil {
-		return nil, err
+	var o registryclient.Options
+	if source.Spec.Image == "" {
+		var err error
+		if o.Authorities, err = unpack.Authorities(ctx, s.Live, source.Namespace, source.Spec.Secrets); err != nil {
+			return nil, err
+		}
 	}
-	server, err := s.dial(address, registryclient.Options{Authorities: authorities})
+	server, err := s.dial(address, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = server.Close() }() // all has been read
-	dir, err := os.MkdirTemp("", "fairlead-catalog-")
-	if err != nil {
-		return nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
-	}
-	defer os.RemoveAll(dir) // the index does not need it any more
-	file, err := os.Create(filepath.Join(dir, "catalog.json"))
-	if err != nil {
-		return nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
-	}
-	digest, err := server.Write(ctx, file)
-	if err = errors.Join(err, file.Close()); err != nil || digest == known {
-		return nil, err
-	}
-	index, err := s.Images.Indexes.FS(ctx, digest, os.DirFS(dir))
-	if err != nil {
-		return nil, fmt.Errorf("index the catalog of %s: %w", address, err)
-	}
-	return index, catalogimage.Check(index, "the registry server at "+address)
-}
-
-// authorities are the certificates, in secrets of the catalog, of those who vouch for its server.
-func (s *Standby) authorities(ctx context.Context, source *v1alpha1.CatalogSource) ([]byte, error) {
-	if source.Spec.Image != "" {
-		return nil, nil // the secrets are those of the image
-	}
-	var all bytes.Buffer
-	for _, name := range source.Spec.Secrets {
-		var secret corev1.Secret
-		if err := s.Live.Get(ctx, client.ObjectKey{Namespace: source.Namespace, Name: name}, &secret); err != nil {
-			return nil, fmt.Errorf("read secret %s/%s: %w", source.Namespace, name, err)
-		}
-		all.Write(secret.Data[corev1.ServiceAccountRootCAKey])
-		all.WriteByte('\n')
-	}
-	return bytes.TrimSpace(all.Bytes()), nil
+	_, index, err := catalogimage.FromServer(ctx, s.Images.Indexes, server, address, func(digest string) bool { return digest == known })
+	return index, err
 }

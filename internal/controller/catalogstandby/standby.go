@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/trouble"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -146,7 +147,7 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 			continue
 		}
 		if invalid != nil {
-			s.Contents.Publish(ref, catalogset.Entry{Problem: invalid.Error()})
+			s.Contents.Publish(ref, catalogset.Entry{Problem: trouble.Text(invalid)})
 			continue
 		}
 		if !k.reading && k.due(source, s.Clock.Now()) {
@@ -237,9 +238,9 @@ func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, source *v1alph
 	entry := catalogset.Entry{Index: k.index}
 	if err != nil {
 		k.attempts++
-		entry.Problem = err.Error()
+		entry.Problem = trouble.Text(err)
 		if !errors.Is(err, errNowhere) {
-			s.Log.Error(err, "a catalog cannot be read by this manager, which does not lead; what it had stays, and it is tried again", "catalog", ref.String())
+			s.Log.Error(errors.New(entry.Problem), "a catalog cannot be read by this manager, which does not lead; what it had stays, and it is tried again", "catalog", ref.String())
 		}
 	} else if k.attempts = 0; index != nil {
 		k.index, entry.Index = index, index

@@ -1,4 +1,4 @@
-package catalogsource
+package trouble
 
 import (
 	"fmt"
@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds what a status says in one field. Registries and catalogs decide how long a text is, and every watcher gets it.
-const maxText = 1024
+// MaxText bounds what a status says in one field, in bytes, but for a remark on how much is left out. Registries and catalogs decide how long
+// a text is, and every watcher gets it.
+const MaxText = 1024
 
 // passing is what differs between two occurrences of the same trouble. It would make every attempt write the status.
 var passing = []struct {
@@ -22,24 +23,24 @@ var passing = []struct {
 	{regexp.MustCompile(`(?i)\b(again|retry|retrying|resets?) (in|after) \d[\d.]*(m|µ|n)?[smh]?\w*`), "$1 $2 ..."},
 }
 
-// words is the text of an error, the same for the same trouble.
-func words(err error) string {
+// Text is the text of an error, the same for the same trouble.
+func Text(err error) string {
 	text := err.Error()
-	if len(text) > 4*maxText { // the patterns need not look at more than is told
-		text = text[:4*maxText]
+	if len(text) > 4*MaxText { // the patterns need not look at more than is told
+		text = text[:4*MaxText]
 	}
 	for _, p := range passing {
 		text = p.pattern.ReplaceAllString(text, p.instead)
 	}
-	return brief(text)
+	return Brief(text)
 }
 
-// brief is a text that is not too long for a status.
-func brief(text string) string {
-	if len(text) <= maxText {
+// Brief is a text that is not too long for a status.
+func Brief(text string) string {
+	if len(text) <= MaxText {
 		return strings.ToValidUTF8(text, "?")
 	}
-	end := maxText
+	end := MaxText
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
