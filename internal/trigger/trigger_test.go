@@ -41,3 +41,21 @@ func TestABurstIsOneRequest(t *testing.T) {
 		}
 	})
 }
+
+// TestFailuresAreRepeatedSoonEnough: whatever went wrong for however long, half a minute after its end it is tried again.
+func TestFailuresAreRepeatedSoonEnough(t *testing.T) {
+	limiter, last := Options(1).RateLimiter, time.Duration(0)
+	for range 100 {
+		wait := limiter.When(reconcile.Request{})
+		if wait < last || wait > 30*time.Second {
+			t.Fatalf("after a wait of %s comes one of %s", last, wait)
+		}
+		last = wait
+	}
+	if last < 10*time.Second {
+		t.Errorf("what fails all the time is repeated each %s", last)
+	}
+	if o := Options(7); o.MaxConcurrentReconciles != 7 {
+		t.Errorf("%d workers", o.MaxConcurrentReconciles)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/registryclient"
 	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/internal/trigger"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -30,7 +31,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -113,7 +113,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Owns(&networkingv1.NetworkPolicy{}, builder.OnlyMetadata).
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(c.usingConfigMap)).
 		WatchesRawSource(ctrlsource.Func(q.start)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(trigger.Options(workers)).
 		Complete(c)
 }
 

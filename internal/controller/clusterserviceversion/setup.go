@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -132,7 +131,7 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 		WatchesMetadata(&corev1.Secret{}, to(c.owner)).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(c.owner)).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, to(c.owner)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
+		WithOptions(trigger.Options(o.Workers)).
 		Build(c)
 	if err != nil {
 		return err

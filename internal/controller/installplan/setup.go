@@ -21,7 +21,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -72,7 +71,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&rbacv1.ClusterRole{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.ClusterRoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&corev1.ServiceAccount{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(trigger.Options(workers)).
 		Complete(c)
 }
 

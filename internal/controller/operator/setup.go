@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 const (
@@ -62,7 +62,7 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		}
 		b = b.WatchesRawSource(source.Kind(from, k.object(), c.wake(k)))
 	}
-	if err := b.WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c); err != nil {
+	if err := b.WithOptions(trigger.Options(workers)).Complete(c); err != nil {
 		return fmt.Errorf("set up the Operator controller: %w", err)
 	}
 	return nil

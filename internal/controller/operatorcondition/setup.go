@@ -7,7 +7,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -15,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 const (
@@ -37,7 +37,7 @@ func Setup(mgr manager.Manager) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(original, predicate.GenerationChangedPredicate{})).
 		Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(trigger.Options(workers)).
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the OperatorCondition controller: %w", err)

@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -21,6 +20,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/tenancy"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // Names of the cache indexes.
@@ -62,7 +62,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfNamespace)).
 		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
 		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(c.groupOfRole)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}). // see claim
+		WithOptions(trigger.Options(1)). // see claim
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the OperatorGroup controller: %w", err)

@@ -19,7 +19,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -60,7 +59,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&operatorsv1.OperatorGroup{}, namespace, own).
 		Watches(&v1alpha1.CatalogSource{}, handler.EnqueueRequestsFromMapFunc(o.Notify.subscribers), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(ctrlsource.Func(o.Notify.start)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(trigger.Options(workers)).
 		Complete(c)
 }
 
