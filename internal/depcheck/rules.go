@@ -51,6 +51,7 @@ var rules = []rule{
 	{pkg: "internal/trouble"},
 	{pkg: "internal/metrics"},
 	{pkg: "internal/tenancy", may: []string{"api/operators"}},
+	{pkg: "internal/lull", may: []string{"api/operators"}},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
@@ -84,7 +85,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

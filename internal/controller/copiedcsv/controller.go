@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 )
 
 // Controller reconciles copies: a request names the namespace and the name that a copy has, or may have.
@@ -46,8 +47,8 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if wait := c.unrest(from); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+	if wait, err := c.unrest(ctx, from); err != nil || wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, err
 	}
 	live, err := c.find(ctx, key)
 	switch {
@@ -66,17 +67,19 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, quiet(err)
 }
 
-// unrest is how long nothing is copied yet, because the source is being installed: its status changes many times a second then, and each
-// change that is copied is written to every target namespace, while the API server is busy with the installation.
-func (c *Controller) unrest(from *v1alpha1.ClusterServiceVersion) time.Duration {
-	if from == nil || from.Status.Settled() {
-		return 0
+// unrest is how long nothing is copied yet, because operators are being installed: the status of one changes many times a second then, and
+// each change that is copied is written to every target namespace.
+func (c *Controller) unrest(ctx context.Context, from *v1alpha1.ClusterServiceVersion) (time.Duration, error) {
+	if from == nil {
+		return 0, nil
 	}
-	changed := from.CreationTimestamp.Time
-	if at := from.Status.LastUpdateTime; at != nil && at.After(changed) {
-		changed = at.Time
-	}
-	return pause - c.clock.Since(changed)
+	return lull.For(from, c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
+		var list v1alpha1.ClusterServiceVersionList
+		if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
+		}
+		return list.Items, nil
+	})
 }
 
 // find reads the metadata of the copy; nil when there is none. One that has lost its label is not in the cache of copies,

@@ -9,13 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 )
 
 // TestAnOperatorThatIsBeingInstalledIsCopiedOnce: when it has come to rest, however that ends.
 func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
 	for phase, want := range map[v1alpha1.ClusterServiceVersionPhase]time.Duration{
-		v1alpha1.CSVPhasePending: pause - time.Second, v1alpha1.CSVPhaseInstallReady: pause - time.Second,
-		v1alpha1.CSVPhaseInstalling: pause - time.Second, v1alpha1.CSVPhaseReplacing: pause - time.Second,
+		v1alpha1.CSVPhasePending: lull.Pause - time.Second, v1alpha1.CSVPhaseInstallReady: lull.Pause - time.Second,
+		v1alpha1.CSVPhaseInstalling: lull.Pause - time.Second, v1alpha1.CSVPhaseReplacing: lull.Pause - time.Second,
 		v1alpha1.CSVPhaseSucceeded: 0, v1alpha1.CSVPhaseFailed: 0,
 	} {
 		t.Run(string(phase), func(t *testing.T) {

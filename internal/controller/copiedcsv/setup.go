@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -21,12 +20,8 @@ import (
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
-const (
-	// settling is how long after a change of its source a copy is looked at, so that a few changes are one write.
-	settling = time.Second
-	// pause is how long the status of an operator that is being installed has to stay as it is before it is copied.
-	pause = 10 * time.Second
-)
+// settling is how long after a change of its source a copy is looked at, so that a few changes are one write.
+const settling = time.Second
 
 // defaultWorkers is how many copies are written at a time.
 const defaultWorkers = 8
@@ -112,7 +107,7 @@ func (c *Controller) watch(mgr manager.Manager, copies cache.Cache, o Options) e
 		Watches(&v1.OperatorGroup{}, soon(c.copiesOfMembers), builder.WithPredicates(targetsMatter)).
 		Watches(&v1.OLMConfig{}, soon(c.allCopies)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.copiesFor), builder.WithPredicates(appears)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
+		WithOptions(trigger.Options(o.Workers)).
 		Complete(c)
 }
 
@@ -128,5 +123,6 @@ func (r *reporter) watch(mgr manager.Manager, copies cache.Cache) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, later).
 		Watches(&v1.OperatorGroup{}, later, builder.WithPredicates(targetsMatter)).
 		WatchesMetadata(&corev1.Namespace{}, later, builder.WithPredicates(comesOrGoes)).
+		WithOptions(trigger.Options(1)).
 		Complete(r)
 }

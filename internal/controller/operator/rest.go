@@ -7,19 +7,16 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const (
-	// pause is how long an operator that is being installed has to be quiet before it is looked at. Labels that are set meanwhile would
-	// meet the writes of those who install it, which then have to do their work again.
-	pause = 10 * time.Second
-	// patience is how long a plan is waited for in all, whatever becomes of it.
-	patience = 30 * time.Second
-)
+// patience is how long a plan is waited for in all, whatever becomes of it.
+const patience = 30 * time.Second
 
-// unrest is how long an Operator is to be left alone, because its parts are being installed; 0 when they are not.
+// unrest is how long an Operator is to be left alone, because its parts or others are being installed: labels that are set meanwhile would
+// meet the writes of those who install it, which then have to do their work again.
 func (c *Controller) unrest(ctx context.Context, name string) (time.Duration, error) {
 	subscriptions, err := c.subscriptions(ctx, name)
 	if err != nil {
@@ -29,7 +26,7 @@ func (c *Controller) unrest(ctx context.Context, name string) (time.Duration, er
 	for i := range subscriptions {
 		s := &subscriptions[i]
 		if s.Status.InstalledCSV == "" {
-			wait = max(wait, pause-c.clock.Since(s.CreationTimestamp.Time))
+			wait = max(wait, lull.Pause-c.clock.Since(s.CreationTimestamp.Time))
 		}
 		for _, csv := range []string{s.Status.InstalledCSV, s.Status.CurrentCSV} {
 			changing, err := c.changing(ctx, client.ObjectKey{Namespace: s.Namespace, Name: csv})
@@ -53,14 +50,16 @@ func (c *Controller) changing(ctx context.Context, key client.ObjectKey) (time.D
 		return 0, nil
 	}
 	csv := &v1alpha1.ClusterServiceVersion{}
-	if err := c.client.Get(ctx, key, csv); err != nil || csv.Status.Settled() {
+	if err := c.client.Get(ctx, key, csv); err != nil {
 		return 0, client.IgnoreNotFound(err)
 	}
-	changed := csv.CreationTimestamp.Time
-	if at := csv.Status.LastUpdateTime; at != nil && at.After(changed) {
-		changed = at.Time
-	}
-	return pause - c.clock.Since(changed), nil
+	return lull.For(csv, c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
+		var list v1alpha1.ClusterServiceVersionList
+		if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
+		}
+		return list.Items, nil
+	})
 }
 
 // planned is how long the plan of a Subscription is waited for.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 )
 
 // TestWhatIsBeingInstalledIsLeftAlone as long as it changes; one that has come to rest, or is stuck, is not.
@@ -33,9 +34,9 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 		objects []client.Object
 		want    time.Duration
 	}{
-		"a new Subscription":               {[]client.Object{fresh}, pause - time.Second},
+		"a new Subscription":               {[]client.Object{fresh}, lull.Pause - time.Second},
 		"a Subscription that waits":        {[]client.Object{old}, 0},
-		"an operator that is installed":    {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseInstalling, time.Second)}, pause - time.Second},
+		"an operator that is installed":    {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseInstalling, time.Second)}, lull.Pause - time.Second},
 		"an operator that waits":           {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhasePending, time.Minute)}, 0},
 		"an operator that runs":            {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseSucceeded, 0)}, 0},
 		"an operator that failed":          {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseFailed, 0)}, 0},

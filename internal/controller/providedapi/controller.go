@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,10 +17,12 @@ import (
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -33,7 +36,10 @@ const (
 
 // Controller reconciles the roles of the APIs of a CustomResourceDefinition or APIService. Its client reads from caches that
 // have the indexes of setup.go.
-type Controller struct{ client client.Client }
+type Controller struct {
+	client client.Client
+	clock  clock.PassiveClock
+}
 
 // Reconcile brings the roles of the APIs of one definition up to date.
 func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -48,10 +54,14 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read %s %s: %w", kind, req.Name, err)
 	}
-	apis, err := c.apisOf(ctx, kind, definition)
+	operators, err := c.operatorsOf(ctx, kind, definition)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if wait, err := c.unrest(ctx, operators); err != nil || wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, err
+	}
+	apis := apisOf(operators, kind, definition)
 	var errs []error
 	for _, a := range apis {
 		errs = append(errs, c.apply(ctx, a))
@@ -59,8 +69,8 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, errors.Join(errs...)
 }
 
-// apisOf are the APIs of a definition that operators which run own, each once: as the oldest operator describes it.
-func (c *Controller) apisOf(ctx context.Context, kind string, definition client.Object) ([]api, error) {
+// operatorsOf are the operators that own a definition, the oldest first.
+func (c *Controller) operatorsOf(ctx context.Context, kind string, definition client.Object) ([]v1alpha1.ClusterServiceVersion, error) {
 	var list v1alpha1.ClusterServiceVersionList
 	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwned: kind + "/" + definition.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the ClusterServiceVersions that own %s %s: %w", kind, definition.GetName(), err)
@@ -69,6 +79,30 @@ func (c *Controller) apisOf(ctx context.Context, kind string, definition client.
 	slices.SortFunc(operators, func(a, b v1alpha1.ClusterServiceVersion) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
+	return operators, nil
+}
+
+// unrest is how long the roles of what operators own are put off, because operators are being installed.
+func (c *Controller) unrest(ctx context.Context, operators []v1alpha1.ClusterServiceVersion) (time.Duration, error) {
+	var wait time.Duration
+	for i := range operators {
+		left, err := lull.For(&operators[i], c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
+			var list v1alpha1.ClusterServiceVersionList
+			if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+				return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
+			}
+			return list.Items, nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		wait = max(wait, left)
+	}
+	return wait, nil
+}
+
+// apisOf are the APIs of a definition that operators which run own, each once: as the oldest operator describes it.
+func apisOf(operators []v1alpha1.ClusterServiceVersion, kind string, definition client.Object) []api {
 	var out []api
 	known := map[string]bool{}
 	for i := range operators {
@@ -83,7 +117,7 @@ func (c *Controller) apisOf(ctx context.Context, kind string, definition client.
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // described are the APIs of a definition as one operator describes them.

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -26,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 )
 
 var testScheme = func() *runtime.Scheme {
@@ -42,6 +45,8 @@ type cluster struct {
 	t      *testing.T
 	client client.Client
 	writes int
+	// fail is asked before a role is written, lose after it.
+	fail, lose func(role string) error
 }
 
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
@@ -49,7 +54,16 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	k.client = fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithIndex(&v1alpha1.ClusterServiceVersion{}, indexByOwned, owned).
 		WithInterceptorFuncs(interceptor.Funcs{Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			k.writes++
-			return c.Apply(ctx, o, opts...)
+			role := *o.(interface{ GetName() *string }).GetName()
+			if k.fail != nil {
+				if err := k.fail(role); err != nil {
+					return err
+				}
+			}
+			if err := c.Apply(ctx, o, opts...); err != nil || k.lose == nil {
+				return err
+			}
+			return k.lose(role)
 		}}).Build()
 	return k
 }
@@ -57,7 +71,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 // pass reconciles a definition and returns the roles by name.
 func (k *cluster) pass(kind, name string) map[string]rbacv1.ClusterRole {
 	k.t.Helper()
-	if _, err := (&Controller{k.client}).Reconcile(k.t.Context(), request(kind, name)); err != nil {
+	if _, err := (&Controller{client: k.client, clock: clock.RealClock{}}).Reconcile(k.t.Context(), request(kind, name)); err != nil {
 		k.t.Fatal(err)
 	}
 	var list rbacv1.ClusterRoleList
@@ -95,6 +109,33 @@ func operator(namespace string, created int64, edit func(*v1alpha1.ClusterServic
 
 func crd() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: etcd, UID: "crd"}}
+}
+
+// TestRolesWaitForALull: as long as other operators are being installed, and no longer than that takes.
+func TestRolesWaitForALull(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := metav1.NewTime(now)
+	changed := func(phase v1alpha1.ClusterServiceVersionPhase) func(*v1alpha1.ClusterServiceVersion) {
+		return func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.Phase, csv.Status.LastUpdateTime = phase, &at }
+	}
+	k := newCluster(t, crd(), operator("a", 1, changed(v1alpha1.CSVPhaseSucceeded)), operator("b", 2, func(csv *v1alpha1.ClusterServiceVersion) {
+		changed(v1alpha1.CSVPhaseInstalling)(csv)
+		csv.Spec.CustomResourceDefinitions.Owned = nil
+	}))
+	c := &Controller{client: k.client, clock: clocktesting.NewFakePassiveClock(now)}
+	result, err := c.Reconcile(t.Context(), request(kindCRD, etcd))
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > lull.Pause || k.writes != 0 {
+		t.Errorf("while another operator is being installed: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
+	}
+	c.clock = clocktesting.NewFakePassiveClock(now.Add(lull.Pause))
+	result, err = c.Reconcile(t.Context(), request(kindCRD, etcd))
+	if err != nil || result.RequeueAfter != 0 || k.writes != 4 {
+		t.Errorf("afterwards: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
+	}
+}
+
+func service(name string) *apiregistrationv1.APIService {
+	return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 }
 
 // TestRolesOfACRD have the documented names, rules, labels and owner.
@@ -147,9 +188,6 @@ func TestRolesOfAnAPIService(t *testing.T) {
 				csv.Spec.APIServiceDefinitions.Owned = append(csv.Spec.APIServiceDefinitions.Owned, v1alpha1.APIServiceDescription{Name: "geese", Group: group, Version: "v1", Kind: "Goose"})
 			}
 		}
-	}
-	service := func(name string) *apiregistrationv1.APIService {
-		return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 	}
 	k := newCluster(t, service("v1.a.io"), service("v1.b.io"), operator("a", 1, serves("a.io", "b.io")))
 	roles := k.pass(kindAPIService, "v1.a.io")

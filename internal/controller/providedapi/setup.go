@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // indexByOwned has ClusterServiceVersions that are no copies by what they own: kind/name.
@@ -34,7 +36,8 @@ func Setup(mgr manager.Manager) error {
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, to(ofDefinition), builder.WithPredicates(appears)).
 		Watches(&apiregistrationv1.APIService{}, to(ofDefinition), builder.WithPredicates(appears)).
 		Watches(&rbacv1.ClusterRole{}, to(ofRole)).
-		Complete(&Controller{client: mgr.GetClient()})
+		WithOptions(trigger.Options(1)).
+		Complete(&Controller{client: mgr.GetClient(), clock: clock.RealClock{}})
 	if err != nil {
 		return fmt.Errorf("set up the controller of provided APIs: %w", err)
 	}

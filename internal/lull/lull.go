@@ -1,0 +1,50 @@
+// Package lull tells when there is time for what follows the installation of an operator: copies of it, roles of its APIs, labels on its
+// parts. Nobody waits for these, and each costs the API server as much as a step of the installation that is still going on, of the operator
+// itself or of another one. It is pure: who asks reads the operators and the clock. Start reading at For.
+package lull
+
+import (
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+const (
+	// Pause is the longest that anything is put off after the last change of an operator's status.
+	Pause = 10 * time.Second
+	// again is when to ask again while other operators are being installed.
+	again = time.Second
+)
+
+// For is how long to wait before what follows the installation of an operator is written; 0 or less is now. The others are read only where
+// they matter. An operator that is stuck, or keeps changing others, holds nothing up for longer than Pause.
+func For(csv *v1alpha1.ClusterServiceVersion, now time.Time, others func() ([]v1alpha1.ClusterServiceVersion, error)) (time.Duration, error) {
+	left := Pause - now.Sub(changed(csv))
+	if left <= 0 || !csv.Status.Settled() {
+		return left, nil
+	}
+	all, err := others()
+	if err != nil {
+		return 0, err
+	}
+	for i := range all {
+		if Changing(&all[i], now) {
+			return min(left, again), nil
+		}
+	}
+	return 0, nil
+}
+
+// Changing says whether an operator is being installed, exchanged or removed, and gets on with it.
+func Changing(csv *v1alpha1.ClusterServiceVersion, now time.Time) bool {
+	return !csv.IsCopied() && !csv.Status.Settled() && now.Sub(changed(csv)) < Pause
+}
+
+// changed is when the status of an operator changed last.
+func changed(csv *v1alpha1.ClusterServiceVersion) time.Time {
+	at := csv.CreationTimestamp.Time
+	if t := csv.Status.LastUpdateTime; t != nil && t.After(at) {
+		at = t.Time
+	}
+	return at
+}
