@@ -128,8 +128,8 @@ func described(csv *v1alpha1.ClusterServiceVersion, kind string, definition clie
 	if kind == kindAPIService {
 		owner.APIVersion = apiregistrationv1.SchemeGroupVersion.String()
 		for _, d := range csv.OwnedAPIServices() {
-			if d.APIServiceName() == definition.GetName() {
-				out = append(out, ofAPIService(d, group, owner))
+			if a, ok := ofAPIService(d, group, owner); ok && d.APIServiceName() == definition.GetName() {
+				out = append(out, a)
 			}
 		}
 		return out

@@ -12,9 +12,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
+
+func (k *cluster) try(kind, name string) error {
+	_, err := (&Controller{client: k.client, clock: clock.RealClock{}}).Reconcile(k.t.Context(), request(kind, name))
+	return err
+}
+
+func (k *cluster) roles() map[string]rbacv1.ClusterRole {
+	k.t.Helper()
+	var list rbacv1.ClusterRoleList
+	if err := k.client.List(k.t.Context(), &list); err != nil {
+		k.t.Fatal(err)
+	}
+	out := map[string]rbacv1.ClusterRole{}
+	for _, r := range list.Items {
+		out[r.Name] = r
+	}
+	return out
+}
 
 // TestKilledAtEveryWrite, and conflicts at every write: the next pass finishes, and the roles are as if nothing had happened. One role that
 // cannot be written keeps none of the others.

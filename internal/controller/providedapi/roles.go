@@ -83,12 +83,13 @@ func ofCRD(d v1alpha1.CRDDescription, group string, owner metav1.OwnerReference)
 	}, true
 }
 
-// ofAPIService is the API that a description of an APIService is about.
-func ofAPIService(d v1alpha1.APIServiceDescription, group string, owner metav1.OwnerReference) api {
+// ofAPIService is the API that a description of an APIService is about; false when what it calls the resource can be no resource: the names
+// of roles begin with it, and must not become those of the cluster's own, such as system:aggregate-to-admin.
+func ofAPIService(d v1alpha1.APIServiceDescription, group string, owner metav1.OwnerReference) (api, bool) {
 	return api{
 		gvk: catalog.GVK{Group: d.Group, Version: d.Version, Kind: d.Kind}, plural: d.Name,
 		prefix: d.Name + "-" + d.Version, group: group, owner: owner,
-	}
+	}, len(validation.IsDNS1123Label(d.Name)) == 0
 }
 
 // elsewhere is the API with another prefix, for where an API of another group has taken the usual names: these do not
