@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/devcluster"
 
@@ -146,16 +147,22 @@ func (s *server) complained() []string {
 	return s.complaints
 }
 
-// endWithItsService ends the server when its Service is gone, as its pods would.
-func (s *server) endWithItsService(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.namespace, Name: bundle.ServingServiceName(s.deployment)}, &corev1.Service{})
-		if apierrors.IsNotFound(err) {
-			s.server.Close()
-			return
+// endsWith ends the server when a CSV is gone. Its pods go with it, as soon as the garbage collector gets to them.
+func (s *server) endsWith(csv string) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(s.w.Context()))
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for ctx.Err() == nil {
+			err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.namespace, Name: csv}, &v1alpha1.ClusterServiceVersion{})
+			if apierrors.IsNotFound(err) {
+				s.server.Close()
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	})
+	s.w.Cleanup(watching.Wait)
+	s.w.Cleanup(stop)
 }
 
 // complaints takes what an HTTP server logs.

@@ -1,0 +1,107 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// TestRotation renews the certificate of a server that is asked all the time, by webhooks of every kind and an aggregated API. The server
+// sees the new certificate, the authority of the old one stays trusted, and no request fails. It is not parallel: the clock of the
+// manager is put right.
+func TestRotation(t *testing.T) {
+	w := newWorld(t)
+	s := w.serve("manager")
+	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
+	before := w.succeeds("op.v1")
+	old := w.secret("manager-service-cert")
+	if at := before.Status.CertsRotateAt; at == nil || at.After(time.Now()) || at.Before(&before.CreationTimestamp) == false {
+		t.Errorf("the certificate is to be renewed at %v, want a time in the past", at)
+	}
+	w.answers("v3", "manager")
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.conversions(s, "used")
+	w.eventually("things to be mutated", func() error { return w.uses(t.Context(), "used") })
+	get := w.widget("v3")
+	works := []*work{
+		w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") }),
+		w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) }),
+		w.busy("asking the aggregated API", func(ctx context.Context) error {
+			_, err := get(ctx)
+			return err
+		}),
+	}
+	works[0].goesOn()
+
+	managers.by.Store(0)
+	// Nothing else tells a manager that runs that two thirds of the life are over: it would look again at that time by itself.
+	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Annotations["example.com/looked-at"] = "yes" })
+	w.eventually("the certificate to be renewed", func() error {
+		if secret := w.secret("manager-service-cert"); bytes.Equal(secret.Data["tls.crt"], old.Data["tls.crt"]) {
+			return fmt.Errorf("it is the old one")
+		}
+		return nil
+	})
+	w.eventually("the server to show it", func() error {
+		if shown := s.certificates(); shown < 2 {
+			return fmt.Errorf("it showed %d certificates", shown)
+		}
+		return nil
+	})
+	for _, k := range works {
+		k.goesOn()
+	}
+	after := w.succeeds("op.v1")
+	for _, k := range works {
+		k.neverFailed()
+	}
+	if complaints := s.complained(); len(complaints) > 0 {
+		t.Errorf("the server complains: %q", complaints)
+	}
+	if at := after.Status.CertsRotateAt; at == nil || !at.After(time.Now().Add(400*24*time.Hour)) {
+		t.Errorf("the new certificate is to be renewed at %v", at)
+	}
+	w.trusts(w.secret("manager-service-cert"), old)
+}
+
+// trusts checks that everything that is registered trusts the new authority and the old one, and that the authorities have one writer.
+func (w *world) trusts(renewed, old *corev1.Secret) {
+	w.Helper()
+	validating, mutating := w.configurations(w.namespace)
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if !w.read("things."+w.group, crd) || len(validating) != 1 || len(mutating) != 1 {
+		w.Fatalf("registered are %v, %v", validating, mutating)
+	}
+	bundles := map[string][]byte{
+		"validating": validating[0].Webhooks[0].ClientConfig.CABundle,
+		"mutating":   mutating[0].Webhooks[0].ClientConfig.CABundle,
+		"conversion": crd.Spec.Conversion.Webhook.ClientConfig.CABundle,
+		"APIService": w.registration("v3").Spec.CABundle,
+	}
+	for name, trusted := range bundles {
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(trusted)
+		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {
+			block, _ := pem.Decode(secret.Data["tls.crt"])
+			certificate, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				w.Fatal(err)
+			}
+			if _, err := certificate.Verify(x509.VerifyOptions{Roots: pool, DNSName: "manager-service." + w.namespace + ".svc"}); err != nil {
+				w.Errorf("%s does not trust the %s certificate: %v", name, age, err)
+			}
+		}
+		if !bytes.Equal(trusted, renewed.Data["olmCAKey"]) {
+			w.Errorf("%s has other authorities than the Secret", name)
+		}
+	}
+}

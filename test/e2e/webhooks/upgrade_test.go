@@ -1,0 +1,84 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// conversions waits until the test's own kind is converted by a server.
+func (w *world) conversions(by *server, name string) {
+	w.Helper()
+	w.eventually("things to be converted", func() error {
+		read := w.thing(w.namespace, "v2", name, 0)
+		asked := by.count(paths[converting])
+		if err := w.Get(w.Context(), client.ObjectKeyFromObject(read), read); err != nil {
+			return err
+		}
+		if by.count(paths[converting]) == asked {
+			return fmt.Errorf("the webhook was not asked")
+		}
+		return nil
+	})
+}
+
+// uses makes sure that a thing can be written and read in v2 as it should be.
+func (w *world) uses(ctx context.Context, name string) error {
+	thing := w.thing(w.namespace, "v2", name, 70)
+	thing.SetAnnotations(map[string]string{mark: ""})
+	if err := w.Patch(ctx, thing, client.Merge); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return usable(thing)
+}
+
+// usable says what is wrong with a thing that was written.
+func usable(thing *unstructured.Unstructured) error {
+	if size(thing) != 70 || thing.GetAnnotations()[mark] == "" {
+		return fmt.Errorf("it has the size %d and was seen by %q", size(thing), thing.GetAnnotations()[mark])
+	}
+	return nil
+}
+
+// TestUpgrade to a version whose webhooks another Deployment serves, which comes up slowly: things are validated, mutated and converted
+// all the time, and no request fails. The old server ends with its version.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before, after := w.serve("old"), w.serve("new")
+	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, deployments("old"), w.hooks("old", validating, mutating, converting)))
+	w.succeeds("op.v1")
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.conversions(before, "used")
+	w.eventually("things to be mutated", func() error { return w.uses(t.Context(), "used") })
+
+	using := w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") })
+	judging := w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) })
+	before.endsWith("op.v1")
+	w.make(w.operator("op.v2", modes("AllNamespaces"), replacing("op.v1"), w.owns, deployments("new"), gated, w.hooks("new", validating, mutating, converting)))
+	w.is("op.v2", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	using.goesOn()
+	for _, path := range paths {
+		if after.count(path) > 0 {
+			t.Errorf("the new server is asked for %s before its pods run", path)
+		}
+	}
+	w.openGates("new")
+	w.succeeds("op.v2")
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	using.goesOn()
+	judging.goesOn()
+	using.neverFailed()
+	judging.neverFailed()
+	w.conversions(after, "used")
+	validating, mutating := w.configurations(w.namespace)
+	if len(validating) != 1 || len(mutating) != 1 || validating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" || mutating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" {
+		t.Errorf("registered are %v, %v", validating, mutating)
+	}
+}
