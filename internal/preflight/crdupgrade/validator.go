@@ -90,15 +90,9 @@ func (c comparison) check(ctx context.Context, group string, object map[string]a
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]int{}
-	for _, v := range before {
-		known[v.identity()]++
-	}
 	var problems []Problem
-	for _, v := range now {
-		if known[v.identity()]--; known[v.identity()] < 0 {
-			problems = append(problems, Problem{Version: c.version, Path: v.path(), What: v.text()})
-		}
+	for _, v := range since(before, now) {
+		problems = append(problems, Problem{Version: c.version, Path: v.path(), What: v.text()})
 	}
 	return problems, nil
 }

@@ -22,11 +22,46 @@ type violation struct {
 	*field.Error
 	rule   string // which of the rules for the field is broken
 	choice bool   // it is oneOf, anyOf or not
+	limit  bool   // of several rules of this kind the strictest counts, as of two lengths that a text may have at most
 }
 
 // identity is by what a violation is recognised: the field and the rule. A value that was too large may be even more so, so the limit is
 // no part of it.
 func (v violation) identity() string { return v.Field + "\x00" + v.rule }
+
+// exact also tells apart what the same keyword demands of a field in several places, as patterns in allOf.
+func (v violation) exact() string { return v.identity() + "\x00" + v.Detail }
+
+// since are the violations that there were not before. Those that say the same are matched first, so that of two patterns the one is told
+// which is broken now; what is left may be a rule that was changed.
+func since(before, now []violation) []violation {
+	exact, similar := map[string]int{}, map[string]int{}
+	for _, v := range before {
+		exact[v.exact()]++
+		similar[v.identity()]++
+	}
+	var left []violation
+	for _, v := range now {
+		if exact[v.exact()] > 0 {
+			exact[v.exact()]--
+			if !v.limit {
+				similar[v.identity()]--
+			}
+			continue
+		}
+		left = append(left, v)
+	}
+	var found []violation
+	for _, v := range left {
+		switch known := similar[v.identity()] > 0; {
+		case !known:
+			found = append(found, v)
+		case !v.limit:
+			similar[v.identity()]--
+		}
+	}
+	return found
+}
 
 // path is the field in the form of findings.
 func (v violation) path() string {
@@ -68,6 +103,9 @@ func (s *schema) validate(ctx context.Context, apiVersion string, object map[str
 func (s *schema) keywords(object map[string]any) []violation {
 	var all []violation
 	for _, broken := range s.openapi.Validate(object).Errors {
+		if summary.MatchString(broken.Error()) {
+			continue
+		}
 		if v := violationOf(object, broken); s.choiceless == nil || v.choice {
 			all = append(all, v)
 		}
@@ -76,6 +114,9 @@ func (s *schema) keywords(object map[string]any) []violation {
 		return all
 	}
 	for _, broken := range s.choiceless.Validate(object).Errors {
+		if summary.MatchString(broken.Error()) {
+			continue
+		}
 		all = append(all, violationOf(object, broken))
 	}
 	return all
@@ -92,12 +133,21 @@ func (v verdict) Validate(any, ...validation.ValidationOption) *validate.Result 
 // choiceText is an error about oneOf, anyOf or not, which has its field in the text alone.
 var choiceText = regexp.MustCompile(`^"([^"]*)" (must validate (?:at least one|one and only one)|must not validate) .*$`)
 
+// summary is an error that says of allOf what the errors beside it say one by one.
+var summary = regexp.MustCompile(`^"[^"]*" must validate all the schemas \(allOf\)`)
+
+// limits are the codes of keywords of which the strictest counts.
+var limits = map[int32]bool{
+	openapierrors.TooLongFailCode: true, openapierrors.TooShortFailCode: true, openapierrors.MaxFailCode: true, openapierrors.MinFailCode: true,
+	openapierrors.MaxItemsFailCode: true, openapierrors.MinItemsFailCode: true, openapierrors.TooManyPropertiesCode: true, openapierrors.TooFewPropertiesCode: true,
+}
+
 // violationOf puts an error into the words of the API server, and tells which keyword of the schema it is about.
 func violationOf(object map[string]any, err error) violation {
 	e := validation.ValidateCustomResource(nil, object, verdict{err})[0]
 	var known *openapierrors.Validation
 	if errors.As(err, &known) {
-		return violation{Error: e, rule: fmt.Sprintf("keyword %d", known.Code())}
+		return violation{Error: e, rule: fmt.Sprintf("keyword %d", known.Code()), limit: limits[known.Code()]}
 	}
 	if parts := choiceText.FindStringSubmatch(err.Error()); parts != nil {
 		said := *e
