@@ -48,8 +48,9 @@ type cluster struct {
 	c        *Controller
 	reporter *reporter
 	clock    *clocktesting.FakePassiveClock
-	// statusWrites counts what is written to the fake client.
+	// statusWrites counts what is written to the fake client, and failStatus is asked before.
 	statusWrites int
+	failStatus   func() error
 }
 
 func newCluster(t testing.TB, objects ...client.Object) *cluster {
@@ -58,6 +59,11 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithStatusSubresource(&v1.OLMConfig{}).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			k.statusWrites++
+			if k.failStatus != nil {
+				if err := k.failStatus(); err != nil {
+					return err
+				}
+			}
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		}})
 	for _, i := range indexes() {
@@ -147,6 +153,7 @@ type server struct {
 	version int
 	writes  []string
 	fail    func(write string) error
+	lose    func(write string) error // asked after a write, of which no answer arrives then
 }
 
 func (s *server) keys() []types.NamespacedName {
@@ -209,7 +216,7 @@ func (s *server) create(_ context.Context, key types.NamespacedName, body []byte
 	o.Namespace, o.Status, o.UID = key.Namespace, v1alpha1.ClusterServiceVersionStatus{}, types.UID(key.String())
 	s.objects[key] = o
 	s.note(o, fieldManager, "")
-	return metadataOf(o), nil
+	return s.answer("create", key)
 }
 
 func decode(body []byte) *v1alpha1.ClusterServiceVersion {
@@ -239,7 +246,7 @@ func (s *server) put(verb string, key types.NamespacedName, body []byte, subreso
 		return nil, apierrors.NewConflict(csvs, key.Name, fmt.Errorf("%s is not %s", asked.ResourceVersion, o.ResourceVersion))
 	}
 	s.edit(key.Namespace, key.Name, fieldManager, subresource, func(o *v1alpha1.ClusterServiceVersion) { take(o, asked) })
-	return metadataOf(o), nil
+	return s.answer(verb, key)
 }
 
 func (s *server) replace(_ context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error) {
@@ -262,7 +269,20 @@ func (s *server) remove(_ context.Context, key types.NamespacedName, uid types.U
 		return apierrors.NewNotFound(csvs, key.Name)
 	}
 	delete(s.objects, key)
-	return nil
+	_, err := s.answer("remove", key)
+	return err
+}
+
+func (s *server) answer(verb string, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	if s.lose != nil {
+		if err := s.lose(verb + " " + key.String()); err != nil {
+			return nil, err
+		}
+	}
+	if o := s.objects[key]; o != nil {
+		return metadataOf(o), nil
+	}
+	return nil, nil
 }
 
 func (s *server) read(_ context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
