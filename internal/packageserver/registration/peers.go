@@ -35,6 +35,28 @@ func (r *Registration) peers(ctx context.Context, reader client.Reader) ([]peer,
 	return others, nil
 }
 
+// removeSilent asks every other process once, removes the endpoints of those that are given up, and returns how many answer.
+func (r *Registration) removeSilent(ctx context.Context, reader client.Reader, givenUp func(name string, answered bool) bool) (int, error) {
+	others, err := r.peers(ctx, reader)
+	if err != nil {
+		return 0, err
+	}
+	serving, err := r.serving(ctx, others)
+	if err != nil {
+		return 0, err
+	}
+	for _, other := range others {
+		if !givenUp(other.name, serving[other.name]) || ctx.Err() != nil {
+			continue
+		}
+		r.log.Info("removing the endpoint of a process that does not serve packages any more", "address", other.address)
+		if err := r.remove(ctx, other); err != nil {
+			return 0, err
+		}
+	}
+	return len(serving), ctx.Err()
+}
+
 // serving are the names of those that answer. Who is not believed is asked again with what the API server believes now, which may be more
 // than this process knows while a certificate is exchanged.
 func (r *Registration) serving(ctx context.Context, others []peer) (map[string]bool, error) {

@@ -43,24 +43,8 @@ func (r *Registration) supervise(ctx context.Context, seen client.Reader) {
 
 // askOthers asks every other process once.
 func (r *Registration) askOthers(ctx context.Context, seen client.Reader, s *supervision) error {
-	others, err := r.peers(ctx, seen)
-	if err != nil {
-		return err
-	}
-	serving, err := r.serving(ctx, others)
-	if err != nil {
-		return err
-	}
-	for _, other := range others {
-		if !s.givenUp(other.name, serving[other.name]) || ctx.Err() != nil {
-			continue
-		}
-		r.log.Info("removing the endpoint of a process that does not answer any more", "address", other.address)
-		if err := r.remove(ctx, other); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := r.removeSilent(ctx, seen, s.givenUp)
+	return err
 }
 
 // givenUp counts an answer, or that there was none.

@@ -18,25 +18,9 @@ const linger = 2 * time.Second
 // Clear removes the endpoints of processes that do not serve any more. When nobody serves, the APIService goes, too, which a process that was
 // killed has left: the API server would go on asking for what nobody answers, and delete no namespace without the answer.
 func (r *Registration) Clear(ctx context.Context) error {
-	others, err := r.peers(ctx, r.reader)
-	if err != nil {
+	serving, err := r.removeSilent(ctx, r.reader, func(_ string, answered bool) bool { return !answered })
+	if err != nil || serving > 0 {
 		return err
-	}
-	serving, err := r.serving(ctx, others)
-	if err != nil {
-		return err
-	}
-	for _, other := range others {
-		if serving[other.name] {
-			continue
-		}
-		r.log.Info("removing the endpoint of a process that does not serve packages any more", "address", other.address)
-		if err := r.remove(ctx, other); err != nil {
-			return err
-		}
-	}
-	if len(serving) > 0 {
-		return nil
 	}
 	return r.deleteAPIService(ctx)
 }
