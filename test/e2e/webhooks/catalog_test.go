@@ -1,0 +1,124 @@
+package webhooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/image"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// push makes an image in the namespace's part of the registry.
+func (w *world) push(name string, labels map[string]string, files map[string]any) string {
+	w.Helper()
+	contents := map[string][]byte{}
+	for path, content := range files {
+		text, err := json.Marshal(content)
+		if err != nil {
+			w.Fatal(err)
+		}
+		contents[path] = text
+	}
+	tree, err := image.Files(contents)
+	if err != nil {
+		w.Fatal(err)
+	}
+	ref := devcluster.Registry() + "/" + w.namespace + "/" + name
+	if _, err := image.Push(w.Context(), ref, tree, labels, image.PushOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	return ref
+}
+
+// publish makes a catalog with one operator of package op and its CRD, and asks for it.
+func (w *world) publish(csv *v1alpha1.ClusterServiceVersion, crd *apiextensionsv1.CustomResourceDefinition) {
+	w.Helper()
+	csv.Namespace = ""
+	csv.APIVersion, csv.Kind = v1alpha1.GroupVersion.String(), v1alpha1.ClusterServiceVersionKind
+	const prefix = "operators.operatorframework.io.bundle."
+	bundle := w.push("bundle:v1", image.BundleLabels("op", []string{"stable"}, "stable"), map[string]any{
+		"manifests/csv.json": csv, "manifests/crd.json": crd,
+		"metadata/annotations.json": map[string]any{"annotations": map[string]string{
+			prefix + "package.v1": "op", prefix + "channels.v1": "stable", prefix + "mediatype.v1": "registry+v1",
+			prefix + "manifests.v1": "manifests/", prefix + "metadata.v1": "metadata/"}},
+	})
+	property := map[string]any{"type": "olm.package", "value": map[string]string{"packageName": "op", "version": "1.0.0"}}
+	catalog := w.push("catalog:v1", image.CatalogLabels(), map[string]any{
+		"configs/package.json": map[string]any{"schema": "olm.package", "name": "op", "defaultChannel": "stable"},
+		"configs/channel.json": map[string]any{"schema": "olm.channel", "package": "op", "name": "stable", "entries": []any{map[string]string{"name": csv.Name}}},
+		"configs/bundle.json":  map[string]any{"schema": "olm.bundle", "package": "op", "name": csv.Name, "image": bundle, "properties": []any{property}},
+	})
+	w.make(&v1alpha1.CatalogSource{ObjectMeta: w.named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
+		&v1alpha1.Subscription{ObjectMeta: w.named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "op"}})
+}
+
+// TestWebhooksFromACatalog: an operator is installed by a Subscription, and its webhooks validate, mutate and convert. The CRD of the bundle
+// has an authority of its own, as generators write it, and does not get it.
+func TestWebhooksFromACatalog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.serve("manager")
+	crd := w.things()
+	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
+		ConversionReviewVersions: []string{"v1"},
+		ClientConfig:             &apiextensionsv1.WebhookClientConfig{CABundle: []byte("\n"), Service: &apiextensionsv1.ServiceReference{Namespace: "system", Name: "webhook-service"}},
+	}}
+	w.make(w.everywhere())
+	w.publish(w.operator("op.v1.0.0", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting)), crd)
+	w.succeeds("op.v1.0.0")
+
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	w.eventually("things to be mutated", func() error {
+		thing := w.thing(w.namespace, "v1", "", 7)
+		thing.SetGenerateName("used-")
+		if err := w.Create(t.Context(), thing); err != nil {
+			return err
+		}
+		if got := thing.GetAnnotations()[mark]; got != w.namespace+"/manager" {
+			return fmt.Errorf("it was seen by %q", got)
+		}
+		return nil
+	})
+	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.conversions(s, "used")
+	if read := w.thing(w.namespace, "v2", "used", 0); w.read("used", read) && size(read) != 7*factor {
+		t.Errorf("in v2 it has the size %d, want %d", size(read), 7*factor)
+	}
+
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	w.read(crd.Name, live)
+	if got := string(live.Spec.Conversion.Webhook.ClientConfig.CABundle); got != string(w.secret("manager-service-cert").Data["olmCAKey"]) {
+		t.Errorf("the CRD trusts %q", got)
+	}
+	generation := live.Generation
+	w.touchAll()
+	time.Sleep(time.Second) // nothing is waited for: whoever else writes the CRD would have done so
+	if w.read(crd.Name, live); live.Generation != generation {
+		t.Errorf("somebody goes on writing the CRD: generation %d, then %d; %v", generation, live.Generation, live.ManagedFields)
+	}
+}
+
+// touchAll makes the controllers look at the operator and its plan again.
+func (w *world) touchAll() {
+	w.Helper()
+	touch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"example.com/looked-at":"yes"}}}`))
+	var plans v1alpha1.InstallPlanList
+	if err := w.List(w.Context(), &plans, client.InNamespace(w.namespace)); err != nil || len(plans.Items) == 0 {
+		w.Fatal(plans.Items, err)
+	}
+	objects := []client.Object{&v1alpha1.ClusterServiceVersion{ObjectMeta: w.named("op.v1.0.0")}, &v1alpha1.Subscription{ObjectMeta: w.named("op")}}
+	for i := range plans.Items {
+		objects = append(objects, &plans.Items[i])
+	}
+	for _, o := range objects {
+		if err := w.Patch(w.Context(), o, touch); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
