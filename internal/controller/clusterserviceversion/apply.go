@@ -15,24 +15,32 @@ import (
 
 // applyAs makes the cluster's object have the fields of the wanted one, and returns what the cluster answered.
 func applyAs(ctx context.Context, as client.Client, wanted client.Object, options ...client.ApplyOption) (client.Object, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
+	request, err := requestFor(wanted)
 	if err != nil {
 		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
 	}
-	delete(content, "status")
-	if _, ok := wanted.(*apiregistrationv1.APIService); ok {
-		// One that is taken over may have said that certificates are not looked at, which goes with no authority.
-		if err := unstructured.SetNestedField(content, false, "spec", "insecureSkipTLSVerify"); err != nil {
-			return nil, fmt.Errorf("apply APIService %s: %w", wanted.GetName(), err)
-		}
-	}
-	request := &unstructured.Unstructured{Object: withoutNulls(content)}
 	options = append(options, fieldManager, client.ForceOwnership)
 	if err := as.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...); err != nil {
 		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
 	}
 	live := emptyLike(wanted)
 	return live, runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, live)
+}
+
+// requestFor has the fields that the cluster is asked for.
+func requestFor(wanted client.Object) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
+	if err != nil {
+		return nil, err
+	}
+	delete(content, "status")
+	if _, ok := wanted.(*apiregistrationv1.APIService); ok {
+		// One that is taken over may have said that certificates are not looked at, and the cluster refuses that together with authorities.
+		if err := unstructured.SetNestedField(content, false, "spec", "insecureSkipTLSVerify"); err != nil {
+			return nil, err
+		}
+	}
+	return &unstructured.Unstructured{Object: withoutNulls(content)}, nil
 }
 
 // emptyLike is a new object of the same type.

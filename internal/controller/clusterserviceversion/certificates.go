@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
@@ -21,6 +22,8 @@ type certificate struct {
 	deployment string
 	hosts      []string
 	serving    certs.Serving
+	// secret is what is known of the Secret: its name and, where there is one, its labels, owners and version.
+	secret metav1.ObjectMeta
 	// unusable is why the pods cannot serve with it; due is why it is to be replaced. Both are nil when it is good.
 	unusable, due error
 }
@@ -41,6 +44,7 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 		out[deployment] = f.judge(&certificate{
 			deployment: deployment,
 			hosts:      bundle.ServingHosts(deployment, f.csv.Namespace),
+			secret:     secret.ObjectMeta,
 			serving: certs.Serving{
 				Certificate: secret.Data[bundle.ServingCertKey],
 				Key:         secret.Data[bundle.ServingKeyKey],
@@ -96,16 +100,21 @@ func (f *facts) renewCertificates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	working := false
 	var due []*certificate
 	for _, name := range slices.Sorted(maps.Keys(certificates)) {
 		if c := certificates[name]; c.due != nil {
-			due, working = append(due, c), working || c.unusable == nil
+			due = append(due, c)
 		}
 	}
 	if len(due) == 0 {
 		return nil
 	}
+	return f.renew(ctx, due)
+}
+
+// renew replaces some certificates.
+func (f *facts) renew(ctx context.Context, due []*certificate) (err error) {
+	working := slices.ContainsFunc(due, func(c *certificate) bool { return c.unusable == nil })
 	f.rotateAt, f.wanted, f.issued = time.Time{}, nil, true
 	for _, c := range due {
 		c.serving, err = certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
@@ -113,7 +122,7 @@ func (f *facts) renewCertificates(ctx context.Context) error {
 			return fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
 		}
 	}
-	for _, c := range certificates {
+	for _, c := range f.certificates {
 		f.judge(c)
 	}
 	if working {
@@ -126,11 +135,43 @@ func (f *facts) renewCertificates(ctx context.Context) error {
 		return err
 	}
 	for _, c := range due {
-		if _, err := applyAs(ctx, installer, secretOf(f.csv, c)); err != nil {
+		if err := f.writeCertificate(ctx, installer, c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeCertificate writes a renewed certificate, unless somebody else was faster: then that one counts, which others trust already.
+func (f *facts) writeCertificate(ctx context.Context, as client.Client, c *certificate) error {
+	wanted := secretOf(f.csv, c)
+	wanted.ResourceVersion = c.secret.ResourceVersion
+	live, err := applyAs(ctx, as, wanted)
+	if apierrors.IsConflict(err) {
+		return fmt.Errorf("somebody else has written the serving certificate of Deployment %s at the same time, which is looked at again: %v", c.deployment, err)
+	}
+	if err != nil {
+		return err
+	}
+	c.secret = live.(*corev1.Secret).ObjectMeta
+	return nil
+}
+
+// certificateChanges take over good certificates that do not belong to the CSV, such as those of the version that it replaces: they would
+// go with that.
+func (f *facts) certificateChanges(ctx context.Context) ([]change, error) {
+	certificates, err := f.readCertificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []change
+	for _, name := range slices.Sorted(maps.Keys(certificates)) {
+		c := certificates[name]
+		if c.unusable == nil && !(ownedBy(&c.secret, f.csv) && hasOwner(&c.secret, f.csv.UID)) {
+			out = append(out, change{apply: secretOf(f.csv, c)})
+		}
+	}
+	return out, nil
 }
 
 // secretOf is the Secret that the pods of a Deployment mount.

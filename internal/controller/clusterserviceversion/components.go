@@ -145,8 +145,12 @@ func (f *facts) changes(ctx context.Context) ([]change, error) {
 	for _, object := range hooks.surplus {
 		out = append(out, change{remove: object})
 	}
+	certificates, err := f.certificateChanges(ctx)
+	if err != nil {
+		return nil, err
+	}
 	installed, err := f.c.compare(ctx, wanted.installed())
-	out = append(out, installed...)
+	out = slices.Concat(out, certificates, installed)
 	for _, object := range wanted.old {
 		out = append(out, change{remove: object})
 	}

@@ -417,6 +417,10 @@ func TestUpgradeKeepsTheCertificate(t *testing.T) {
 	if got := k.webhookConfigurations(); len(got) != 2 {
 		t.Errorf("webhook configurations: %v", got)
 	}
+	_, secret := k.servingCertificate()
+	if hasOwner(secret, "op.v1-uid") || !hasOwner(secret, "op.v2-uid") || !ownedBy(secret, next) {
+		t.Errorf("owners of the Secret, which goes with its last one: %v", secret.ObjectMeta)
+	}
 	d := k.deployment("manager")
 	if hasOwner(d, "op.v1-uid") || !hasOwner(d, "op.v2-uid") {
 		t.Errorf("owners of the Deployment: %v", d.OwnerReferences)
