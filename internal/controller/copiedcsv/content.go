@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,16 +14,18 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// markAnnotation, on a copy, tells which spec and which status it was written with: two hashes with a dot in between. So a
-// copy is compared without being read, also after a restart.
+// markAnnotation, on a copy, tells which spec and which status it was written with, and which generation it had then: two hashes and a number
+// with dots in between. So a copy is compared without being read, also after a restart.
 const markAnnotation = "operators.fairlead.dev/copy"
 
 // content is what the copies of a ClusterServiceVersion are, ready to be sent; but for the namespace they are all the same.
 type content struct {
-	// head is the object as JSON up to the end of its annotations, spec and status are the JSON of these.
+	// head is the object as JSON up to the end of the mark, but for the generation; spec and status are the JSON of these.
 	head, spec, status []byte
-	// about is the hash of the labels and annotations, mark the value of the annotation that tells of the rest.
+	// about is the hash of the labels and annotations, mark the value of the annotation that tells of the rest, without the generation.
 	about, mark string
+	// fields are the fields of the status.
+	fields string
 }
 
 // newContent works out what the copies of a ClusterServiceVersion are.
@@ -38,16 +42,29 @@ func newContent(csv *v1alpha1.ClusterServiceVersion) (*content, error) {
 	if c.status, err = json.Marshal(status); err != nil {
 		return nil, fmt.Errorf("copy the status of ClusterServiceVersion %s/%s: %w", csv.Namespace, csv.Name, err)
 	}
-	c.mark = hash(c.spec) + "." + hash(c.status)
-	annotations[markAnnotation] = c.mark
-	c.head, err = json.Marshal(map[string]any{
-		"apiVersion": v1alpha1.GroupVersion.String(),
-		"kind":       v1alpha1.ClusterServiceVersionKind,
-		"metadata":   map[string]any{"name": csv.Name, "labels": labels, "annotations": annotations},
-	})
-	// What is left open is the metadata and the object.
-	c.head = []byte(strings.TrimSuffix(string(c.head), "}}"))
+	c.mark, c.fields = hash(c.spec)+"."+hash(c.status), fieldsOf(c.status, "")
+	c.head, err = headOf(csv.Name, labels, annotations, c.mark)
 	return c, err
+}
+
+// headOf is the object up to the end of its mark: the string, the annotations, the metadata and the object are left open.
+func headOf(name string, labels, annotations map[string]string, mark string) ([]byte, error) {
+	annotations = maps.Clone(annotations)
+	delete(annotations, markAnnotation) // it comes last
+	about, err := json.Marshal(annotations)
+	if err != nil {
+		return nil, fmt.Errorf("encode the annotations of the copies of ClusterServiceVersion %s: %w", name, err)
+	}
+	text, err := json.Marshal(labels)
+	if err != nil {
+		return nil, fmt.Errorf("encode the labels of the copies of ClusterServiceVersion %s: %w", name, err)
+	}
+	open := strings.TrimSuffix(string(about), "}")
+	if len(annotations) > 0 {
+		open += ","
+	}
+	return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"labels":%s,"annotations":%s%q:"%s.`,
+		v1alpha1.GroupVersion, v1alpha1.ClusterServiceVersionKind, name, text, open, markAnnotation, mark), nil
 }
 
 // copyMetadata are the labels and annotations of the copies, without the mark. The target namespaces are left out: they
@@ -65,19 +82,21 @@ func copyMetadata(csv *v1alpha1.ClusterServiceVersion) (labels, annotations map[
 	return labels, annotations
 }
 
-// withSpec is the request that makes or replaces a copy; the resource version is empty for one that is to be made.
-func (c *content) withSpec(resourceVersion string) []byte {
-	return c.request(resourceVersion, "spec", c.spec)
+// withSpec is the request that makes or replaces a copy, which then has a generation; the resource version is empty for one that is to be made.
+func (c *content) withSpec(resourceVersion string, generation int64) []byte {
+	return c.request(resourceVersion, generation, "spec", c.spec)
 }
 
 // withStatus is the request that replaces the status of a copy.
 func (c *content) withStatus(resourceVersion string) []byte {
-	return c.request(resourceVersion, "status", c.status)
+	return c.request(resourceVersion, 0, "status", c.status)
 }
 
-func (c *content) request(resourceVersion, part string, value []byte) []byte {
-	out := make([]byte, 0, len(c.head)+len(value)+len(resourceVersion)+40)
+func (c *content) request(resourceVersion string, generation int64, part string, value []byte) []byte {
+	out := make([]byte, 0, len(c.head)+len(value)+len(resourceVersion)+60)
 	out = append(out, c.head...)
+	out = strconv.AppendInt(out, generation, 10)
+	out = append(out, `"}`...)
 	if resourceVersion != "" {
 		out = append(out, `,"resourceVersion":"`...)
 		out = append(out, resourceVersion...) // digits
@@ -90,8 +109,34 @@ func (c *content) request(resourceVersion, part string, value []byte) []byte {
 	return append(out, '}')
 }
 
-// statusMark is the part of a mark that tells of the status.
+// readMark takes an annotation apart: the hashes, and the generation that the copy had.
+func readMark(annotation string) (mark, generation string) {
+	parts := strings.SplitN(annotation, ".", 3)
+	if len(parts) < 3 {
+		return annotation, ""
+	}
+	return parts[0] + "." + parts[1], parts[2]
+}
+
+// The parts of a mark that tell of the spec and of the status.
+func specMark(mark string) string   { spec, _, _ := strings.Cut(mark, "."); return spec }
 func statusMark(mark string) string { _, status, _ := strings.Cut(mark, "."); return status }
+
+// fieldsOf are the fields of a JSON object that are set, in order; the names in it begin with a prefix.
+func fieldsOf(text []byte, prefix string) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) != nil {
+		return ""
+	}
+	var names []string
+	for name, value := range object {
+		if name, ok := strings.CutPrefix(name, prefix); ok && string(value) != "null" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
 
 // hashOf is a hash of labels and annotations.
 func hashOf(labels, annotations map[string]string) string {

@@ -116,7 +116,7 @@ func (c *Controller) make(ctx context.Context, key types.NamespacedName, from *v
 	if err != nil {
 		return err
 	}
-	made, err := c.writer.create(ctx, key, content.withSpec(""))
+	made, err := c.writer.create(ctx, key, content.withSpec("", 1))
 	if apierrors.IsAlreadyExists(err) {
 		return c.takeOver(ctx, key, content)
 	}
@@ -160,7 +160,7 @@ func (c *Controller) takeOver(ctx context.Context, key types.NamespacedName, con
 	if err != nil {
 		return fmt.Errorf("read the copy %s of a ClusterServiceVersion: %w", key, err)
 	}
-	return c.write(ctx, key, content, full.ResourceVersion, true)
+	return c.write(ctx, key, content, full, true)
 }
 
 // keepUp makes a copy like its source again, writing only the part that differs.
@@ -170,6 +170,8 @@ func (c *Controller) keepUp(ctx context.Context, key types.NamespacedName, from 
 		return err
 	}
 	_, touched := live.Annotations[foreignKey]
+	mark := live.Annotations[markAnnotation]
+	touched = touched || statusMark(mark) == statusMark(content.mark) && live.Annotations[fieldsKey] != content.fields
 	if last, ok := c.written.Load(key); ok {
 		order, err := resourceversion.CompareResourceVersion(live.ResourceVersion, last.(string))
 		if err == nil && order < 0 {
@@ -177,17 +179,21 @@ func (c *Controller) keepUp(ctx context.Context, key types.NamespacedName, from 
 		}
 		touched = live.ResourceVersion != last.(string)
 	}
-	mark := live.Annotations[markAnnotation]
 	if !touched && mark == content.mark && live.Annotations[aboutKey] == content.about {
 		c.written.Store(key, live.ResourceVersion)
 		return nil
 	}
-	return c.write(ctx, key, content, live.ResourceVersion, touched || statusMark(mark) != statusMark(content.mark))
+	return c.write(ctx, key, content, live, touched || statusMark(mark) != statusMark(content.mark))
 }
 
 // write replaces a copy, with its status where that is to be written. The status comes first: the mark, which tells of it,
-// is written with the rest.
-func (c *Controller) write(ctx context.Context, key types.NamespacedName, content *content, resourceVersion string, status bool) error {
+// is written with the rest. The mark tells the generation too, which grows with this write if the spec was another one; where that was
+// guessed wrong, because somebody has edited the copy, the mark is corrected.
+func (c *Controller) write(ctx context.Context, key types.NamespacedName, content *content, live *metav1.PartialObjectMetadata, status bool) error {
+	resourceVersion, generation := live.ResourceVersion, live.Generation
+	if mark, _ := readMark(live.Annotations[markAnnotation]); specMark(mark) != specMark(content.mark) {
+		generation++
+	}
 	if status {
 		answer, err := c.writer.replaceStatus(ctx, key, content.withStatus(resourceVersion))
 		if err != nil {
@@ -196,12 +202,17 @@ func (c *Controller) write(ctx context.Context, key types.NamespacedName, conten
 		resourceVersion = answer.ResourceVersion
 		c.written.Store(key, resourceVersion)
 	}
-	answer, err := c.writer.replace(ctx, key, content.withSpec(resourceVersion))
-	if err != nil {
-		return fmt.Errorf("write the copy %s of a ClusterServiceVersion: %w", key, err)
+	for {
+		answer, err := c.writer.replace(ctx, key, content.withSpec(resourceVersion, generation))
+		if err != nil {
+			return fmt.Errorf("write the copy %s of a ClusterServiceVersion: %w", key, err)
+		}
+		c.written.Store(key, answer.ResourceVersion)
+		if answer.Generation == generation {
+			return nil
+		}
+		resourceVersion, generation = answer.ResourceVersion, answer.Generation
 	}
-	c.written.Store(key, answer.ResourceVersion)
-	return nil
 }
 
 // drop removes a copy that is out of place.

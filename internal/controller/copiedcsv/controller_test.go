@@ -117,10 +117,46 @@ func TestEditsAreUndone(t *testing.T) {
 				}
 				k.settle()
 				got := k.server.objects[key]
-				want.ResourceVersion, want.ManagedFields = got.ResourceVersion, got.ManagedFields
+				if mark, generation := readMark(got.Annotations[markAnnotation]); generation != fmt.Sprint(got.Generation) || mark == "" {
+					t.Errorf("mark %s of generation %d", got.Annotations[markAnnotation], got.Generation)
+				}
+				want.Annotations[markAnnotation] = got.Annotations[markAnnotation]
+				want.ResourceVersion, want.ManagedFields, want.Generation = got.ResourceVersion, got.ManagedFields, got.Generation
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("the edit stays:\n%s", diff)
 				}
+				k.quiet()
+			})
+		}
+	}
+}
+
+// TestWhatIsTakenAwayComesBack: who only removes fields owns none, so that the API server does not tell of it.
+func TestWhatIsTakenAwayComesBack(t *testing.T) {
+	for name, how := range map[string]func(*v1alpha1.ClusterServiceVersion){
+		"of the spec":   func(c *v1alpha1.ClusterServiceVersion) { c.Spec.DisplayName = "" },
+		"of the status": func(c *v1alpha1.ClusterServiceVersion) { c.Status.Message = "" },
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, restarted %t", name, restarted), func(t *testing.T) {
+				k := newCluster(t, append(namespaces(ns, "a", "b"), group("a", "b"), operator("op.v1"))...)
+				k.settle()
+				k.server.take("a", "op.v1", how)
+				if restarted {
+					k.restart()
+				}
+				k.server.writes = nil
+				k.settle()
+				if got := k.copies(); got["a/op.v1"].Spec.DisplayName == "" || got["a/op.v1"].Status.Message == "" {
+					t.Errorf("it stays away: %+v", got["a/op.v1"])
+				}
+				for _, write := range k.server.writes {
+					if strings.Contains(write, "b/") {
+						t.Errorf("the other copy is written: %s", write)
+					}
+				}
+				k.quiet()
+				k.restart()
 				k.quiet()
 			})
 		}
@@ -289,7 +325,7 @@ func FuzzContent(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for part, body := range map[string][]byte{"made": c.withSpec(""), "replaced": c.withSpec("12"), "status": c.withStatus("12")} {
+		for part, body := range map[string][]byte{"made": c.withSpec("", 1), "replaced": c.withSpec("12", 1), "status": c.withStatus("12")} {
 			var o v1alpha1.ClusterServiceVersion
 			if err := json.Unmarshal(body, &o); err != nil {
 				t.Fatalf("%s: %v: %s", part, err, body)

@@ -1,7 +1,11 @@
 package copiedcsv
 
 import (
+	"encoding/json"
 	"maps"
+	"slices"
+	"strconv"
+	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,6 +23,7 @@ const fieldManager = "fairlead-copiedcsv"
 const (
 	aboutKey   = "#about"   // the hash of all labels and annotations of the copy
 	foreignKey = "#foreign" // there if somebody else has written to the copy, or its status was never written
+	fieldsKey  = "#fields"  // the fields of its status
 )
 
 // emptyCopy is the type of copies in the cache.
@@ -49,7 +54,7 @@ func trim(object any) (any, error) {
 func trimmed(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	small := emptyCopy()
 	small.Name, small.Namespace, small.UID, small.ResourceVersion = full.Name, full.Namespace, full.UID, full.ResourceVersion
-	small.DeletionTimestamp = full.DeletionTimestamp
+	small.DeletionTimestamp, small.Generation = full.DeletionTimestamp, full.Generation
 	from, ok := full.Labels[v1alpha1.CopiedFromLabel]
 	if !ok {
 		from = full.Annotations[v1alpha1.OperatorNamespaceAnnotation]
@@ -59,10 +64,12 @@ func trimmed(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	mark := annotations[markAnnotation]
+	mark, generation := readMark(annotations[markAnnotation])
 	delete(annotations, markAnnotation)
 	small.Annotations = map[string]string{markAnnotation: mark, aboutKey: hashOf(orEmpty(full.Labels), annotations)}
-	if foreign(full) {
+	fields, written := statusFields(full)
+	small.Annotations[fieldsKey] = unique.Make(fields).Value() // mostly those of thousands of others
+	if !written || foreign(full) || generation != strconv.FormatInt(full.Generation, 10) {
 		small.Annotations[foreignKey] = ""
 	}
 	return small
@@ -75,16 +82,26 @@ func orEmpty(m map[string]string) map[string]string {
 	return m
 }
 
-// foreign says whether somebody else has written to a copy, or its status was never written.
+// foreign says whether somebody else has written to a copy. Who only takes fields away owns none of them, and is not seen so.
 func foreign(full *metav1.PartialObjectMetadata) bool {
-	status := false
+	return slices.ContainsFunc(full.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager != fieldManager })
+}
+
+// statusFields are the fields of the status that was written here and are there still; false when it was never written.
+func statusFields(full *metav1.PartialObjectMetadata) (fields string, written bool) {
 	for _, entry := range full.ManagedFields {
-		if entry.Manager != fieldManager {
-			return true
+		if entry.Subresource != "status" {
+			continue
 		}
-		status = status || entry.Subresource == "status"
+		written = true
+		var owned struct {
+			Status json.RawMessage `json:"f:status"`
+		}
+		if entry.FieldsV1 != nil && json.Unmarshal(entry.FieldsV1.Raw, &owned) == nil {
+			fields = fieldsOf(owned.Status, "f:")
+		}
 	}
-	return !status
+	return fields, written
 }
 
 // origin is the namespace that a copy says it is from.

@@ -173,7 +173,45 @@ func (s *server) edit(namespace, name, manager, subresource string, how func(*v1
 	if a, b := mustJSON(before), mustJSON(o); string(a) == string(b) {
 		return
 	}
+	s.grow(before, o)
 	s.note(o, manager, subresource)
+}
+
+// take is what a user does to a copy who only takes away, and so owns nothing of it.
+func (s *server) take(namespace, name string, how func(*v1alpha1.ClusterServiceVersion)) {
+	o := s.objects[types.NamespacedName{Namespace: namespace, Name: name}]
+	before := o.DeepCopy()
+	how(o)
+	s.grow(before, o)
+	s.version++
+	o.ResourceVersion = strconv.Itoa(s.version)
+	for i := range o.ManagedFields {
+		if e := &o.ManagedFields[i]; e.Subresource == "status" {
+			e.FieldsV1 = owning(o)
+		}
+	}
+}
+
+// grow gives a copy a new generation when its spec has changed.
+func (s *server) grow(before, after *v1alpha1.ClusterServiceVersion) {
+	if string(mustJSON(before.Spec)) != string(mustJSON(after.Spec)) {
+		after.Generation++
+	}
+}
+
+// owning are the fields of the status, as those of a manager.
+func owning(o *v1alpha1.ClusterServiceVersion) *metav1.FieldsV1 {
+	var status map[string]any
+	if err := json.Unmarshal(mustJSON(o.Status), &status); err != nil {
+		panic(err)
+	}
+	owned := map[string]any{}
+	for key, value := range status {
+		if value != nil {
+			owned["f:"+key] = map[string]any{}
+		}
+	}
+	return &metav1.FieldsV1{Raw: mustJSON(map[string]any{"f:status": owned})}
 }
 
 func (s *server) note(o *v1alpha1.ClusterServiceVersion, manager, subresource string) {
@@ -182,7 +220,11 @@ func (s *server) note(o *v1alpha1.ClusterServiceVersion, manager, subresource st
 	o.ManagedFields = slices.DeleteFunc(o.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		return e.Subresource == subresource // whoever replaces everything owns everything
 	})
-	o.ManagedFields = append(o.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource})
+	entry := metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource}
+	if subresource == "status" {
+		entry.FieldsV1 = owning(o)
+	}
+	o.ManagedFields = append(o.ManagedFields, entry)
 }
 
 func mustJSON(o any) []byte {
@@ -213,6 +255,7 @@ func (s *server) create(_ context.Context, key types.NamespacedName, body []byte
 		return nil, apierrors.NewAlreadyExists(csvs, key.Name)
 	}
 	o := decode(body)
+	o.Generation = 1
 	o.Namespace, o.Status, o.UID = key.Namespace, v1alpha1.ClusterServiceVersionStatus{}, types.UID(key.String())
 	s.objects[key] = o
 	s.note(o, fieldManager, "")

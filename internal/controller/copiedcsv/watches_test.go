@@ -70,9 +70,9 @@ func TestChangesThatDoNotMatter(t *testing.T) {
 
 // TestTrim leaves a fraction of a copy, and leaves it as it is the second time.
 func TestTrim(t *testing.T) {
-	full := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "op.v1", Namespace: "a", ResourceVersion: "7",
+	full := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "op.v1", Namespace: "a", ResourceVersion: "7", Generation: 3,
 		Labels:        map[string]string{"olm.copiedFrom": ns, "more": strings.Repeat("x", 60)},
-		Annotations:   map[string]string{"alm-examples": strings.Repeat("x", 100_000), markAnnotation: "1.2"},
+		Annotations:   map[string]string{"alm-examples": strings.Repeat("x", 100_000), markAnnotation: "1.2.3"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fieldManager}, {Manager: fieldManager, Subresource: "status"}}}}
 	once, err := trim(full)
 	if err != nil {
