@@ -74,7 +74,10 @@ func (c *Cache) index(ctx context.Context, digest string, build func(path string
 	case <-ctx.Done():
 		return nil, fmt.Errorf("build the index of catalog %s in %s: %w", digest, c.dir, context.Cause(ctx))
 	}
-	x, err := build(path)
+	x, err := func() (*catalog.Index, error) {
+		defer thrifty()()
+		return build(path)
+	}()
 	// Reading takes several times the memory that is needed afterwards. Whoever
 	// serves catalogs wants it back now, and not by and by.
 	debug.FreeOSMemory()
