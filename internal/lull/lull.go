@@ -19,7 +19,7 @@ const (
 // For is how long to wait before what follows the installation of an operator is written; 0 or less is now. The others are read only where
 // they matter. An operator that is stuck, or keeps changing others, holds nothing up for longer than Pause.
 func For(csv *v1alpha1.ClusterServiceVersion, now time.Time, others func() ([]v1alpha1.ClusterServiceVersion, error)) (time.Duration, error) {
-	left := Pause - now.Sub(changed(csv))
+	left := Pause - quiet(csv, now)
 	if left <= 0 || !csv.Status.Settled() {
 		return left, nil
 	}
@@ -37,14 +37,18 @@ func For(csv *v1alpha1.ClusterServiceVersion, now time.Time, others func() ([]v1
 
 // Changing says whether an operator is being installed, exchanged or removed, and gets on with it.
 func Changing(csv *v1alpha1.ClusterServiceVersion, now time.Time) bool {
-	return !csv.IsCopied() && !csv.Status.Settled() && now.Sub(changed(csv)) < Pause
+	return !csv.IsCopied() && !csv.Status.Settled() && quiet(csv, now) < Pause
 }
 
-// changed is when the status of an operator changed last.
-func changed(csv *v1alpha1.ClusterServiceVersion) time.Time {
+// quiet is for how long the status of an operator has not changed. Where that would be in the future, the clocks of two machines disagree, and
+// nobody can tell: then it is taken for at rest.
+func quiet(csv *v1alpha1.ClusterServiceVersion, now time.Time) time.Duration {
 	at := csv.CreationTimestamp.Time
 	if t := csv.Status.LastUpdateTime; t != nil && t.After(at) {
 		at = t.Time
 	}
-	return at
+	if d := now.Sub(at); d > -Pause {
+		return max(d, 0)
+	}
+	return Pause
 }

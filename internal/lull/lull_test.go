@@ -25,6 +25,7 @@ func TestFor(t *testing.T) {
 	fresh := v1alpha1.ClusterServiceVersion{}
 	fresh.CreationTimestamp = metav1.NewTime(now.Add(-2 * time.Second))
 	failed, finished := operator(v1alpha1.CSVPhaseFailed, 0), operator(v1alpha1.CSVPhaseSucceeded, Pause-time.Second/2)
+	ahead, slightly := operator(v1alpha1.CSVPhaseInstalling, -time.Hour), operator(v1alpha1.CSVPhaseInstalling, -time.Second)
 	for name, c := range map[string]struct {
 		csv    v1alpha1.ClusterServiceVersion
 		others []v1alpha1.ClusterServiceVersion
@@ -38,6 +39,9 @@ func TestFor(t *testing.T) {
 		"runs, another is being installed":    {done, []v1alpha1.ClusterServiceVersion{done, installing}, again},
 		"runs long, another is installed yet": {finished, []v1alpha1.ClusterServiceVersion{installing}, time.Second / 2},
 		"runs, another is stuck":              {done, []v1alpha1.ClusterServiceVersion{stuck}, 0},
+		"changed in the future":               {ahead, nil, 0},
+		"changed a little in the future":      {slightly, nil, Pause},
+		"runs, another will have changed":     {done, []v1alpha1.ClusterServiceVersion{ahead}, 0},
 		"runs, a copy lags behind":            {done, []v1alpha1.ClusterServiceVersion{copied}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
