@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -86,7 +87,11 @@ func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomRe
 			continue
 		}
 		var plans v1alpha1.InstallPlanList
-		if err := x.cached.List(ctx, &plans, client.InNamespace(namespace)); err != nil {
+		err := x.everywhere.List(ctx, &plans, client.InNamespace(namespace))
+		if apierrors.IsForbidden(err) {
+			continue // that the CRD names the operator does not mean that it is still to come
+		}
+		if err != nil {
 			return nil, fmt.Errorf("list the InstallPlans of namespace %s, one of which may be bringing ClusterServiceVersion %s: %w", namespace, value, err)
 		}
 		for i := range plans.Items {

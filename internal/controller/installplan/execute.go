@@ -24,6 +24,8 @@ type execution struct {
 	manifests manifests
 	secrets   string // the namespace of pull secrets
 
+	everywhere client.Reader // of plans in any namespace: the cache, unless it is limited
+
 	steps    []*stepRun
 	err      error                                      // what kept the pass from doing anything
 	held     string                                     // which group the operators of the plan wait for
@@ -50,9 +52,13 @@ func finished(s v1alpha1.StepStatus) bool {
 }
 
 func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
+	everywhere := client.Reader(c.client)
+	if len(c.Namespaces) > 0 {
+		everywhere = c.live
+	}
 	return &execution{
 		claimant: claimant{live: c.live}, cached: c.client, plan: plan, secrets: c.OperatorNamespace, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
-		incoming: map[string]*v1alpha1.ClusterServiceVersion{},
+		incoming: map[string]*v1alpha1.ClusterServiceVersion{}, everywhere: everywhere,
 	}
 }
 

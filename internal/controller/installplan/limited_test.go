@@ -3,6 +3,7 @@ package installplan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +25,14 @@ func (w *world) limitTo(denied bool) {
 	w.controller.Namespaces = []string{"ns"}
 	w.controller.client = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-			if _, is := l.(*v1alpha1.ClusterServiceVersionList); is {
+			var options client.ListOptions
+			switch options.ApplyOptions(opts); l.(type) {
+			case *v1alpha1.ClusterServiceVersionList:
 				opts = append(opts, client.InNamespace("ns"))
+			case *v1alpha1.InstallPlanList:
+				if options.Namespace != "" && options.Namespace != "ns" {
+					return fmt.Errorf("unable to list: %v because of unknown namespace for the cache", options.Namespace)
+				}
 			}
 			return c.List(ctx, l, opts...)
 		},
@@ -35,7 +42,11 @@ func (w *world) limitTo(denied bool) {
 	}
 	w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-			if _, is := l.(*v1alpha1.ClusterServiceVersionList); is {
+			var options client.ListOptions
+			options.ApplyOptions(opts)
+			_, operators := l.(*v1alpha1.ClusterServiceVersionList)
+			_, plans := l.(*v1alpha1.InstallPlanList)
+			if operators || plans && options.Namespace != "ns" {
 				return forbidden
 			}
 			return c.List(ctx, l, opts...)
@@ -69,6 +80,8 @@ func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
 	}
 	copied := csv("elsewhere", "op.v0", "", "widgets.example.com")
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "ns"}
+	bringing := newPlan()
+	bringing.Namespace, bringing.Spec.ClusterServiceVersionNames, bringing.Status.Phase = "elsewhere", []string{"op.v0"}, v1alpha1.InstallPlanPhaseInstalling
 	tests := map[string]struct {
 		there   []client.Object
 		denied  bool
@@ -82,6 +95,7 @@ func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
 		"a CRD that a copy there seems to own":                {[]client.Object{copied, crd("")}, false, ""},
 		"a CRD that was installed with one there":             {[]client.Object{csv("elsewhere", "op.v0", "", "widgets.example.com"), crd("elsewhere/op.v0")}, false, "elsewhere/op.v0"},
 		"a CRD that was installed with one that is gone":      {[]client.Object{crd("elsewhere/op.v0")}, false, ""},
+		"a CRD that a plan there is bringing":                 {[]client.Object{bringing, crd("elsewhere/op.v0")}, false, "elsewhere/op.v0"},
 		"a CRD that was installed with one that is not shown": {[]client.Object{crd("elsewhere/op.v0")}, true, "elsewhere/op.v0"},
 		"a CRD of its own that was denied the rest":           {[]client.Object{csv("ns", "gone.v1", ""), crd("ns/op.v1")}, true, ""},
 		"a CRD with an annotation that names nothing":         {[]client.Object{crd("nothing")}, true, ""},

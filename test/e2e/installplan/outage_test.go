@@ -153,6 +153,16 @@ func (o *outage) runs(version string) {
 			return
 		}
 	}
+	for _, p := range o.plans() {
+		o.Logf("InstallPlan %s for %v is %s: %s", p.Name, p.Spec.ClusterServiceVersionNames, p.Status.Phase, p.Status.Message)
+	}
+	var subscriptions v1alpha1.SubscriptionList
+	if err := o.List(o.Context(), &subscriptions, client.InNamespace(o.namespace)); err != nil {
+		o.Error(err)
+	}
+	for _, sub := range subscriptions.Items {
+		o.Logf("Subscription %s: %+v", sub.Name, sub.Status.Conditions)
+	}
 	o.Fatalf("version %s does not run after %s: %v", version, patience, err)
 }
 
