@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -12,31 +13,41 @@ import (
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
+// unseenInterval is how often a group is looked at that must not claim an API because of a group which the cache does not show. That one may
+// be gone again before the cache has shown it, as when the connection broke; then no event tells of its end.
+const unseenInterval = 5 * time.Second
+
 // claim brings the annotation with the provided APIs up to date. It is left alone when the group is static, and while it
-// cannot be told whether the group is the one that counts. It returns the group as it is afterwards.
-func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
+// cannot be told whether the group is the one that counts. It returns the group as it is afterwards, and when to look at it again.
+func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, time.Duration, error) {
 	if group.Spec.StaticProvidedAPIs || len(seen.groups) > 1 || seen.invalid != nil {
-		return group, nil
+		return group, 0, nil
 	}
 	var members []*v1alpha1.ClusterServiceVersion
 	for i := range seen.members {
 		members = append(members, &seen.members[i])
 	}
+	var again time.Duration
 	claim := tenancy.Claim(group, members, seen.rivals)
 	if !claim.Within(tenancy.AnnotatedOn(group)) {
 		// Groups are reconciled one after the other, and what is about to be claimed must not be what another one has
 		// claimed just before.
 		rivals, err := listGroups(ctx, c.live)
 		if err != nil {
-			return group, err
+			return group, 0, err
 		}
-		claim = tenancy.Claim(group, members, rivals)
+		granted := tenancy.Claim(group, members, rivals)
+		if !claim.Within(granted) {
+			again = unseenInterval
+		}
+		claim = granted
 	}
 	have, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]
 	if have == claim.String() && annotated == (len(claim) > 0) {
-		return group, nil
+		return group, again, nil
 	}
-	return c.annotate(ctx, group, claim)
+	group, err := c.annotate(ctx, group, claim)
+	return group, again, err
 }
 
 // annotate writes the annotation with the provided APIs, or removes it where there are none.

@@ -117,6 +117,16 @@ func TestAClaimIsCheckedWithTheCluster(t *testing.T) {
 	claimed.Status.Namespaces = []string{"x"}
 	k.c.live = newCluster(t, claimed).client
 	k.wantAPIs("b", "")
+	// The other group may be gone before the cache has ever shown it, so that no event tells of its end.
+	key := types.NamespacedName{Namespace: "b", Name: "group"}
+	if result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil || result.RequeueAfter != unseenInterval {
+		t.Errorf("it looks again after %s, %v, want %s", result.RequeueAfter, err, unseenInterval)
+	}
+	k.c.live = k.client
+	k.wantAPIs("b", "Goose.v1.example.com")
+	if result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("a group that has what it claims is looked at after %s, %v", result.RequeueAfter, err)
+	}
 }
 
 // TestAGroupThatGrowsGivesWay: the operator that was there goes on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,20 +41,20 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	group, err = c.tell(ctx, group, seen)
+	group, again, err := c.tell(ctx, group, seen)
 	if apierrors.IsConflict(err) {
 		// The cached group was not the latest: the event of its newer version wakes the controller up.
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, errors.Join(err, c.act(ctx, group, seen))
+	return reconcile.Result{RequeueAfter: again}, errors.Join(err, c.act(ctx, group, seen))
 }
 
 // tell writes what the group itself says: its status, and which APIs its operators provide in its target namespaces. It
-// returns the group as it is afterwards.
-func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
+// returns the group as it is afterwards, and when to look at it again although nothing has changed.
+func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, time.Duration, error) {
 	group, err := c.report(ctx, group, seen)
 	if err != nil {
-		return group, err
+		return group, 0, err
 	}
 	return c.claim(ctx, group, seen)
 }
