@@ -51,12 +51,6 @@ func InstalledAlongsideKey(namespace, name string) string {
 	return v1alpha1.InstalledAlongsideAnnotationPrefix + fnvHex(namespace+"/"+name)
 }
 
-// UnpackName is the name that objects about the content of a bundle image have.
-func UnpackName(image string) string {
-	sum := sha256.Sum256([]byte(image))
-	return hex.EncodeToString(sum[:])[:maxNameLength]
-}
-
 // CAHash is the value of the annotation olmcahash for the certificates, in PEM form, of an authority.
 func CAHash(pem []byte) string {
 	sum := sha256.Sum256(pem)

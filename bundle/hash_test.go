@@ -23,7 +23,6 @@ func TestHashes(t *testing.T) {
 		"API":                  {text(GVKHash(catalog.GVK{Group: "ghouls", Version: "v1alpha1", Kind: "Ghost"})), "6435ab0d7c6bda64"},
 		"API with a long name": {text(GVKHash(catalog.GVK{Group: "etcd.database.coreos.com", Version: "v1beta2", Kind: "EtcdCluster"})), "c571d720f17289d3"},
 		"alongside":            {text(InstalledAlongsideKey("operators", "etcdoperator.v0.9.4")), "operatorframework.io/installed-alongside-4b21bc9c2e75a808"},
-		"unpacked bundle":      {text(UnpackName("quay.io/example/bundle:v1")), "336fa0de0c610ca6a57e0d1bcad34e0d5010bd03233825c68ee5656f662d6e2"},
 		"empty object":         {func() (string, error) { return Hash62(struct{}{}) }, "4JmfNSKty2gqXbrQg2UonZs2626R3g4xHXikSh"},
 		"null":                 {func() (string, error) { return Hash62(nil) }, "a4RLNWGF3wSwU3ZnthCsifWQxo6Y0mf6jrpF2c"},
 		"rules":                {func() (string, error) { return PermissionHash(rules) }, "3Y9YdhK7d3Fe0rjjaFPWtPIIUI2QxhrMcQX5Z1"},

@@ -54,10 +54,7 @@ type Options struct {
 }
 
 // Dial returns a client of the server at an address, HOST:PORT. It connects when it is first used, and again when the connection is lost.
-func Dial(address string) (*Client, error) { return DialWith(address, Options{}) }
-
-// DialWith is Dial with options.
-func DialWith(address string, o Options) (*Client, error) {
+func Dial(address string, o Options) (*Client, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil { // other forms would reach other things, such as sockets of this machine
 		_, err = strconv.ParseUint(port, 10, 16)

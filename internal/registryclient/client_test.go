@@ -82,7 +82,7 @@ func listen(t *testing.T, s *grpc.Server) string {
 
 func dial(t *testing.T, address string) *Client {
 	t.Helper()
-	c, err := Dial(address)
+	c, err := Dial(address, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestQuestions(t *testing.T) {
 
 func TestDialTakesAddressesOnly(t *testing.T) {
 	for _, address := range []string{"", "a", "unix:///run/x.sock", "passthrough:///a:1", "dns:a", "a:b:c"} {
-		if c, err := Dial(address); err == nil {
+		if c, err := Dial(address, Options{}); err == nil {
 			c.Close()
 			t.Errorf("%q was taken", address)
 		}

@@ -52,7 +52,7 @@ func plain(t *testing.T) string {
 // answered asks a server for its packages.
 func answered(t *testing.T, address string, authorities []byte) error {
 	t.Helper()
-	c, err := DialWith(address, Options{Authorities: authorities})
+	c, err := Dial(address, Options{Authorities: authorities})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func ask(t *testing.T, log *output) []string {
 	if match == nil {
 		t.Fatalf("no address in\n%s", log.String())
 	}
-	client, err := registryclient.Dial("127.0.0.1:" + match[1])
+	client, err := registryclient.Dial("127.0.0.1:"+match[1], registryclient.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (s *server) publish(content string) {
 func (w *world) dialling() <-chan catalogset.Ref {
 	changed := make(chan catalogset.Ref, 100)
 	w.c.links.dial = func(address string, authorities []byte) (remote, error) {
-		return registryclient.DialWith(address, registryclient.Options{Authorities: authorities})
+		return registryclient.Dial(address, registryclient.Options{Authorities: authorities})
 	}
 	w.c.links.changed = func(r catalogset.Ref) { changed <- r }
 	return changed

@@ -21,7 +21,7 @@ func (w *world) withPods(s *server) {
 		if address != "cat.olm.svc:50051" {
 			return nil, fmt.Errorf("nobody is at %s", address)
 		}
-		return registryclient.DialWith(s.address, registryclient.Options{})
+		return registryclient.Dial(s.address, registryclient.Options{})
 	}
 }
 

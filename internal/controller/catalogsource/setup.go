@@ -74,7 +74,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	q := &queue{}
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
-		return registryclient.DialWith(address, registryclient.Options{Authorities: authorities})
+		return registryclient.Dial(address, registryclient.Options{Authorities: authorities})
 	}}
 	read := catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}
 	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock, reading: make(chan struct{}, maxReading)}

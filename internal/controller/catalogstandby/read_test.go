@@ -164,7 +164,7 @@ func TestAnImageThatCanOnlyBeRun(t *testing.T) {
 	asked := ""
 	w.dial = func(address string, o registryclient.Options) (*registryclient.Client, error) {
 		asked = address
-		return registryclient.DialWith(pod.address, o)
+		return registryclient.Dial(pod.address, o)
 	}
 	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: name})
 	w.expect("before the pod", ", with a problem")

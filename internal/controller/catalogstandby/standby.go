@@ -72,7 +72,7 @@ type known struct {
 
 // New prepares a Standby.
 func New(o Options) *Standby {
-	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: registryclient.DialWith}
+	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: registryclient.Dial}
 }
 
 // NeedLeaderElection says that it is for managers that do not lead.
