@@ -44,7 +44,7 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 	if len(ready) == 0 {
 		return nil
 	}
-	if err := c.confirm(ctx, s, ready); err != nil {
+	if err := c.confirm(ctx, s, d, ready); err != nil {
 		return err
 	}
 	var failed error
@@ -127,27 +127,4 @@ func names(choices []plan.Choice) []string {
 
 func includes(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(name string) bool { return !slices.Contains(all, name) })
-}
-
-// confirm looks at the namespace again, past the cache, and drops the groups for which it does not ask for the same any more. A
-// cache that lags behind must not lead to a second plan; the event of what changed is under way.
-func (c *Controller) confirm(ctx context.Context, s *state, ready map[*group][]unpack.State) error {
-	live, err := c.observe(ctx, c.live, s.Name)
-	if err != nil {
-		return err
-	}
-	again, err := c.decide(ctx, live)
-	if err != nil {
-		return err
-	}
-	for g := range ready {
-		same := slices.ContainsFunc(again.groups, func(other group) bool {
-			return slices.Equal(other.Subscriptions, g.Subscriptions) && contentOf(&other) == contentOf(g)
-		})
-		if !same || live.covering(g, c.Clock.Now()) != nil {
-			delete(ready, g)
-		}
-	}
-	*s = *live
-	return nil
 }

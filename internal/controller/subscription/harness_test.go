@@ -176,14 +176,17 @@ func (w *world) onlyPlan() *v1alpha1.InstallPlan {
 	return &plans[0]
 }
 
-// carryOut does what the other controllers do with a plan: its ClusterServiceVersions exist and run, and it is complete.
-func (w *world) carryOut(p *v1alpha1.InstallPlan) {
+// carryOut does what the other controllers do with a plan: its ClusterServiceVersions exist and run, and it is complete. Those that they
+// replace are gone, unless they are kept.
+func (w *world) carryOut(p *v1alpha1.InstallPlan, keep ...bool) {
 	w.t.Helper()
 	for _, lookup := range p.Status.BundleLookups {
-		if lookup.Replaces != "" {
-			w.remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: lookup.Replaces}})
+		if lookup.Replaces != "" && !slices.Contains(keep, true) {
+			w.removeCSV(lookup.Replaces)
 		}
-		w.add(running(lookup.Identifier, lookup.Properties))
+		csv := running(lookup.Identifier, lookup.Properties)
+		csv.Spec.Replaces = lookup.Replaces
+		w.add(csv)
 	}
 	for _, s := range p.Status.Plan {
 		if s.Resource.Kind == v1alpha1.SubscriptionKind {

@@ -25,7 +25,9 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 	for i := range s.Subscriptions {
 		before := &s.Subscriptions[i]
 		after := before.DeepCopy()
-		after.Status = d.view(s, before).status(now)
+		if !d.outdated[before.Name] {
+			after.Status = d.view(s, before).status(now)
+		}
 		err := c.publish(ctx, before, after)
 		switch {
 		case apierrors.IsNotFound(err): // it was deleted meanwhile: nobody is to be told of it

@@ -17,6 +17,9 @@ type decision struct {
 	idle map[string]string
 	// broken says why nothing could be decided at all.
 	broken string
+	// outdated are the Subscriptions for which something else is decided by now: what was decided does not go with what was observed
+	// since, so nothing is reported of them before the namespace is looked at again.
+	outdated map[string]bool
 }
 
 // group is a decision for some Subscriptions, and what became of it.

@@ -26,12 +26,7 @@ type view struct {
 func (d *decision) view(s *state, sub *v1alpha1.Subscription) view {
 	v := view{sub: sub, state: s, idle: d.idle[sub.Name], broken: d.broken, installed: s.Operator(s.Installed(sub))}
 	v.source = s.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
-	for i := range d.groups {
-		if slices.Contains(d.groups[i].Subscriptions, sub.Name) {
-			v.group = &d.groups[i]
-		}
-	}
-	if v.group != nil {
+	if v.group = d.groupOf(sub.Name); v.group != nil {
 		if name := v.group.Installed[sub.Name]; name != "" {
 			v.installed = s.Operator(name)
 		}
