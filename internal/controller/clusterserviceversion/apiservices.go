@@ -42,7 +42,7 @@ func apiServices(csv *v1alpha1.ClusterServiceVersion, config *v1alpha1.Subscript
 				Version:              description.Version,
 				GroupPriorityMinimum: groupPriority,
 				VersionPriority:      versionPriority,
-				CABundle:             certificate.serving.Authorities,
+				CABundle:             certificate.trusted(),
 				Service: &apiregistrationv1.ServiceReference{
 					Namespace: csv.Namespace,
 					Name:      bundle.ServingServiceName(description.DeploymentName),

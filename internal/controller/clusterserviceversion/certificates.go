@@ -22,8 +22,11 @@ type certificate struct {
 	deployment string
 	hosts      []string
 	serving    certs.Serving
-	// secret is what is known of the Secret: its name and, where there is one, its labels, owners and version.
+	namespace  string
+	// secret is the metadata of the Secret, empty when there is none.
 	secret metav1.ObjectMeta
+	// announced is the certificate that takes its place, once everybody trusts it; nil when there is none.
+	announced *announcement
 	// unusable is why the pods cannot serve with it; due is why it is to be replaced. Both are nil when it is good.
 	unusable, due error
 }
@@ -44,6 +47,7 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 		out[deployment] = f.judge(&certificate{
 			deployment: deployment,
 			hosts:      bundle.ServingHosts(deployment, f.csv.Namespace),
+			namespace:  f.csv.Namespace,
 			secret:     secret.ObjectMeta,
 			serving: certs.Serving{
 				Certificate: secret.Data[bundle.ServingCertKey],
@@ -63,10 +67,11 @@ func (f *facts) judge(c *certificate) *certificate {
 	if at, err := c.serving.RotateAt(); err == nil && (f.rotateAt.IsZero() || at.Before(f.rotateAt)) {
 		f.rotateAt = at
 	}
+	f.findAnnounced(c)
 	return c
 }
 
-// servingCerts are the certificates as the bundle package takes them.
+// servingCerts are the certificates as the bundle package takes them, for pods: these have the authorities of what they show.
 func servingCerts(certificates map[string]*certificate) map[string]bundle.ServingCert {
 	out := map[string]bundle.ServingCert{}
 	for name, c := range certificates {
@@ -75,9 +80,19 @@ func servingCerts(certificates map[string]*certificate) map[string]bundle.Servin
 	return out
 }
 
-// certificatesDue looks for certificates that are missing, cannot be used, or are to be renewed.
+// trustedCerts are the certificates as the bundle package takes them, for what is registered: this has the authorities of what is announced.
+func trustedCerts(certificates map[string]*certificate) map[string]bundle.ServingCert {
+	out := map[string]bundle.ServingCert{}
+	for name, c := range certificates {
+		out[name] = bundle.ServingCert{CA: c.trusted()}
+	}
+	return out
+}
+
+// certificatesDue looks for certificates that are missing or cannot be used, and for those that are to be renewed and can be: the one that
+// takes their place is trusted.
 func (f *facts) certificatesDue(ctx context.Context) (finding, error) {
-	return f.firstCertificate(ctx, func(c *certificate) error { return c.due })
+	return f.firstCertificate(ctx, f.replaceable)
 }
 
 func (f *facts) firstCertificate(ctx context.Context, problem func(*certificate) error) (finding, error) {
@@ -93,53 +108,61 @@ func (f *facts) firstCertificate(ctx context.Context, problem func(*certificate)
 	return seenNot, nil
 }
 
-// renewCertificates replaces the certificates that are due. Where the old one still works, trust in the new authority
-// is spread before any server shows the new certificate.
+// renewCertificates replaces the certificates that can be replaced now.
 func (f *facts) renewCertificates(ctx context.Context) error {
 	certificates, err := f.readCertificates(ctx)
 	if err != nil {
 		return err
 	}
-	var due []*certificate
-	for _, name := range slices.Sorted(maps.Keys(certificates)) {
-		if c := certificates[name]; c.due != nil {
-			due = append(due, c)
-		}
-	}
-	if len(due) == 0 {
-		return nil
-	}
-	return f.renew(ctx, due)
+	return f.renew(ctx, f.choose(certificates, f.replaceable))
 }
 
-// renew replaces some certificates.
-func (f *facts) renew(ctx context.Context, due []*certificate) (err error) {
-	working := slices.ContainsFunc(due, func(c *certificate) bool { return c.unusable == nil })
-	f.rotateAt, f.wanted, f.issued = time.Time{}, nil, true
-	for _, c := range due {
-		c.serving, err = certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
-		if err != nil {
-			return fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+// choose picks the certificates that there is a reason for, in the order of their Deployments.
+func (f *facts) choose(certificates map[string]*certificate, reason func(*certificate) error) []*certificate {
+	var out []*certificate
+	for _, name := range slices.Sorted(maps.Keys(certificates)) {
+		if c := certificates[name]; reason(c) != nil {
+			out = append(out, c)
 		}
 	}
-	for _, c := range f.certificates {
-		f.judge(c)
-	}
-	if working {
-		if err := f.spreadTrust(ctx); err != nil {
-			return err
-		}
+	return out
+}
+
+// renew replaces certificates: by those that were announced, else by new ones.
+func (f *facts) renew(ctx context.Context, due []*certificate) error {
+	if len(due) == 0 {
+		return nil
 	}
 	installer, err := f.installer(ctx)
 	if err != nil {
 		return err
 	}
+	f.wanted, f.issued = nil, true
 	for _, c := range due {
+		if c.announced != nil {
+			c.serving = c.announced.serving
+		} else if c.serving, err = f.issue(c); err != nil {
+			return err
+		}
 		if err := f.writeCertificate(ctx, installer, c); err != nil {
 			return err
 		}
+		f.c.announced.Delete(c.key())
+	}
+	f.rotateAt, f.ripeAt = time.Time{}, time.Time{}
+	for _, c := range f.certificates {
+		f.judge(c)
 	}
 	return nil
+}
+
+// issue makes the certificate that takes the place of another one.
+func (f *facts) issue(c *certificate) (certs.Serving, error) {
+	renewed, err := certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
+	if err != nil {
+		return certs.Serving{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+	}
+	return renewed, nil
 }
 
 // writeCertificate writes a renewed certificate, unless somebody else was faster: then that one counts, which others trust already.

@@ -45,6 +45,8 @@ type Controller struct {
 	counted  *metrics.ClusterServiceVersions
 	// written is the last write of each ClusterServiceVersion, by name.
 	written sync.Map
+	// announced are the certificates that are trusted already and not shown yet, by the name of the Secret.
+	announced sync.Map
 }
 
 // write is what this controller wrote last, and when.
@@ -178,7 +180,9 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	if s.Phase == toInstalling && s.LastTransitionTime != nil {
 		due = append(due, s.LastTransitionTime.Add(c.limits.install))
 	}
-	if !seen.rotateAt.IsZero() {
+	if !seen.ripeAt.IsZero() {
+		due = append(due, seen.ripeAt)
+	} else if !seen.rotateAt.IsZero() {
 		due = append(due, seen.rotateAt)
 	}
 	if seen.unwatched {

@@ -39,6 +39,8 @@ type facts struct {
 	// rotateAt is when the first serving certificate is to be renewed; issued is whether one was made in this pass.
 	rotateAt time.Time
 	issued   bool
+	// ripeAt is when the first certificate that was announced may be shown.
+	ripeAt time.Time
 	// unwatched is whether the CSV waits for something whose change no event tells of, such as a newer cluster.
 	unwatched bool
 	// disrupted is whether pods that serve an API are just being replaced, which is looked at more often.
@@ -53,47 +55,50 @@ func newFacts(c *Controller, csv *v1alpha1.ClusterServiceVersion) *facts {
 
 // observers say how each observation is made.
 var observers = map[observation]func(*facts, context.Context) (finding, error){
-	always:                    func(*facts, context.Context) (finding, error) { return seen(""), nil },
-	metadataDiffers:           (*facts).metadataDiffers,
-	noGroup:                   (*facts).noGroup,
-	severalGroups:             (*facts).severalGroups,
-	groupUnsynced:             (*facts).groupUnsynced,
-	noTargets:                 (*facts).noTargets,
-	duplicateModes:            (*facts).duplicateModes,
-	unsupportedGroup:          (*facts).unsupportedGroup,
-	apisStatic:                (*facts).apisStatic,
-	apisConflict:              (*facts).apisConflict,
-	apisUnlisted:              (*facts).apisUnlisted,
-	failForwardReplaced:       (*facts).failForwardReplaced,
-	predecessorNotUpgradeable: (*facts).predecessorNotUpgradeable,
-	requirementsInvalid:       (*facts).requirementsInvalid,
-	requirementsNotMet:        (*facts).requirementsNotMet,
-	webhooksInvalid:           (*facts).webhooksInvalid,
-	crdConflict:               (*facts).crdConflict,
-	predecessorHolds:          (*facts).predecessorHolds,
-	installerMissing:          (*facts).installerMissing,
-	notInstalled:              (*facts).notInstalled,
-	installRefused:            (*facts).installRefused,
-	stillRefused:              (*facts).stillRefused,
-	installFailed:             (*facts).installFailed,
-	notComputable:             (*facts).notComputable,
-	deploymentsMissing:        (*facts).deploymentsMissing,
-	deploymentsChanged:        (*facts).deploymentsChanged,
-	deploymentsStuck:          (*facts).deploymentsStuck,
-	deploymentsUnready:        (*facts).deploymentsUnready,
-	drifted:                   (*facts).drifted,
-	apiServicesForeign:        (*facts).apiServicesForeign,
-	apiServicesBroken:         (*facts).apiServicesBroken,
-	apiServicesUnready:        (*facts).apiServicesUnready,
-	apisDisrupted:             (*facts).apisDisrupted,
-	certificatesDue:           (*facts).certificatesDue,
-	webhooksMissing:           (*facts).webhooksMissing,
-	webhooksFailed:            (*facts).webhooksFailed,
-	installTimedOut:           (*facts).installTimedOut,
-	replaced:                  (*facts).handsOver,
-	predecessorExists:         (*facts).predecessorExists,
-	successorInstalled:        (*facts).successorInstalled,
-	successorMissing:          (*facts).successorMissing,
+	always:                     func(*facts, context.Context) (finding, error) { return seen(""), nil },
+	metadataDiffers:            (*facts).metadataDiffers,
+	noGroup:                    (*facts).noGroup,
+	severalGroups:              (*facts).severalGroups,
+	groupUnsynced:              (*facts).groupUnsynced,
+	noTargets:                  (*facts).noTargets,
+	duplicateModes:             (*facts).duplicateModes,
+	unsupportedGroup:           (*facts).unsupportedGroup,
+	apisStatic:                 (*facts).apisStatic,
+	apisConflict:               (*facts).apisConflict,
+	apisUnlisted:               (*facts).apisUnlisted,
+	failForwardReplaced:        (*facts).failForwardReplaced,
+	predecessorNotUpgradeable:  (*facts).predecessorNotUpgradeable,
+	requirementsInvalid:        (*facts).requirementsInvalid,
+	requirementsNotMet:         (*facts).requirementsNotMet,
+	webhooksInvalid:            (*facts).webhooksInvalid,
+	crdConflict:                (*facts).crdConflict,
+	predecessorHolds:           (*facts).predecessorHolds,
+	installerMissing:           (*facts).installerMissing,
+	notInstalled:               (*facts).notInstalled,
+	installRefused:             (*facts).installRefused,
+	stillRefused:               (*facts).stillRefused,
+	installFailed:              (*facts).installFailed,
+	notComputable:              (*facts).notComputable,
+	deploymentsMissing:         (*facts).deploymentsMissing,
+	deploymentsChanged:         (*facts).deploymentsChanged,
+	deploymentsStuck:           (*facts).deploymentsStuck,
+	deploymentsUnready:         (*facts).deploymentsUnready,
+	drifted:                    (*facts).drifted,
+	apiServicesForeign:         (*facts).apiServicesForeign,
+	apiServicesBroken:          (*facts).apiServicesBroken,
+	apiServicesUnready:         (*facts).apiServicesUnready,
+	apisDisrupted:              (*facts).apisDisrupted,
+	certificatesDue:            (*facts).certificatesDue,
+	certificatesUnannounced:    (*facts).certificatesUnannounced,
+	ownCertificatesUnannounced: (*facts).ownCertificatesUnannounced,
+	ownCertificatesDue:         (*facts).ownCertificatesDue,
+	webhooksMissing:            (*facts).webhooksMissing,
+	webhooksFailed:             (*facts).webhooksFailed,
+	installTimedOut:            (*facts).installTimedOut,
+	replaced:                   (*facts).handsOver,
+	predecessorExists:          (*facts).predecessorExists,
+	successorInstalled:         (*facts).successorInstalled,
+	successorMissing:           (*facts).successorMissing,
 }
 
 // look makes an observation, or remembers it.
@@ -119,6 +124,12 @@ func (f *facts) do(ctx context.Context, a action) error {
 		return f.install(ctx)
 	case heal:
 		return f.heal(ctx)
+	case announce:
+		return f.announce(ctx, f.unannounced)
+	case announceOwn:
+		return f.announce(ctx, f.own(f.unannounced))
+	case renewOwn:
+		return f.renewOwn(ctx)
 	case registerHook:
 		f.registerWebhooks(ctx)
 		return nil

@@ -66,7 +66,7 @@ func (f *facts) computeHooks(ctx context.Context) (*hooks, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := bundle.WebhookOptions{NamespaceSelector: selector, Certs: servingCerts(certificates)}
+	options := bundle.WebhookOptions{NamespaceSelector: selector, Certs: trustedCerts(certificates)}
 	validating, err1 := bundle.ValidatingWebhooks(f.csv, options)
 	mutating, err2 := bundle.MutatingWebhooks(f.csv, options)
 	conversions, err3 := bundle.Conversions(f.csv, options)

@@ -153,6 +153,7 @@ var succeededRows = []transition{
 	{from: in(toSucceeded), when: webhooksFailed, to: toFailed, because: v1alpha1.CSVReasonComponentUnhealthy,
 		message: "webhooks not installed: {detail}", rest: true},
 	{from: in(toSucceeded), when: webhooksMissing, do: registerHook},
+	{from: in(toSucceeded), when: certificatesUnannounced, do: announce},
 }
 
 // failedRows are about the ways back.
@@ -211,6 +212,8 @@ var failedRows = []transition{
 
 // replacementRows are about a CSV that another one takes over from. A chain is taken down from its oldest end.
 var replacementRows = []transition{
+	{from: in(toReplacing), when: ownCertificatesUnannounced, do: announceOwn},
+	{from: in(toReplacing), when: ownCertificatesDue, do: renewOwn},
 	{from: in(toReplacing), when: predecessorExists, because: v1alpha1.CSVReasonBeingReplaced,
 		message: "being replaced; waiting for {detail}", rest: true},
 	{from: in(toReplacing), when: successorMissing, because: v1alpha1.CSVReasonBeingReplaced,

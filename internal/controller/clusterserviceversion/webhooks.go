@@ -120,5 +120,5 @@ func (f *facts) spreadTrust(ctx context.Context) error {
 	for _, conversion := range hooks.conversions {
 		errs = append(errs, f.updateTrust(ctx, conversion))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.spreadToReplaced(ctx))...)
 }

@@ -324,7 +324,8 @@ func TestPreserveUnknownFieldsCannotBeConverted(t *testing.T) {
 		"Webhook install failed: convert CRD things.example.com with webhook c.example.com: spec.preserveUnknownFields is true; the CRD has to set it to false")
 }
 
-// TestRotation renews the certificate at two thirds of its life. Trust comes before the certificate.
+// TestRotation renews the certificate at two thirds of its life. Trust comes first: what is registered trusts the new one for a while before
+// servers show it.
 func TestRotation(t *testing.T) {
 	k := hooked(t)
 	old, _ := k.servingCertificate()
@@ -333,35 +334,73 @@ func TestRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.clock.SetTime(rotate)
-	k.fail = func(write string) error {
-		if write == "apply Secret operators/manager-service-cert" {
-			for name, ca := range k.authorities() {
-				if bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
-					t.Errorf("webhook %s does not trust the old and the new certificate when the new one is written", name)
-				}
-			}
-			if len(k.authorities()) != 3 {
-				t.Errorf("webhooks: %v", k.authorities())
-			}
-		}
-		return nil
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {
+		t.Error("the new certificate is shown at once")
 	}
+	if len(k.authorities()) != 3 {
+		t.Errorf("webhooks: %v", k.authorities())
+	}
+	for name, ca := range k.authorities() {
+		if bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+			t.Errorf("webhook %s does not trust the old and the new certificate", name)
+		}
+	}
+	k.wrote()
+	k.clock.SetTime(rotate.Add(trustDelay / 2))
+	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != trustDelay/2 {
+		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, trustDelay/2)
+	}
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes in between: %v", writes)
+	}
+
+	k.clock.SetTime(rotate.Add(trustDelay))
+	trusted := k.authorities()
 	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
 	if !slices.Contains(history(csv), "Pending/NeedsCertRotation") {
 		t.Errorf("history: %v", history(csv))
 	}
 	renewed, _ := k.servingCertificate()
-	if bytes.Equal(renewed.Certificate, old.Certificate) || !csv.Status.CertsRotateAt.After(rotate) || !csv.Status.CertsLastUpdated.Time.Equal(rotate.Truncate(time.Second)) {
+	if bytes.Equal(renewed.Certificate, old.Certificate) || !csv.Status.CertsRotateAt.After(rotate) || !csv.Status.CertsLastUpdated.Time.Equal(rotate.Add(trustDelay).Truncate(time.Second)) {
 		t.Errorf("the certificate was not renewed: %v, %v", csv.Status.CertsRotateAt, csv.Status.CertsLastUpdated)
 	}
-	k.fail = nil
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	for name, ca := range k.authorities() {
+		if !bytes.Equal(ca, renewed.Authorities) || !bytes.Equal(ca, trusted[name]) {
+			t.Errorf("webhook %s does not trust what was announced and is shown", name)
+		}
+	}
 	k.wrote()
 	k.pass("op.v1")
 	if writes := k.wrote(); writes != nil {
 		t.Errorf("writes after the rotation: %v", writes)
+	}
+}
+
+// TestAManagerThatIsStartedWhileACertificateIsAnnounced knows nothing of it, and announces another one. No server is disbelieved meanwhile.
+func TestAManagerThatIsStartedWhileACertificateIsAnnounced(t *testing.T) {
+	k := hooked(t)
+	old, _ := k.servingCertificate()
+	rotate, _ := old.RotateAt()
+	k.clock.SetTime(rotate)
+	k.pass("op.v1")
+	k.c.announced.Clear()
+	k.clock.SetTime(rotate.Add(trustDelay))
+	for range 2 {
+		expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+		for name, ca := range k.authorities() {
+			if bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+				t.Errorf("webhook %s does not trust the old and the new certificate", name)
+			}
+		}
+	}
+	k.clock.SetTime(rotate.Add(2 * trustDelay))
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	if renewed, _ := k.servingCertificate(); bytes.Equal(renewed.Certificate, old.Certificate) {
+		t.Error("the certificate was not renewed")
 	}
 }
 

@@ -1,0 +1,198 @@
+package clusterserviceversion
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/certs"
+)
+
+// needing makes a CSV wait for a CRD.
+func needing(crd string) func(*v1alpha1.ClusterServiceVersion) {
+	return func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: crd, Version: "v1", Kind: "Missing"}}
+	}
+}
+
+// TestReplacedVersionRenewsItsCertificates while its successor waits for something, possibly for months.
+func TestReplacedVersionRenewsItsCertificates(t *testing.T) {
+	k := hooked(t)
+	k.create(newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1"), needing("missing.example.com")))
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	k.pass("op.v2")
+	old, _ := k.servingCertificate()
+	rotate, _ := old.RotateAt()
+	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != rotate.Sub(k.clock.Now()) {
+		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, rotate.Sub(k.clock.Now()))
+	}
+	k.clock.SetTime(rotate)
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	k.clock.SetTime(rotate.Add(trustDelay))
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	renewed, secret := k.servingCertificate()
+	if bytes.Equal(renewed.Certificate, old.Certificate) {
+		t.Fatal("the certificate was not renewed")
+	}
+	for name, ca := range k.authorities() {
+		if !bytes.Equal(ca, renewed.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+			t.Errorf("webhook %s does not trust the old and the new certificate", name)
+		}
+	}
+	if got := k.deployment("manager").Spec.Template.Annotations["olmcahash"]; got != secret.Annotations["olmcahash"] {
+		t.Errorf("the pods are not rolled out: %s, want %s", got, secret.Annotations["olmcahash"])
+	}
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes of a further pass: %v", writes)
+	}
+	// The successor gets what it needs: from then on everything is its own.
+	k.create(newCRD("missing.example.com", "v1"))
+	k.pass("op.v2")
+	if again, secret := k.servingCertificate(); !bytes.Equal(again.Certificate, renewed.Certificate) || !ownedBy(secret, k.csv("op.v2")) {
+		t.Errorf("the successor does not serve with it: %v", secret.Labels)
+	}
+	next, _ := renewed.RotateAt()
+	k.clock.SetTime(next)
+	k.wrote()
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	if writes := k.wrote(); slices.ContainsFunc(writes, func(w string) bool { return !strings.Contains(w, "ClusterServiceVersion") }) {
+		t.Errorf("the replaced version writes what its successor has taken over: %v", writes)
+	}
+}
+
+// TestRenewalSpreadsToTheReplacedVersion: a successor that announces a certificate lets the webhooks of the old version trust it, as long as
+// they are there.
+func TestRenewalSpreadsToTheReplacedVersion(t *testing.T) {
+	k := hooked(t)
+	old, _ := k.servingCertificate()
+	rotate, _ := old.RotateAt()
+	k.create(newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1")))
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	k.pass("op.v2")
+	k.rollOut()
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	if got := k.webhookConfigurations(); len(got) != 4 {
+		t.Fatalf("webhook configurations: %v", got)
+	}
+	k.clock.SetTime(rotate)
+	k.pass("op.v2")
+	var list admissionv1.ValidatingWebhookConfigurationList
+	if err := k.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range list.Items {
+		if ca := w.Webhooks[0].ClientConfig.CABundle; bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+			t.Errorf("webhook %s of %s does not trust the old and the new certificate", w.Name, w.Labels[v1alpha1.OwnerLabel])
+		}
+	}
+}
+
+// TestCertificateThatSomebodyElseHasWritten counts: what is written over it would be trusted by nobody who has heard of that one.
+func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
+	k := hooked(t)
+	old, _ := k.servingCertificate()
+	rotate, _ := old.RotateAt()
+	k.clock.SetTime(rotate)
+	k.pass("op.v1")
+	k.clock.SetTime(rotate.Add(trustDelay))
+	k.fail = func(write string) error {
+		if write == "apply Secret operators/manager-service-cert" {
+			return apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "manager-service-cert", errors.New("it was changed"))
+		}
+		return nil
+	}
+	k.forgetTimes()
+	if _, err := k.reconcile("op.v1"); err == nil {
+		t.Error("nothing brings it back to look at the certificate again")
+	}
+	k.fail = nil
+	k.pass("op.v1")
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+}
+
+// TestThreeYearsWithoutAFailedRequest skips the clock in steps. At every write, whoever the API server would ask is believed: the pods may
+// show the certificate of the Secret, or still the one of the step before.
+func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	k.c.limits.certificate = certs.DefaultLife
+	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Thing"})
+	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Other"})
+	k.create(newCSV("op.v1", withWebhooks, withAPIService, withoutAccounts))
+	k.pass("op.v1")
+	k.rollOut()
+	k.answer("True")
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+
+	shown, _ := k.servingCertificate()
+	renewals, checked := 0, 0
+	check := func(string) error {
+		mounted, _ := k.servingCertificate()
+		trusted := k.authorities()
+		s := &apiregistrationv1.APIService{}
+		k.get("", apiService, s)
+		trusted["api"] = s.Spec.CABundle
+		if len(trusted) != 4 {
+			t.Fatalf("registered are %v", trusted)
+		}
+		for name, ca := range trusted {
+			for _, serving := range []certs.Serving{shown, mounted} {
+				checked++
+				if err := shakeHands(serving, ca, k.clock.Now()); err != nil {
+					t.Fatalf("%s: %s: %v", k.clock.Now(), name, err)
+				}
+			}
+		}
+		return nil
+	}
+	k.lose = check
+	for end := k.clock.Now().AddDate(3, 0, 0); k.clock.Now().Before(end); k.clock.SetTime(k.clock.Now().AddDate(0, 0, 13)) {
+		for range 3 {
+			k.pass("op.v1")
+			k.rollOut()
+		}
+		expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
+		_ = check("")
+		if mounted, _ := k.servingCertificate(); !bytes.Equal(mounted.Certificate, shown.Certificate) {
+			shown, renewals = mounted, renewals+1
+		}
+	}
+	if renewals != 2 || checked < 500 {
+		t.Errorf("%d renewals in three years, want 2; %d handshakes", renewals, checked)
+	}
+}
+
+// shakeHands is the beginning of a request to a server.
+func shakeHands(server certs.Serving, ca []byte, now time.Time) error {
+	pair, err := tls.X509KeyPair(server.Certificate, server.Key)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(ca) {
+		return fmt.Errorf("there is no authority in %q", ca)
+	}
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	clock := func() time.Time { return now }
+	go func() {
+		_ = tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, Time: clock}).Handshake()
+	}()
+	return tls.Client(near, &tls.Config{RootCAs: roots, ServerName: "manager-service." + ns + ".svc", Time: clock}).Handshake()
+}
