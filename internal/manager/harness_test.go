@@ -35,10 +35,14 @@ var running = sync.OnceValue(func() error {
 	if err := InstallCRDs(ctx, devcluster.Config()); err != nil {
 		return err
 	}
+	files, err := metricsFiles(storeDir)
+	if err != nil {
+		return err
+	}
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{Config: devcluster.Config(), StoreDir: storeDir, Log: logr.Discard(), Ready: func() { close(ready) },
-			CatalogAddress: listening, CatalogAdvertise: advertised})
+			CatalogAddress: listening, CatalogAdvertise: advertised, MetricsAddress: telling, MetricsTLS: files})
 	}()
 	select {
 	case <-ready:
