@@ -39,12 +39,20 @@ func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
 	return in, idle
 }
 
-// Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before. What it
+// Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before, else the
+// version that has replaced one of these without the Subscription saying so, as when the manager was stopped meanwhile. What it
 // brought when it asked for another package is no longer its own.
 func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
-	for _, name := range []string{Target(sub), sub.Status.InstalledCSV} {
+	stated := []string{Target(sub), sub.Status.InstalledCSV}
+	for _, name := range stated {
 		if csv := n.Operator(name); csv != nil && !ofOtherPackage(csv, sub.Spec.Package) {
 			return name
+		}
+	}
+	for i := range n.Operators {
+		csv := &n.Operators[i]
+		if csv.Spec.Replaces != "" && slices.Contains(stated, csv.Spec.Replaces) && recordedPackage(csv) == sub.Spec.Package {
+			return csv.Name
 		}
 	}
 	return ""
@@ -52,9 +60,14 @@ func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 
 // ofOtherPackage tells whether it is recorded with an operator that it is of another package.
 func ofOtherPackage(csv *v1alpha1.ClusterServiceVersion, pkg string) bool {
+	recorded := recordedPackage(csv)
+	return recorded != "" && recorded != pkg
+}
+
+func recordedPackage(csv *v1alpha1.ClusterServiceVersion) string {
 	var o plan.Operator
 	properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation])
-	return o.Package != "" && o.Package != pkg
+	return o.Package
 }
 
 // Target is the version that a Subscription moved to last. One that a plan made for a dependency starts with its starting version.

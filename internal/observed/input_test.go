@@ -120,6 +120,38 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
+// TestASuccessorStandsForWhatItReplaced: the manager may be stopped between making a plan and saying so in the Subscription, and find when it
+// starts that the plan is complete and the version before is gone.
+func TestASuccessorStandsForWhatItReplaced(t *testing.T) {
+	ofPackage := func(name, replaces, pkg string) v1alpha1.ClusterServiceVersion {
+		c := csv(name, v1alpha1.CSVPhaseSucceeded, `{"properties":[{"type":"olm.package","value":{"packageName":"`+pkg+`","version":"2.0.0"}}]}`)
+		c.Spec.Replaces = replaces
+		return c
+	}
+	complete := v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Name: "install-1"},
+		Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"a.v1"}}, Status: v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseComplete}}
+	for name, tc := range map[string]struct {
+		operator  v1alpha1.ClusterServiceVersion
+		installed string
+	}{
+		"the next version":           {ofPackage("a.v2", "a.v1", "a"), "a.v2"},
+		"one of another package":     {ofPackage("b.v2", "a.v1", "b"), ""},
+		"one that replaces nothing":  {ofPackage("a.v2", "", "a"), ""},
+		"one that replaces another":  {ofPackage("a.v3", "a.v2", "a"), ""},
+		"one that tells no package":  {func() v1alpha1.ClusterServiceVersion { c := csv("a.v2", "", ""); c.Spec.Replaces = "a.v1"; return c }(), ""},
+		"the version that is stated": {ofPackage("a.v1", "a.v0", "a"), "a.v1"},
+	} {
+		n := Namespace{Name: "ns", Subscriptions: []v1alpha1.Subscription{sub("s", "a", "a.v1")}, Operators: []v1alpha1.ClusterServiceVersion{tc.operator}, Plans: []v1alpha1.InstallPlan{complete}}
+		in, idle := n.Input()
+		if got := n.Installed(&n.Subscriptions[0]); got != tc.installed {
+			t.Errorf("%s: %q is installed, want %q", name, got, tc.installed)
+		}
+		if takesPart := len(in.Subscriptions) == 1; takesPart != (tc.installed != "") {
+			t.Errorf("%s: it takes part in the decision: %t, %v", name, takesPart, idle)
+		}
+	}
+}
+
 func TestAnnotationsOfTheOperatorGroup(t *testing.T) {
 	og := func(key string) operatorsv1.OperatorGroup {
 		return operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{key: "true"}}}
