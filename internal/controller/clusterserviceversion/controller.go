@@ -188,8 +188,8 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	if seen.unwatched {
 		due = append(due, c.clock.Now().Add(unwatchedInterval))
 	}
-	if seen.disrupted {
-		due = append(due, c.clock.Now().Add(disruptionInterval))
+	if !seen.again.IsZero() {
+		due = append(due, seen.again)
 	}
 	var out reconcile.Result
 	for _, at := range due {

@@ -40,7 +40,7 @@ func (f *facts) apisDisrupted(ctx context.Context) (finding, error) {
 		if err != nil || detail == "" {
 			return seenNot, err
 		}
-		f.disrupted = true
+		f.again = f.c.clock.Now().Add(disruptionInterval)
 		return seen(fmt.Sprintf("APIService %s is not available: %s", live.Name, detail)), nil
 	}
 	return seenNot, nil

@@ -43,8 +43,8 @@ type facts struct {
 	ripeAt time.Time
 	// unwatched is whether the CSV waits for something whose change no event tells of, such as a newer cluster.
 	unwatched bool
-	// disrupted is whether pods that serve an API are just being replaced, which is looked at more often.
-	disrupted bool
+	// again is when to look again at what is over by then, if nothing happens before.
+	again time.Time
 	// retry is a failure after which the pass is to be repeated.
 	retry error
 }
@@ -98,6 +98,7 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	replaced:                   (*facts).handsOver,
 	predecessorExists:          (*facts).predecessorExists,
 	successorInstalled:         (*facts).successorInstalled,
+	requestsUnderWay:           (*facts).requestsUnderWay,
 	successorMissing:           (*facts).successorMissing,
 }
 
@@ -133,6 +134,8 @@ func (f *facts) do(ctx context.Context, a action) error {
 	case registerHook:
 		f.registerWebhooks(ctx)
 		return nil
+	case retire:
+		return f.retire(ctx)
 	case stop:
 		return f.stop(ctx)
 	case deleteSelf:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +14,45 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 )
+
+// handoverDelay is how long the servers of a version stay after another one has taken over from them. API servers hear a moment later where
+// requests lead now, and those that are under way go where they led before.
+const handoverDelay = 10 * time.Second
+
+// requestsUnderWay looks whether the next version, which has succeeded, answers elsewhere, and has done so for a short while only.
+func (f *facts) requestsUnderWay(ctx context.Context) (finding, error) {
+	installed, err := f.successorInstalled(ctx)
+	if err != nil || !installed.holds {
+		return seenNot, err
+	}
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	next := chain.byName[installed.detail]
+	elsewhere := slices.ContainsFunc(bundle.ServingDeployments(f.csv), func(deployment string) bool {
+		return !slices.Contains(bundle.ServingDeployments(next), deployment)
+	})
+	since := next.Status.LastTransitionTime
+	if !elsewhere || since == nil || f.c.clock.Since(since.Time) >= handoverDelay {
+		return seenNot, nil
+	}
+	f.again = since.Add(handoverDelay)
+	return installed, nil
+}
+
+// retire takes the admission webhooks of a version away that the next one has registered as well. What the old ones lead to goes later.
+func (f *facts) retire(ctx context.Context) error {
+	live, err := f.registered(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, o := range live {
+		errs = append(errs, removeAs(ctx, f.c.client, o))
+	}
+	return errors.Join(errs...)
+}
 
 // handOver leaves out the APIServices that lead to another server, as long as the one that is to take over from it does not run: whoever
 // asks goes on being answered. For each that is left out it says what is waited for.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
@@ -52,6 +53,13 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 	for range 3 {
 		k.pass("op.v1")
 	}
+	k.clock.SetTime(k.clock.Now().Add(handoverDelay))
+	for range 3 {
+		k.pass("op.v1")
+	}
+	if k.csv("op.v1") != nil {
+		t.Error("the old version is still there")
+	}
 	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
 	leads("server-service", "op.v2")
 }
@@ -64,5 +72,47 @@ func TestAPIServiceWithoutTLSIsTakenOver(t *testing.T) {
 	}
 	if skips, said, err := unstructured.NestedBool(request.Object, "spec", "insecureSkipTLSVerify"); skips || !said || err != nil {
 		t.Errorf("nothing is asked for: %v, %v", request.Object, err)
+	}
+}
+
+// TestServersOutliveTheirVersion for a short while: requests that are under way lead to them.
+func TestServersOutliveTheirVersion(t *testing.T) {
+	k := hooked(t)
+	next := newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{newStrategy("server")}
+		for i := range csv.Spec.WebhookDefinitions {
+			csv.Spec.WebhookDefinitions[i].DeploymentName = "server"
+		}
+	})
+	k.create(next)
+	k.pass("op.v1")
+	k.pass("op.v2")
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+	if got := k.webhookConfigurations(); len(got) != 2 {
+		t.Errorf("the webhooks go before there are others: %v", got)
+	}
+	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	k.clock.SetTime(k.clock.Now().Add(handoverDelay / 2))
+	k.forgetTimes()
+	result, err := k.reconcile("op.v1")
+	if err != nil || result.RequeueAfter != handoverDelay/2 {
+		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, handoverDelay/2)
+	}
+	expect(t, k.csv("op.v1"), toReplacing, "BeingReplaced", "replaced by csv: op.v2, which is installed; requests that are under way are answered first")
+	if got := k.webhookConfigurations(); len(got) != 2 || k.deployment("manager") == nil || !k.get(ns, "manager-service", &corev1.Service{}) {
+		t.Errorf("webhooks %v; the server has to be there", got)
+	}
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes of a further pass: %v", writes)
+	}
+	k.clock.SetTime(k.clock.Now().Add(handoverDelay / 2))
+	for range 3 {
+		k.pass("op.v1")
+	}
+	if k.csv("op.v1") != nil {
+		t.Error("the old version is still there")
 	}
 }

@@ -62,6 +62,7 @@ const (
 	replaced           observation = "replaced"           // another CSV replaces this one
 	predecessorExists  observation = "predecessorExists"  // the CSV that it replaces is still there
 	successorInstalled observation = "successorInstalled" // the CSV that replaces it has Succeeded
+	requestsUnderWay   observation = "requestsUnderWay"   // the one that replaces it has Succeeded just now, and requests may still lead to this one
 	successorMissing   observation = "successorMissing"   // no CSV replaces it any more
 )
 
@@ -88,6 +89,7 @@ const (
 	announceOwn  action = "announceOwn"  // the same for those that no successor has taken over
 	renewOwn     action = "renewOwn"     // make the serving certificates anew that no successor has taken over
 	registerHook action = "registerHook" // register the webhooks
+	retire       action = "retire"       // have its webhooks asked no more
 	stop         action = "stop"         // delete the Deployments
 	deleteSelf   action = "deleteSelf"   // delete the CSV
 )

@@ -218,6 +218,8 @@ var replacementRows = []transition{
 		message: "being replaced; waiting for {detail}", rest: true},
 	{from: in(toReplacing), when: successorMissing, because: v1alpha1.CSVReasonBeingReplaced,
 		message: "{detail}", rest: true},
+	{from: in(toReplacing), when: requestsUnderWay, do: retire, because: v1alpha1.CSVReasonBeingReplaced,
+		message: "replaced by csv: {detail}, which is installed; requests that are under way are answered first", rest: true},
 	{from: in(toReplacing), when: successorInstalled, to: toDeleting, because: v1alpha1.CSVReasonReplaced,
 		message: "replaced by csv: {detail}, which is installed", rest: true},
 	{from: in(toDeleting), when: always, do: deleteSelf, rest: true},
