@@ -1,6 +1,7 @@
 package copiedcsv
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -55,16 +56,17 @@ func headOf(name string, labels, annotations map[string]string, mark string) ([]
 	if err != nil {
 		return nil, fmt.Errorf("encode the annotations of the copies of ClusterServiceVersion %s: %w", name, err)
 	}
-	text, err := json.Marshal(labels)
+	text, err := json.Marshal(map[string]any{"name": name, "labels": labels})
 	if err != nil {
 		return nil, fmt.Errorf("encode the labels of the copies of ClusterServiceVersion %s: %w", name, err)
 	}
+	text = bytes.TrimSuffix(text, []byte("}"))
 	open := strings.TrimSuffix(string(about), "}")
 	if len(annotations) > 0 {
 		open += ","
 	}
-	return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"labels":%s,"annotations":%s%q:"%s.`,
-		v1alpha1.GroupVersion, v1alpha1.ClusterServiceVersionKind, name, text, open, markAnnotation, mark), nil
+	return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":%s,"annotations":%s%q:"%s.`,
+		v1alpha1.GroupVersion, v1alpha1.ClusterServiceVersionKind, text, open, markAnnotation, mark), nil
 }
 
 // copyMetadata are the labels and annotations of the copies, without the mark. The target namespaces are left out: they

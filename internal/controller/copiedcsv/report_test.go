@@ -108,6 +108,18 @@ func TestWithoutConfig(t *testing.T) {
 	}
 }
 
+// TestOnlyTheConfigThatIsCalledCluster counts.
+func TestOnlyTheConfigThatIsCalledCluster(t *testing.T) {
+	other := olmConfig()
+	other.Name = "other"
+	disable(true)(other)
+	k := newCluster(t, append(namespaces(ns, "a"), group(""), operator("op.v1"), other)...)
+	k.settle()
+	if _, err := k.reporter.Reconcile(t.Context(), reconcile.Request{}); err != nil || k.where("op.v1") != "a" || k.statusWrites != 0 || len(k.events()) != 0 {
+		t.Errorf("copies in %q, %d statuses, %v (%v)", k.where("op.v1"), k.statusWrites, k.events(), err)
+	}
+}
+
 // TestNamespacesWithAnOperatorOfTheSameName miss nothing.
 func TestNamespacesWithAnOperatorOfTheSameName(t *testing.T) {
 	own := operator("op.v1")

@@ -45,6 +45,7 @@ func FuzzPartialObjects(f *testing.F) {
 		fill.Fill(&csv.Spec.InstallModes)
 		fill.Fill(&csv.Status)
 		namespace.Name, namespace.Namespace, role.Namespace = "a", "", ""
+		one.UID, other.UID = "group-uid", "other-uid" // no two objects have the same
 		if other.Name = "other"; seed%2 == 0 {
 			other.Namespace = "a"
 		}
