@@ -132,9 +132,12 @@ func TestOwnedAPIService(t *testing.T) {
 			t.Errorf("%T does not go with the operator: its owners are %v", object, owners)
 		}
 	}
-	if w.readIn("kube-system", reader.Name, reader) {
-		t.Error("the RoleBinding of kube-system is still there")
-	}
+	w.eventually("the RoleBinding of kube-system to go", func() error {
+		if w.readIn("kube-system", reader.Name, reader) {
+			return fmt.Errorf("it is there")
+		}
+		return nil
+	})
 }
 
 // TestAPIServiceIsHandedOver to a version whose server is another Deployment, which comes up slowly. Nobody who asks notices.

@@ -23,7 +23,7 @@ func TestRotation(t *testing.T) {
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
 	before := w.succeeds("op.v1")
 	old := w.secret("manager-service-cert")
-	if at := before.Status.CertsRotateAt; at == nil || at.After(time.Now()) || at.Before(&before.CreationTimestamp) == false {
+	if at := before.Status.CertsRotateAt; at == nil || at.After(time.Now()) || !at.Before(&before.CreationTimestamp) {
 		t.Errorf("the certificate is to be renewed at %v, want a time in the past", at)
 	}
 	w.answers("v3", "manager")
@@ -42,9 +42,15 @@ func TestRotation(t *testing.T) {
 	}
 	works[0].goesOn()
 
-	managers.by.Store(0)
-	// Nothing else tells a manager that runs that two thirds of the life are over: it would look again at that time by itself.
-	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Annotations["example.com/looked-at"] = "yes" })
+	w.setClock(0)
+	w.eventually("the next certificate to be trusted", func() error { return w.trustsMore(old) })
+	for _, k := range works {
+		k.goesOn() // at some time later everybody knows
+	}
+	if secret := w.secret("manager-service-cert"); secret.ResourceVersion != old.ResourceVersion || s.certificates() != 1 {
+		t.Error("the next certificate is shown as soon as it is announced")
+	}
+	w.setClock(2 * time.Minute)
 	w.eventually("the certificate to be renewed", func() error {
 		if secret := w.secret("manager-service-cert"); bytes.Equal(secret.Data["tls.crt"], old.Data["tls.crt"]) {
 			return fmt.Errorf("it is the old one")
@@ -73,21 +79,45 @@ func TestRotation(t *testing.T) {
 	w.trusts(w.secret("manager-service-cert"), old)
 }
 
-// trusts checks that everything that is registered trusts the new authority and the old one, and that the authorities have one writer.
-func (w *world) trusts(renewed, old *corev1.Secret) {
+// setClock makes the clock of the manager be right, or ahead of time, and lets the manager look at the operator. It would do so by itself at
+// the time when something is due, but does not know that its clock was changed.
+func (w *world) setClock(ahead time.Duration) {
+	w.Helper()
+	managers.by.Store(-int64(ahead))
+	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Annotations["example.com/ahead"] = ahead.String() })
+}
+
+// trustsMore says what trusts nothing but what the old certificate was signed by.
+func (w *world) trustsMore(old *corev1.Secret) error {
+	w.Helper()
+	for name, trusted := range w.bundles() {
+		if bytes.Equal(trusted, old.Data["olmCAKey"]) {
+			return fmt.Errorf("%s does not trust it", name)
+		}
+	}
+	return nil
+}
+
+// bundles are the authorities of everything that is registered.
+func (w *world) bundles() map[string][]byte {
 	w.Helper()
 	validating, mutating := w.configurations(w.namespace)
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if !w.read("things."+w.group, crd) || len(validating) != 1 || len(mutating) != 1 {
 		w.Fatalf("registered are %v, %v", validating, mutating)
 	}
-	bundles := map[string][]byte{
+	return map[string][]byte{
 		"validating": validating[0].Webhooks[0].ClientConfig.CABundle,
 		"mutating":   mutating[0].Webhooks[0].ClientConfig.CABundle,
 		"conversion": crd.Spec.Conversion.Webhook.ClientConfig.CABundle,
 		"APIService": w.registration("v3").Spec.CABundle,
 	}
-	for name, trusted := range bundles {
+}
+
+// trusts checks that everything that is registered trusts the new certificate and the old one.
+func (w *world) trusts(renewed, old *corev1.Secret) {
+	w.Helper()
+	for name, trusted := range w.bundles() {
 		pool := x509.NewCertPool()
 		pool.AppendCertsFromPEM(trusted)
 		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -80,5 +81,43 @@ func TestUpgrade(t *testing.T) {
 	validating, mutating := w.configurations(w.namespace)
 	if len(validating) != 1 || len(mutating) != 1 || validating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" || mutating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" {
 		t.Errorf("registered are %v, %v", validating, mutating)
+	}
+}
+
+// TestUpgradeOfTheSameDeployment rolls its pods out; everything that they serve with goes over to the next version, and nothing fails.
+func TestUpgradeOfTheSameDeployment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.serve("manager")
+	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
+	w.succeeds("op.v1")
+	before := w.secret("manager-service-cert")
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.conversions(s, "used")
+	w.eventually("things to be mutated", func() error { return w.uses(t.Context(), "used") })
+	w.answers("v3", "manager")
+	using := w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") })
+	judging := w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) })
+	w.make(w.operator("op.v2", modes("AllNamespaces"), replacing("op.v1"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3"),
+		func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
+		}))
+	csv := w.succeeds("op.v2")
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	using.goesOn()
+	judging.goesOn()
+	using.neverFailed()
+	judging.neverFailed()
+	after := w.secret("manager-service-cert")
+	if string(after.Data["tls.crt"]) != string(before.Data["tls.crt"]) {
+		t.Error("the certificate was made anew although it is good")
+	}
+	service := &corev1.Service{}
+	w.read("manager-service", service)
+	for _, object := range []client.Object{after, service, w.deployment("manager")} {
+		if owners := object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != csv.UID {
+			t.Errorf("%T does not stay: its owners are %v", object, owners)
+		}
 	}
 }
