@@ -19,7 +19,8 @@
 //	  granted.go, rules.go
 //	chain.go                        replacements
 //	components.go, deployments.go,  what the install strategy wants and what there is of it
-//	  certificates.go, serving.go, apiservices.go, hooks.go, webhooks.go, conversion.go
+//	  certificates.go, announcement.go, renewal.go, serving.go, served.go, apiservices.go,
+//	  hooks.go, webhooks.go, conversion.go, endpoints.go, handover.go, disruption.go
 //	reach.go, lift.go, copies.go    permissions in the target namespaces
 //	compare.go, subset.go           whether an object is as it is wanted
 //

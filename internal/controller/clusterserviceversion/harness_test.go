@@ -106,16 +106,24 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 	}
 	k.client = builder.Build()
 	k.c = &Controller{
-		client:  k.client,
-		live:    k.client,
-		mapper:  k.mapper,
-		server:  k.server,
-		events:  k.events,
-		clock:   k.clock,
-		counted: metrics.NewClusterServiceVersions(),
-		limits:  limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
+		client:   k.client,
+		live:     k.client,
+		accounts: everyAccount{k.client},
+		mapper:   k.mapper,
+		server:   k.server,
+		events:   k.events,
+		clock:    k.clock,
+		counted:  metrics.NewClusterServiceVersions(),
+		limits:   limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
 	}
 	return k
+}
+
+// everyAccount may do whatever the manager may.
+type everyAccount struct{ as client.Client }
+
+func (a everyAccount) Client(context.Context, string, string) (client.Client, error) {
+	return a.as, nil
 }
 
 // interceptors note every write, and let tests fail it.
