@@ -1,11 +1,11 @@
 package install
 
 import (
+	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/prometheus/common/expfmt"
 )
 
 // alert is a rule, as far as it is looked at here.
@@ -59,116 +59,46 @@ func TestAlertsAreThoseOfTheAPI(t *testing.T) {
 	}
 }
 
-var (
-	selectorOf = regexp.MustCompile(`([a-z_]+)(?:\{([^}]*)\})?\[\d+m\]`)
-	matcherOf  = regexp.MustCompile(`^([a-z_]+)(=~|=)"([^"]*)"$`)
-)
+// update writes what the manager's metrics are into the files of test/alerts.
+var update = flag.Bool("update", false, "write the metrics that the alert rules are tried with")
 
-// selects tells how many series of what was gathered the selector of an expression takes; a metric or label that there is not is an error.
-func selects(t *testing.T, registry *prometheus.Registry, expression string) (n int) {
-	t.Helper()
-	parts := selectorOf.FindStringSubmatch(expression)
-	if parts == nil {
-		t.Fatalf("%s: this test does not understand it", expression)
+// TestMetricsOfAlertStates: test/alerts tries the rules with the metrics that the manager has, one file for each state of an operator.
+func TestMetricsOfAlertStates(t *testing.T) {
+	phases := map[string]v1alpha1.ClusterServiceVersionPhase{
+		"failed": v1alpha1.CSVPhaseFailed, "failed-otherwise": v1alpha1.CSVPhaseFailed, "pending": v1alpha1.CSVPhasePending, "replacing": v1alpha1.CSVPhaseReplacing,
+		"deleting": v1alpha1.CSVPhaseDeleting, "unknown": v1alpha1.CSVPhaseUnknown, "installing": v1alpha1.CSVPhaseInstalling,
+		"succeeded": v1alpha1.CSVPhaseSucceeded, "warned": v1alpha1.CSVPhaseSucceeded, "removed": "",
 	}
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() != parts[1] {
-			continue
+	for state, phase := range phases {
+		registry := prometheus.NewRegistry()
+		csvs, plans := metrics.NewClusterServiceVersions(), metrics.NewInstallPlans()
+		registry.MustRegister(csvs, plans)
+		csvs.Seen("n", "o.v1", metrics.CSVState{Version: "1.0.0", Phase: string(phase), Reason: "Reason-" + state, Succeeded: phase == v1alpha1.CSVPhaseSucceeded})
+		if state == "warned" {
+			plans.Warned()
 		}
-		for _, m := range f.GetMetric() {
-			labels := map[string]string{}
-			for _, l := range m.GetLabel() {
-				labels[l.GetName()] = l.GetValue()
-			}
-			taken := true
-			for matcher := range strings.SplitSeq(parts[2], ",") {
-				if matcher == "" {
-					continue
-				}
-				is := matcherOf.FindStringSubmatch(matcher)
-				if is == nil {
-					t.Fatalf("%s: this test does not understand %s", expression, matcher)
-				}
-				value, there := labels[is[1]]
-				if !there {
-					t.Errorf("%s has no label %s", parts[1], is[1])
-				}
-				if is[2] == "=" {
-					is[3] = regexp.QuoteMeta(is[3])
-				}
-				taken = taken && regexp.MustCompile("^(?:"+is[3]+")$").MatchString(value)
-			}
-			if taken && m.GetGauge().GetValue()+m.GetCounter().GetValue() > 0 {
-				n++
+		if state == "removed" {
+			csvs.Gone("n", "o.v1")
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		for _, f := range families {
+			if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+				t.Fatal(err)
 			}
 		}
-	}
-	return n
-}
-
-// TestAlertsFire for what they are about, and for nothing else, with the metrics that the manager has.
-func TestAlertsFire(t *testing.T) {
-	tests := map[string]struct {
-		phase v1alpha1.ClusterServiceVersionPhase
-		warn  bool
-		want  []string
-	}{
-		"failed":     {v1alpha1.CSVPhaseFailed, false, []string{"CsvAbnormalFailedOver2Min"}},
-		"pending":    {v1alpha1.CSVPhasePending, false, []string{"CsvAbnormalOver30Min"}},
-		"replacing":  {v1alpha1.CSVPhaseReplacing, false, []string{"CsvAbnormalOver30Min"}},
-		"deleting":   {v1alpha1.CSVPhaseDeleting, false, []string{"CsvAbnormalOver30Min"}},
-		"unknown":    {v1alpha1.CSVPhaseUnknown, false, []string{"CsvAbnormalOver30Min"}},
-		"installing": {v1alpha1.CSVPhaseInstalling, false, nil},
-		"succeeded":  {v1alpha1.CSVPhaseSucceeded, false, nil},
-		"a warning":  {v1alpha1.CSVPhaseSucceeded, true, []string{"InstallPlanStepAppliedWithWarnings"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			registry := prometheus.NewRegistry()
-			csvs, plans := metrics.NewClusterServiceVersions(), metrics.NewInstallPlans()
-			registry.MustRegister(csvs, plans)
-			csvs.Seen("n", "o.v1", metrics.CSVState{Version: "1.0.0", Phase: string(test.phase), Reason: "R", Succeeded: test.phase == v1alpha1.CSVPhaseSucceeded})
-			if test.warn {
-				plans.Warned()
+		file := filepath.Join("..", "alerts", "testdata", state+".prom")
+		if *update {
+			if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
 			}
-			var got []string
-			for _, a := range alerts(t) {
-				if selects(t, registry, a.Expr) > 0 {
-					got = append(got, a.Alert)
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// TestPrometheusFindsTheManager: the ServiceMonitor selects the Service of metrics, by a port that this has.
-func TestPrometheusFindsTheManager(t *testing.T) {
-	all, own := byName(t, kustomized(t, config)), byName(t, kustomized(t, filepath.Join(config, "monitoring")))
-	service, monitor := &unstructured.Unstructured{Object: all["Service olm/fairlead-manager-metrics"]}, own["ServiceMonitor olm/fairlead-manager"]
-	labels, _, _ := unstructured.NestedStringMap(monitor, "spec", "selector", "matchLabels")
-	if len(labels) == 0 {
-		t.Error("it selects everything")
-	}
-	for key, value := range labels {
-		if service.GetLabels()[key] != value {
-			t.Errorf("the Service has the labels %v, want %s=%s", service.GetLabels(), key, value)
 		}
-	}
-	endpoints, _, _ := unstructured.NestedSlice(monitor, "spec", "endpoints")
-	ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
-	for _, e := range endpoints {
-		if e := e.(map[string]any); !slices.ContainsFunc(ports, func(p any) bool { return p.(map[string]any)["name"] == e["port"] }) || e["honorLabels"] != true {
-			t.Errorf("endpoint %v, the Service has %v", e, ports)
+		want, err := os.ReadFile(file)
+		if diff := cmp.Diff(string(want), text.String()); err != nil || diff != "" {
+			t.Errorf("%s is not what the manager says (-update writes it; %v):\n%s", file, err, diff)
 		}
-	}
-	if len(endpoints) != 1 {
-		t.Errorf("endpoints %v", endpoints)
 	}
 }

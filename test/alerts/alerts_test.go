@@ -1,0 +1,211 @@
+package alerts
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/util/teststorage"
+	"go.yaml.in/yaml/v2"
+)
+
+// interval is how often metrics are read, as the ServiceMonitor says, and rules evaluated.
+const interval = 30 * time.Second
+
+// alertRules reads the rules that are shipped.
+func alertRules(t *testing.T) []*rules.AlertingRule {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "config", "monitoring", "monitoring.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*rules.AlertingRule
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var object struct {
+			Kind string
+			Spec struct {
+				Groups []struct {
+					Rules []struct {
+						Alert, Expr         string
+						For                 model.Duration
+						Labels, Annotations map[string]string
+					}
+				}
+			}
+		}
+		if err := yaml.Unmarshal(document, &object); err != nil {
+			t.Fatal(err)
+		}
+		if object.Kind != "PrometheusRule" {
+			continue
+		}
+		for _, g := range object.Spec.Groups {
+			for _, r := range g.Rules {
+				expression, err := parser.ParseExpr(r.Expr)
+				if err != nil {
+					t.Fatalf("%s: %v", r.Alert, err)
+				}
+				all = append(all, rules.NewAlertingRule(r.Alert, expression, time.Duration(r.For), 0, labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler)))
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("there are no rules")
+	}
+	return all
+}
+
+// metricsOf are the series of a state, with the labels that Prometheus adds of the pod: honorLabels keeps those that a metric has itself.
+func metricsOf(t *testing.T, state string) map[string]series {
+	t.Helper()
+	out := map[string]series{}
+	if state == away {
+		return out
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", state+".prom"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := read.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", state, err)
+	}
+	for name, family := range families {
+		for _, m := range family.GetMetric() {
+			set := map[string]string{"__name__": name, "namespace": "olm", "job": "fairlead-manager"}
+			for _, l := range m.GetLabel() {
+				set[l.GetName()] = l.GetValue()
+			}
+			s := series{labels.FromMap(set), m.GetGauge().GetValue() + m.GetCounter().GetValue()}
+			out[s.labels.String()] = s
+		}
+	}
+	return out
+}
+
+type series struct {
+	labels labels.Labels
+	value  float64
+}
+
+// away is that the manager does not run, so that nothing is read.
+const away = "away"
+
+// span is that a state lasts for a while.
+type span struct {
+	state string
+	lasts time.Duration
+}
+
+// play lets time pass, and returns from when until when each alert fired, since the beginning.
+func play(t *testing.T, spans []span) map[string][2]time.Duration {
+	t.Helper()
+	store := teststorage.New(t)
+	defer store.Close()
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: 5 * time.Minute})
+	query := rules.EngineQueryFunc(engine, store)
+	all := alertRules(t)
+	fired := map[string][2]time.Duration{}
+	began, passed := time.Unix(1_900_000_000, 0), time.Duration(0)
+	before := map[string]series{}
+	for _, s := range spans {
+		now := metricsOf(t, s.state)
+		for end := passed + s.lasts; passed < end; passed += interval {
+			at := began.Add(passed)
+			appender := store.Appender(t.Context())
+			put := func(one series, v float64) {
+				if _, err := appender.Append(0, one.labels, at.UnixMilli(), v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, one := range now {
+				put(one, one.value)
+			}
+			for key, one := range before {
+				if _, there := now[key]; !there { // what is no longer read is marked so
+					put(one, math.Float64frombits(value.StaleNaN))
+				}
+			}
+			if err := appender.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			before = maps.Clone(now)
+			for _, rule := range all {
+				if _, err := rule.Eval(t.Context(), 0, at, query, nil, 0); err != nil {
+					t.Fatalf("%s after %s: %v", rule.Name(), passed, err)
+				}
+				if slices.ContainsFunc(rule.ActiveAlerts(), func(a *rules.Alert) bool { return a.State == rules.StateFiring }) {
+					first, again := fired[rule.Name()]
+					if !again {
+						first[0] = passed
+					}
+					fired[rule.Name()] = [2]time.Duration{first[0], passed}
+				}
+			}
+		}
+	}
+	return fired
+}
+
+// TestAlerts in both directions: when an operator is in trouble for as long as the alert says, and when it is not.
+func TestAlerts(t *testing.T) {
+	const failed, stuck, warned = "CsvAbnormalFailedOver2Min", "CsvAbnormalOver30Min", "InstallPlanStepAppliedWithWarnings"
+	minutes := func(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+	tests := map[string]struct {
+		spans []span
+		want  map[string][2]time.Duration // from, until
+	}{
+		"all is well":           {[]span{{"succeeded", time.Hour}}, nil},
+		"nothing is read":       {[]span{{away, time.Hour}}, nil},
+		"an installation":       {[]span{{"pending", minutes(2)}, {"installing", minutes(3)}, {"succeeded", time.Hour}}, nil},
+		"installing for long":   {[]span{{"installing", time.Hour}}, nil},
+		"failed, and mended":    {[]span{{"succeeded", minutes(5)}, {"failed", minutes(10)}, {"succeeded", minutes(10)}}, map[string][2]time.Duration{failed: {minutes(7), minutes(14.5)}}},
+		"failed for a moment":   {[]span{{"succeeded", minutes(5)}, {"failed", minutes(1)}, {"succeeded", minutes(10)}}, nil},
+		"failed, then it waits": {[]span{{"failed", minutes(1)}, {"pending", minutes(20)}, {"succeeded", minutes(10)}}, nil},
+		"failed now and then":   {slices.Repeat([]span{{"failed", minutes(1)}, {"succeeded", minutes(1)}}, 10), nil},
+		"failed for another reason": {[]span{{"failed", minutes(1.5)}, {"failed-otherwise", minutes(5)}},
+			map[string][2]time.Duration{failed: {minutes(2), minutes(6)}}},
+		"failed while the manager starts again": {[]span{{"failed", minutes(1)}, {away, minutes(1)}, {"failed", minutes(3)}}, map[string][2]time.Duration{failed: {minutes(2), minutes(4.5)}}},
+		"failed, and removed":                   {[]span{{"failed", minutes(5)}, {"removed", minutes(10)}}, map[string][2]time.Duration{failed: {minutes(2), minutes(9)}}},
+		"pending":                               {[]span{{"pending", minutes(40)}, {"succeeded", minutes(10)}}, map[string][2]time.Duration{stuck: {minutes(30), minutes(39.5)}}},
+		"pending for less":                      {[]span{{"pending", minutes(29)}, {"succeeded", minutes(10)}}, nil},
+		"replacing":                             {[]span{{"replacing", minutes(31)}, {"succeeded", minutes(10)}}, map[string][2]time.Duration{stuck: {minutes(30), minutes(30.5)}}},
+		"deleting":                              {[]span{{"deleting", minutes(31)}, {"removed", minutes(1)}}, map[string][2]time.Duration{stuck: {minutes(30), minutes(31.5)}}},
+		"unknown":                               {[]span{{"unknown", minutes(31)}}, map[string][2]time.Duration{stuck: {minutes(30), minutes(30.5)}}},
+		"pending, and failed":                   {[]span{{"pending", minutes(20)}, {"failed", minutes(20)}}, map[string][2]time.Duration{failed: {minutes(22), minutes(39.5)}}},
+		"the API server warned":                 {[]span{{"succeeded", minutes(5)}, {"warned", minutes(20)}}, map[string][2]time.Duration{warned: {minutes(5), minutes(9)}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := play(t, test.spans)
+			if !maps.Equal(got, test.want) {
+				t.Errorf("fired: %v\nwant:  %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestEveryAlertHasItsPage, with the expression that is looked for when it fires.
+func TestEveryAlertHasItsPage(t *testing.T) {
+	for _, rule := range alertRules(t) {
+		page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(rule.Annotations().Get("runbook"))))
+		if err != nil || !strings.HasPrefix(string(page), "# "+rule.Name()+"\n") {
+			t.Errorf("the page on %s: %v", rule.Name(), err)
+		}
+	}
+}

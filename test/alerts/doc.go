@@ -1,0 +1,6 @@
+// Package alerts tries the alert rules of config/monitoring with Prometheus' own engine: what happens to an operator over time is played back as
+// the metrics that the manager has then, and each rule has to fire when it is meant to, not before, and for nothing else.
+//
+// The metrics are in testdata, one file for each state of an operator; the test TestMetricsOfAlertStates of test/install keeps them as the manager
+// writes them. The package has nothing but tests, and is a module of its own: go test . runs it here, .ci/run in all.
+package alerts
