@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/certs"
 )
@@ -91,7 +93,11 @@ func (f *facts) announce(ctx context.Context, reason func(*certificate) error) e
 	}
 	f.wanted = nil
 	if err := f.spreadTrust(ctx); err != nil {
-		return fmt.Errorf("spread trust in the next serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
+		err = fmt.Errorf("spread trust in the next serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
+		if !isTransient(err) {
+			f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, err.Error())
+		}
+		return err
 	}
 	now := f.c.clock.Now()
 	for _, c := range due {

@@ -126,6 +126,38 @@ func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
+// TestTrustThatCannotBeSpread is told, and the server goes on showing what is trusted.
+func TestTrustThatCannotBeSpread(t *testing.T) {
+	k := hooked(t)
+	old, _ := k.servingCertificate()
+	rotate, _ := old.RotateAt()
+	k.clock.SetTime(rotate)
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "apply MutatingWebhookConfiguration") {
+			return errors.New("no")
+		}
+		return nil
+	}
+	k.told()
+	for range 2 {
+		k.forgetTimes()
+		if _, err := k.reconcile("op.v1"); err == nil {
+			t.Error("it is not tried again")
+		}
+		if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning NeedsCertRotation spread trust in the next serving certificates") {
+			t.Errorf("told: %q", told)
+		}
+		k.clock.SetTime(k.clock.Now().Add(trustDelay))
+	}
+	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {
+		t.Error("the server shows a certificate that not everybody trusts")
+	}
+	k.fail = nil
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.clock.SetTime(k.clock.Now().Add(trustDelay))
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+}
+
 // TestThreeYearsWithoutAFailedRequest skips the clock in steps. At every write, whoever the API server would ask is believed: the pods may
 // show the certificate of the Secret, or still the one of the step before.
 func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
