@@ -16,9 +16,10 @@ import (
 
 // TestRotation renews the certificate of a server that is asked all the time, by webhooks of every kind and an aggregated API. The server
 // sees the new certificate, the authority of the old one stays trusted, and no request fails. It is not parallel: the clock of the
-// manager is put right.
+// manager is changed, and is right in the end.
 func TestRotation(t *testing.T) {
 	w := newWorld(t)
+	t.Cleanup(func() { managers.by.Store(0) })
 	s := w.serve("manager")
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
 	before := w.succeeds("op.v1")
