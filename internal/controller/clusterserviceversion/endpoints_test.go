@@ -38,3 +38,19 @@ func TestConversionWaitsForAnEndpoint(t *testing.T) {
 		t.Errorf("conversion %+v", c)
 	}
 }
+
+// TestWebhooksOfADeploymentWithoutPods are registered: their author wants it so.
+func TestWebhooksOfADeploymentWithoutPods(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	k.silent = true
+	csv := newCSV("op.v1", withWebhooks, withoutAccounts)
+	csv.Spec.WebhookDefinitions = csv.Spec.WebhookDefinitions[:2]
+	csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Replicas = new(int32)
+	k.create(csv)
+	k.pass("op.v1")
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if got := k.webhookConfigurations(); len(got) != 2 {
+		t.Errorf("webhook configurations: %v", got)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
 
@@ -122,7 +123,8 @@ func (f *facts) registrable(ctx context.Context, changes []change) ([]change, er
 		if err := f.c.client.Get(ctx, client.ObjectKeyFromObject(c.apply), live, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("read %s %s: %w", kindOf(c.apply), c.apply.GetName(), err)
 		}
-		if was := admissionService(live); was != nil && was.Namespace == wanted.Namespace && was.Name == wanted.Name {
+		was := admissionService(live)
+		if was != nil && was.Namespace == wanted.Namespace && was.Name == wanted.Name || f.runsNoPods(wanted.Name) {
 			out = append(out, c)
 			continue
 		}
@@ -134,6 +136,13 @@ func (f *facts) registrable(ctx context.Context, changes []change) ([]change, er
 		out = append(out, c)
 	}
 	return out, errors.Join(errs...)
+}
+
+// runsNoPods says whether the author of the CSV wants no pods of the Deployment behind a Service: then somebody else brings them up, some time.
+func (f *facts) runsNoPods(service string) bool {
+	return slices.ContainsFunc(f.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs, func(d v1alpha1.StrategyDeploymentSpec) bool {
+		return bundle.ServingServiceName(d.Name) == service && d.Spec.Replicas != nil && *d.Spec.Replicas == 0
+	})
 }
 
 // admissionService is the Service that a webhook configuration leads to; nil when there is none.
