@@ -6,9 +6,12 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 const (
@@ -33,7 +36,20 @@ func (f *facts) apisDisrupted(ctx context.Context) (finding, error) {
 		if err != nil {
 			return seenNot, err
 		}
-		if live == nil || available(live) {
+		if live == nil {
+			continue
+		}
+		// The cluster finds out that an API is away a little later than that its pods are.
+		away, err := f.firstDeployment(ctx, func(csv *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
+			if wanted.Name != description.DeploymentName {
+				return ""
+			}
+			return unready(csv, wanted, live)
+		})
+		if err != nil {
+			return seenNot, err
+		}
+		if available(live) && !away.holds {
 			continue
 		}
 		detail, err := f.disruption(ctx, description.DeploymentName)
@@ -41,7 +57,7 @@ func (f *facts) apisDisrupted(ctx context.Context) (finding, error) {
 			return seenNot, err
 		}
 		f.again = f.c.clock.Now().Add(disruptionInterval)
-		return seen(fmt.Sprintf("APIService %s is not available: %s", live.Name, detail)), nil
+		return seen(fmt.Sprintf("APIService %s is or goes away: %s", live.Name, detail)), nil
 	}
 	return seenNot, nil
 }

@@ -107,6 +107,29 @@ func TestDisruptedPodsAreNoFailure(t *testing.T) {
 	}
 }
 
+// TestDisruptionIsSeenInAnyOrder: the Deployment may tell first, while the API still counts as available, or the API.
+func TestDisruptionIsSeenInAnyOrder(t *testing.T) {
+	for name, step := range map[string]func(*cluster){
+		"the Deployment": func(k *cluster) { k.unavailable("manager") },
+		"the API":        func(k *cluster) { k.answer("False") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := withAPI(t)
+			k.create(k.podOf("a", time.Second))
+			step(k)
+			k.wrote()
+			if csv := k.pass("op.v1"); csv.Status.Phase != toSucceeded || k.wrote() != nil {
+				t.Errorf("%s: %s", csv.Status.Phase, csv.Status.Message)
+			}
+		})
+	}
+	k := withAPI(t)
+	k.unavailable("manager")
+	if csv := k.pass("op.v1"); csv.Status.Phase == toSucceeded {
+		t.Error("a Deployment that fails without a disruption is no failure")
+	}
+}
+
 func TestPodsThatAreBeingDeleted(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	grace := int64(30)

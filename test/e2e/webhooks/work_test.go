@@ -55,7 +55,7 @@ func (k *work) goesOn() {
 	}
 	before := so()
 	k.w.eventually(k.what+" to go on", func() error {
-		if done := so() - before; done < 15 {
+		if done := so() - before; done < 10 {
 			return fmt.Errorf("done %d times", done)
 		}
 		return nil
