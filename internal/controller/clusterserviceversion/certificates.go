@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -106,63 +105,6 @@ func (f *facts) firstCertificate(ctx context.Context, problem func(*certificate)
 		}
 	}
 	return seenNot, nil
-}
-
-// renewCertificates replaces the certificates that can be replaced now.
-func (f *facts) renewCertificates(ctx context.Context) error {
-	certificates, err := f.readCertificates(ctx)
-	if err != nil {
-		return err
-	}
-	return f.renew(ctx, f.choose(certificates, f.replaceable))
-}
-
-// choose picks the certificates that there is a reason for, in the order of their Deployments.
-func (f *facts) choose(certificates map[string]*certificate, reason func(*certificate) error) []*certificate {
-	var out []*certificate
-	for _, name := range slices.Sorted(maps.Keys(certificates)) {
-		if c := certificates[name]; reason(c) != nil {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// renew replaces certificates: by those that were announced, else by new ones.
-func (f *facts) renew(ctx context.Context, due []*certificate) error {
-	if len(due) == 0 {
-		return nil
-	}
-	installer, err := f.installer(ctx)
-	if err != nil {
-		return err
-	}
-	f.wanted, f.issued = nil, true
-	for _, c := range due {
-		if c.announced != nil {
-			c.serving = c.announced.serving
-		} else if c.serving, err = f.issue(c); err != nil {
-			return err
-		}
-		if err := f.writeCertificate(ctx, installer, c); err != nil {
-			return err
-		}
-		f.c.announced.Delete(c.key())
-	}
-	f.rotateAt, f.ripeAt = time.Time{}, time.Time{}
-	for _, c := range f.certificates {
-		f.judge(c)
-	}
-	return nil
-}
-
-// issue makes the certificate that takes the place of another one.
-func (f *facts) issue(c *certificate) (certs.Serving, error) {
-	renewed, err := certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
-	if err != nil {
-		return certs.Serving{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
-	}
-	return renewed, nil
 }
 
 // writeCertificate writes a renewed certificate, unless somebody else was faster: then that one counts, which others trust already.

@@ -4,12 +4,72 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/certs"
 )
+
+// renewCertificates replaces the certificates that can be replaced now.
+func (f *facts) renewCertificates(ctx context.Context) error {
+	certificates, err := f.readCertificates(ctx)
+	if err != nil {
+		return err
+	}
+	return f.renew(ctx, f.choose(certificates, f.replaceable))
+}
+
+// choose picks the certificates that there is a reason for, in the order of their Deployments.
+func (f *facts) choose(certificates map[string]*certificate, reason func(*certificate) error) []*certificate {
+	var out []*certificate
+	for _, name := range slices.Sorted(maps.Keys(certificates)) {
+		if c := certificates[name]; reason(c) != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// renew replaces certificates: by those that were announced, else by new ones.
+func (f *facts) renew(ctx context.Context, due []*certificate) error {
+	if len(due) == 0 {
+		return nil
+	}
+	installer, err := f.installer(ctx)
+	if err != nil {
+		return err
+	}
+	f.wanted, f.issued = nil, true
+	for _, c := range due {
+		if c.announced != nil {
+			c.serving = c.announced.serving
+		} else if c.serving, err = f.issue(c); err != nil {
+			return err
+		}
+		if err := f.writeCertificate(ctx, installer, c); err != nil {
+			return err
+		}
+		f.c.announced.Delete(c.key())
+	}
+	f.rotateAt, f.ripeAt = time.Time{}, time.Time{}
+	for _, c := range f.certificates {
+		f.judge(c)
+	}
+	return nil
+}
+
+// issue makes the certificate that takes the place of another one.
+func (f *facts) issue(c *certificate) (certs.Serving, error) {
+	renewed, err := certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
+	if err != nil {
+		return certs.Serving{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+	}
+	return renewed, nil
+}
 
 // ownCertificatesDue looks for certificates that are to be renewed while the next version takes its time: it may wait for something for as
 // long as nobody does anything about it, and this version serves meanwhile. What a successor has taken over is its own business.
