@@ -3,10 +3,12 @@ package tunnel
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Endpoints lists the pod addresses behind a Service; port is the Service's, or 0 for all of them.
@@ -19,6 +21,17 @@ type Table struct {
 
 	mu     sync.RWMutex
 	routes map[Origin]string
+	// answered is where connections to pods of routed Services went lately.
+	answered map[netip.AddrPort]answer
+}
+
+// linger is how long the server of a Service answers for a pod that is gone. Pods that are being deleted answer until they end, and the API
+// server may not have heard of that when it chooses one of them.
+const linger = 5 * time.Second
+
+type answer struct {
+	target string
+	at     time.Time
 }
 
 // Add routes connections for origin to a local server until remove is called. An origin has one route at a time.
@@ -61,10 +74,33 @@ func (t *Table) Lookup(ctx context.Context, address netip.AddrPort) (string, err
 			return "", fmt.Errorf("find the pods of the routed service %s: %w", route.origin, err)
 		}
 		if slices.Contains(endpoints, address) {
+			t.remember(address, route.target)
 			return route.target, nil
 		}
 	}
+	if target, ok := t.recall(address); ok {
+		return target, nil
+	}
 	return "", fmt.Errorf("no server is registered for %s, and a simulated pod has none of its own; register one with devcluster.Route", address)
+}
+
+// remember notes where a pod's connections go, and forgets what is too long ago.
+func (t *Table) remember(address netip.AddrPort, target string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.answered, func(_ netip.AddrPort, a answer) bool { return time.Since(a.at) >= linger })
+	if t.answered == nil {
+		t.answered = map[netip.AddrPort]answer{}
+	}
+	t.answered[address] = answer{target, time.Now()}
+}
+
+// recall says where the connections of a pod went a moment ago.
+func (t *Table) recall(address netip.AddrPort) (string, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	a, ok := t.answered[address]
+	return a.target, ok && time.Since(a.at) < linger
 }
 
 type serviceRoute struct {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLookup(t *testing.T) {
@@ -60,6 +61,32 @@ func add(t *testing.T, table *Table, from, to string) (remove func()) {
 		t.Fatal(err)
 	}
 	return remove
+}
+
+// TestAPodThatIsGoneAnswersForAMoment, as one that is being deleted does.
+func TestAPodThatIsGoneAnswersForAMoment(t *testing.T) {
+	pod := netip.MustParseAddrPort("10.0.0.1:8443")
+	endpoints := []netip.AddrPort{pod}
+	table := &Table{Endpoints: func(context.Context, string, string, uint16) ([]netip.AddrPort, error) { return endpoints, nil }}
+	if _, err := table.Add(Origin{Namespace: "ns", Service: "hook"}, "127.0.0.1:1"); err != nil {
+		t.Fatal(err)
+	}
+	endpoints = nil
+	if target, err := table.Lookup(t.Context(), pod); err == nil {
+		t.Errorf("a pod that nobody has asked answers: %s", target)
+	}
+	endpoints = []netip.AddrPort{pod}
+	if _, err := table.Lookup(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	endpoints = nil
+	if target, err := table.Lookup(t.Context(), pod); target != "127.0.0.1:1" {
+		t.Errorf("it leads to %q, %v", target, err)
+	}
+	table.answered[pod] = answer{"127.0.0.1:1", time.Now().Add(-linger)}
+	if target, err := table.Lookup(t.Context(), pod); err == nil {
+		t.Errorf("it answers for ever: %s", target)
+	}
 }
 
 func TestOneRouteForEachOrigin(t *testing.T) {
