@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	harness.Main(m)
 }
 
-// running is the manager that all tests share. Its clock is behind until TestRotation is through, which runs before those that are parallel.
+// running is the manager that all tests share. TestRotation changes its clock, and runs before those that are parallel.
 // Operators for all namespaces are not copied into those of other tests.
 var running = sync.OnceValues(func() (client.Client, error) {
 	c, err := harness.Start(manager.Options{Clock: managers})

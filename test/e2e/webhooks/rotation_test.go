@@ -18,8 +18,9 @@ import (
 // sees the new certificate, the authority of the old one stays trusted, and no request fails. It is not parallel: the clock of the
 // manager is changed, and is right in the end.
 func TestRotation(t *testing.T) {
-	w := newWorld(t)
+	managers.by.Store(int64(behind))
 	t.Cleanup(func() { managers.by.Store(0) })
+	w := newWorld(t)
 	s := w.serve("manager")
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
 	before := w.succeeds("op.v1")
