@@ -42,6 +42,39 @@ func TestABurstIsOneRequest(t *testing.T) {
 	})
 }
 
+// TestLossWakes: a changed object wakes those that it was about before, and each of those that it is about once.
+func TestLossWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer q.ShutDown()
+		h := After(Burst, func(_ context.Context, o client.Object) []reconcile.Request {
+			var out []reconcile.Request
+			for name := range o.GetLabels() {
+				out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+			}
+			return out
+		})
+		of := func(labels ...string) client.Object {
+			o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}}}
+			for _, label := range labels {
+				o.Labels[label] = ""
+			}
+			return o
+		}
+		h.Update(t.Context(), event.UpdateEvent{ObjectOld: of("lost", "kept"), ObjectNew: of("kept", "gained")}, q)
+		time.Sleep(2 * Burst)
+		synctest.Wait()
+		woken := map[string]bool{}
+		for range q.Len() {
+			r, _ := q.Get()
+			woken[r.Name] = true
+		}
+		if !woken["lost"] || !woken["kept"] || !woken["gained"] {
+			t.Errorf("woken is %v, want what was lost, kept and gained", woken)
+		}
+	})
+}
+
 // TestFailuresAreRepeatedSoonEnough: whatever went wrong for however long, half a minute after its end it is tried again.
 func TestFailuresAreRepeatedSoonEnough(t *testing.T) {
 	limiter, last := Options(1).RateLimiter, time.Duration(0)

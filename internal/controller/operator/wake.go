@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -76,15 +74,7 @@ func byCRD(o client.Object) []string {
 
 // wake enqueues the Operators of a component as it is and, after a change, as it was: it may have lost its label.
 func (c *Controller) wake(k kind) handler.EventHandler {
-	later := trigger.After(settling, func(ctx context.Context, o client.Object) []reconcile.Request { return c.concerned(ctx, k, o) })
-	return handler.Funcs{
-		CreateFunc: later.Create,
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			later.Update(ctx, e, q)
-			later.Delete(ctx, event.DeleteEvent{Object: e.ObjectOld}, q)
-		},
-		DeleteFunc: later.Delete,
-	}
+	return trigger.After(settling, func(ctx context.Context, o client.Object) []reconcile.Request { return c.concerned(ctx, k, o) })
 }
 
 // concerned are the Operators that an object is, or ought to be, a component of. It reads only caches; if that fails, the manager is

@@ -1,0 +1,39 @@
+package clusterserviceversion
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/trigger"
+)
+
+// TestLossOfPermissionsWakes: a binding that loses a subject, or its owner labels, wakes the CSV that lost by it.
+func TestLossOfPermissionsWakes(t *testing.T) {
+	csv := newCSV("op.v1")
+	k := newCluster(t, newGroup(""), csv)
+	for name, pair := range map[string][2]*rbacv1.ClusterRoleBinding{
+		"subject": {{Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "account"}}}, {}},
+		"labels":  {{ObjectMeta: metav1.ObjectMeta{Labels: bundle.OwnerLabels(csv)}}, {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+				defer q.ShutDown()
+				trigger.After(trigger.Burst, k.c.usingBinding).Update(t.Context(), event.UpdateEvent{ObjectOld: pair[0], ObjectNew: pair[1]}, q)
+				time.Sleep(2 * trigger.Burst)
+				synctest.Wait()
+				if q.Len() != 1 {
+					t.Errorf("%d ClusterServiceVersions are looked at, want the one that lost", q.Len())
+				}
+			})
+		})
+	}
+}
