@@ -97,7 +97,7 @@ func statusFields(full *metav1.PartialObjectMetadata) (fields string, written bo
 		var owned struct {
 			Status json.RawMessage `json:"f:status"`
 		}
-		if entry.FieldsV1 != nil && json.Unmarshal(entry.FieldsV1.Raw, &owned) == nil {
+		if entry.FieldsV1 != nil && json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) == nil {
 			fields = fieldsOf(owned.Status, "f:")
 		}
 	}

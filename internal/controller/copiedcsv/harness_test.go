@@ -211,7 +211,7 @@ func owning(o *v1alpha1.ClusterServiceVersion) *metav1.FieldsV1 {
 			owned["f:"+key] = map[string]any{}
 		}
 	}
-	return &metav1.FieldsV1{Raw: mustJSON(map[string]any{"f:status": owned})}
+	return metav1.NewFieldsV1(string(mustJSON(map[string]any{"f:status": owned})))
 }
 
 func (s *server) note(o *v1alpha1.ClusterServiceVersion, manager, subresource string) {

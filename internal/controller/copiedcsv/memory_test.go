@@ -49,7 +49,7 @@ func add(b *testing.B, c *Controller, copies toolscache.Indexer, namespace strin
 	object, err := trim(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: name, UID: types.UID(namespace + "-5d2f4c1e-8a6b-4e3f"), ResourceVersion: namespace, Generation: 1,
 		Labels: map[string]string{"olm.copiedFrom": fmt.Sprintf("operator-%d", i)}, Annotations: map[string]string{"alm-examples": strings.Repeat("x", 10_000), markAnnotation: hash([]byte(name)) + "." + hash([]byte(namespace)) + ".1"},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fieldManager}, {Manager: fieldManager, Subresource: "status", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:conditions":{},"f:lastUpdateTime":{},"f:message":{},"f:phase":{},"f:reason":{}}}`)}}},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fieldManager}, {Manager: fieldManager, Subresource: "status", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{},"f:lastUpdateTime":{},"f:message":{},"f:phase":{},"f:reason":{}}}`)}},
 	}})
 	if err != nil {
 		b.Fatal(err)
