@@ -113,7 +113,7 @@ func (f *facts) writeCertificate(ctx context.Context, as client.Client, c *certi
 	wanted.ResourceVersion = c.secret.ResourceVersion
 	live, err := applyAs(ctx, as, wanted)
 	if apierrors.IsConflict(err) {
-		return fmt.Errorf("somebody else has written the serving certificate of Deployment %s at the same time, which is looked at again: %v", c.deployment, err)
+		return fmt.Errorf("somebody else has written the serving certificate of Deployment %s at the same time, which is looked at again: %s", c.deployment, err.Error())
 	}
 	if err != nil {
 		return err
