@@ -21,6 +21,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -221,21 +222,9 @@ func (c *Controller) outdated(csv *v1alpha1.ClusterServiceVersion) bool {
 	return err == nil && order < 0
 }
 
-// quiet leaves out what an event follows that wakes the ClusterServiceVersion up: that an object has changed since it was
-// read, and that the namespace is being deleted.
-func quiet(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var rest []error
-		for _, e := range joined.Unwrap() {
-			rest = append(rest, quiet(e))
-		}
-		return errors.Join(rest...)
-	}
-	if apierrors.IsConflict(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil
-	}
-	return err
-}
+// quiet leaves out what an event follows that wakes the ClusterServiceVersion up: that it has changed since it was read, and
+// that a namespace is being deleted.
+func quiet(err error) error { return trigger.Quiet(err, "clusterserviceversions") }
 
 // key is the name of an object with its namespace.
 func key(namespace, name string) types.NamespacedName {

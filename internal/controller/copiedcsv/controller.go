@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // Controller reconciles copies: a request names the namespace and the name that a copy has, or may have.
@@ -229,8 +230,8 @@ func (c *Controller) drop(ctx context.Context, key types.NamespacedName, live *m
 // quiet leaves out what an event follows that wakes the copy up, if anything is to be done at all: it has changed or is gone
 // since it was read, or its namespace is going.
 func quiet(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return err
+	return trigger.Quiet(err, "clusterserviceversions", "olmconfigs")
 }

@@ -72,7 +72,7 @@ func (k *cluster) copies() map[string]v1alpha1.ClusterServiceVersion {
 // TestKilledAtEveryWrite of the life of copies, before the cluster has it and before the answer arrives, and a conflict at every write: a new
 // controller finishes, and the copies are as if nothing had happened. Then it rests.
 func TestKilledAtEveryWrite(t *testing.T) {
-	failures := map[string]error{"killed": errors.New("killed"), "conflict": apierrors.NewConflict(schema.GroupResource{}, "op.v1", errors.New("changed"))}
+	failures := map[string]error{"killed": errors.New("killed"), "conflict": apierrors.NewConflict(schema.GroupResource{Resource: "clusterserviceversions"}, "op.v1", errors.New("changed"))}
 	for what, failure := range failures {
 		for when, set := range map[string]func(s *server, kill func(string) error){
 			"before it is done":          func(s *server, kill func(string) error) { s.fail = kill },
@@ -120,7 +120,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 
 // TestTheReportIsWrittenAgain when its write failed or met a conflict.
 func TestTheReportIsWrittenAgain(t *testing.T) {
-	for name, failure := range map[string]error{"killed": errors.New("killed"), "conflict": apierrors.NewConflict(schema.GroupResource{}, "cluster", errors.New("changed"))} {
+	for name, failure := range map[string]error{"killed": errors.New("killed"), "conflict": apierrors.NewConflict(schema.GroupResource{Resource: "olmconfigs"}, "cluster", errors.New("changed"))} {
 		config := olmConfig()
 		disable(true)(config)
 		k := newCluster(t, append(namespaces(ns, "a"), group(""), operator("op.v1"), config)...)

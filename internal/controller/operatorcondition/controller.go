@@ -20,6 +20,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // fieldManager owns the fields that this controller writes.
@@ -192,8 +193,5 @@ func (c *Controller) apply(ctx context.Context, wanted, into client.Object) erro
 // quiet leaves out what an event follows that brings the object here again: that it has changed since it was read, and that its namespace
 // is being deleted.
 func quiet(err error) error {
-	if apierrors.IsConflict(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil
-	}
-	return err
+	return trigger.Quiet(err, "operatorconditions", "roles", "rolebindings")
 }

@@ -310,7 +310,7 @@ func TestBindingToAnotherRole(t *testing.T) {
 // TestConflictsAreQuiet and other failures are not.
 func TestConflictsAreQuiet(t *testing.T) {
 	k := newCluster(t, newCSV())
-	k.fail = apierrors.NewConflict(schema.GroupResource{}, name, errors.New("changed"))
+	k.fail = apierrors.NewConflict(schema.GroupResource{Resource: "operatorconditions"}, name, errors.New("changed"))
 	if err := k.pass(); err != nil {
 		t.Errorf("a conflict is an error: %v", err)
 	}

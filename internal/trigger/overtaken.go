@@ -1,0 +1,65 @@
+package trigger
+
+import (
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Overtaken says whether an event follows a failed write by which its object is looked at again: the object, of one of the
+// resources, which are watched, has changed since it was read; or its namespace is being deleted. Clusters answer a conflict
+// for other causes too, such as a ResourceQuota that many writes count against at once, and of those no event tells. The
+// error is one failure: of those that were joined, each is to be asked about.
+func Overtaken(err error, resources ...string) bool {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return true
+	}
+	var answer apierrors.APIStatus
+	if !apierrors.IsConflict(err) || !errors.As(err, &answer) {
+		return false
+	}
+	details := answer.Status().Details
+	return details != nil && slices.Contains(resources, details.Kind)
+}
+
+// Quiet leaves out of an error what Overtaken tells. Where only a part of a failure is left, all of it is told.
+func Quiet(err error, resources ...string) error {
+	var rest []error
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			rest = append(rest, Quiet(e, resources...))
+		}
+		return errors.Join(rest...)
+	}
+	for _, cause := range Causes(err) {
+		if !Overtaken(cause, resources...) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Causes are the failures that an error consists of, however they were joined and wrapped; none of nil.
+func Causes(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if _, answered := err.(apierrors.APIStatus); answered {
+		return []error{err}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		var out []error
+		for _, part := range e.Unwrap() {
+			out = append(out, Causes(part)...)
+		}
+		return out
+	case interface{ Unwrap() error }:
+		if inner := Causes(e.Unwrap()); len(inner) > 0 {
+			return inner
+		}
+	}
+	return []error{err}
+}
