@@ -44,7 +44,7 @@ const patience = 20 * time.Minute
 // the manager for all of it, the most memory that it had, and how much of a processor and how many writes it takes when idle.
 func BenchmarkFanOut(b *testing.B) {
 	namespaces, operators := number(b, namespacesVariable, 500), number(b, operatorsVariable, 4)
-	kubeconfig := startCluster(b)
+	kubeconfig, _ := startCluster(b)
 	c := connect(b, kubeconfig)
 	m := startManager(b, kubeconfig)
 	for i := range operators {
@@ -132,12 +132,18 @@ func install(b *testing.B, c client.Client, i int) {
 			b.Fatalf("create %T: %v", o, err)
 		}
 	}
+	awaitSucceeded(b, c, csv)
+}
+
+// awaitSucceeded waits until an operator runs.
+func awaitSucceeded(b *testing.B, c client.Client, csv *v1alpha1.ClusterServiceVersion) {
+	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	for csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 		time.Sleep(100 * time.Millisecond)
 		if err := c.Get(ctx, client.ObjectKeyFromObject(csv), csv); err != nil {
-			b.Fatalf("wait for operator %s, which is %s (%s): %v", name, csv.Status.Phase, csv.Status.Message, err)
+			b.Fatalf("wait for operator %s, which is %s (%s): %v", csv.Name, csv.Status.Phase, csv.Status.Message, err)
 		}
 	}
 }

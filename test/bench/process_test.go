@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,8 +32,8 @@ func build(b *testing.B, name string) string {
 	return out
 }
 
-// startCluster starts a cluster that nobody else uses, and returns its kubeconfig.
-func startCluster(b *testing.B) string {
+// startCluster starts a cluster that nobody else uses, and returns its kubeconfig. It is stopped with the benchmark, or before.
+func startCluster(b *testing.B) (kubeconfig string, stop func()) {
 	b.Helper()
 	client, err := devcluster.Detach(b.Context(), devcluster.Options{
 		Name: "bench", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: true, Executable: build(b, "fairlead"), IdleTimeout: time.Minute,
@@ -43,44 +44,70 @@ func startCluster(b *testing.B) string {
 	if _, err := client.Lease(b.Context()); err != nil {
 		b.Fatalf("keep the cluster: %v", err)
 	}
-	b.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		if err := client.Stop(context.WithoutCancel(b.Context())); err != nil {
 			b.Logf("stop the cluster: %v", err)
 		}
 	})
-	return client.KubeconfigPath()
+	b.Cleanup(stop)
+	return client.KubeconfigPath(), stop
 }
 
 // process is a manager that runs.
 type process struct {
-	b       *testing.B
-	pid     int
-	metrics string
+	b               *testing.B
+	pid             int
+	metrics, health string // host:port
+	stop            func() // may be called before the benchmark ends
 }
 
 // startManager runs the manager as it runs in its image.
 func startManager(b *testing.B, kubeconfig string) *process {
 	b.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
+	p := &process{b: b, metrics: freeAddress(b), health: freeAddress(b)}
 	var log bytes.Buffer
-	cmd := exec.Command(build(b, "fairlead-manager"), "--kubeconfig", kubeconfig, "--store", b.TempDir(), "--metrics-address", address, "--package-address", "0")
+	cmd := exec.Command(build(b, "fairlead-manager"), "--kubeconfig", kubeconfig, "--store", b.TempDir(),
+		"--metrics-address", p.metrics, "--health-address", p.health, "--package-address", "0")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		b.Fatalf("start the manager: %v", err)
 	}
-	b.Cleanup(func() {
+	p.pid = cmd.Process.Pid
+	p.stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 		if b.Failed() {
 			b.Logf("the manager said:\n%s", log.String())
 		}
 	})
-	return &process{b: b, pid: cmd.Process.Pid, metrics: "http://" + address + "/metrics"}
+	b.Cleanup(p.stop)
+	return p
+}
+
+// freeAddress is an address of loopback that nobody listens on.
+func freeAddress(b *testing.B) string {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// awaitReady waits until the manager says that it is ready.
+func (p *process) awaitReady(until time.Time) {
+	p.b.Helper()
+	for time.Now().Before(until) {
+		if response, err := http.Get("http://" + p.health + "/readyz"); err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.b.Fatal("the manager is not ready in time")
 }
 
 // cpu is the processor time that the manager has used.
@@ -126,7 +153,7 @@ func (p *process) memory(line string) float64 {
 // writes counts the requests of the manager that change something, as it counts them itself.
 func (p *process) writes() float64 {
 	p.b.Helper()
-	response, err := http.Get(p.metrics)
+	response, err := http.Get("http://" + p.metrics + "/metrics")
 	if err != nil {
 		p.b.Fatalf("read the metrics of the manager: %v", err)
 	}
