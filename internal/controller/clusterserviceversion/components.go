@@ -75,7 +75,7 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.old = append(out.old, servedBefore(owned, out.serving)...)
+	out.old = append(out.old, f.servedBefore(owned, out.serving)...)
 	apis, err := f.oldAPIServices(ctx)
 	if err != nil {
 		return nil, err

@@ -9,11 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 )
 
-// copied are the CSV's Roles and RoleBindings in the target namespaces besides its own. A namespace that does not exist,
-// or is going, has none.
-func (f *facts) copied(ctx context.Context, owned *roleSet, targets []string) ([]client.Object, error) {
+// copied are the Roles and RoleBindings that the CSV asks for, in the target namespaces besides its own. A namespace that
+// does not exist, or is going, has none.
+func (f *facts) copied(ctx context.Context, accounts []*bundle.AccountRBAC, targets []string) ([]client.Object, error) {
 	var out []client.Object
 	for _, target := range targets {
 		ready, err := f.c.namespaceReady(ctx, target)
@@ -23,7 +24,7 @@ func (f *facts) copied(ctx context.Context, owned *roleSet, targets []string) ([
 		if target == f.csv.Namespace || !ready {
 			continue
 		}
-		copies, err := f.copiesIn(ctx, owned, target)
+		copies, err := f.copiesIn(ctx, accounts, target)
 		if err != nil {
 			return nil, err
 		}
@@ -33,45 +34,28 @@ func (f *facts) copied(ctx context.Context, owned *roleSet, targets []string) ([
 }
 
 // copiesIn are the copies in one namespace.
-func (f *facts) copiesIn(ctx context.Context, owned *roleSet, target string) ([]client.Object, error) {
+func (f *facts) copiesIn(ctx context.Context, accounts []*bundle.AccountRBAC, target string) ([]client.Object, error) {
 	var out []client.Object
-	names := map[string]string{}
-	for i := range owned.roles {
-		role := &owned.roles[i]
-		if !f.original(role) {
-			continue
+	for _, account := range accounts {
+		for i, role := range account.Roles {
+			binding := account.RoleBindings[i]
+			copiedRole := &rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: f.copyMeta(role, target), Rules: role.Rules}
+			copiedBinding := &rbacv1.RoleBinding{TypeMeta: rbacType("RoleBinding"), ObjectMeta: f.copyMeta(binding, target), RoleRef: binding.RoleRef, Subjects: binding.Subjects}
+			for _, o := range []client.Object{copiedRole, copiedBinding} {
+				if err := f.nameAsOwn(ctx, o); err != nil {
+					return nil, err
+				}
+			}
+			copiedBinding.RoleRef.Name = copiedRole.Name
+			out = append(out, copiedRole, copiedBinding)
 		}
-		copied := &rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: f.copyMeta(role, target), Rules: role.Rules}
-		name, err := f.ownName(ctx, copied)
-		if err != nil {
-			return nil, err
-		}
-		copied.Name, names[role.Name] = name, name
-		out = append(out, copied)
-	}
-	for i := range owned.bindings {
-		binding := &owned.bindings[i]
-		if !f.original(binding) {
-			continue
-		}
-		copied := &rbacv1.RoleBinding{TypeMeta: rbacType("RoleBinding"), ObjectMeta: f.copyMeta(binding, target), RoleRef: binding.RoleRef, Subjects: binding.Subjects}
-		name, err := f.ownName(ctx, copied)
-		if err != nil {
-			return nil, err
-		}
-		copied.Name = name
-		copied.RoleRef.Name = renamed(names, binding.RoleRef)
-		out = append(out, copied)
 	}
 	return out, nil
 }
 
-// renamed is the name of the role that stands for the Role that a binding refers to.
-func renamed(names map[string]string, ref rbacv1.RoleRef) string {
-	if name, ok := names[ref.Name]; ok && ref.Kind == "Role" {
-		return name
-	}
-	return ref.Name
+// isCopied says whether a Role or RoleBinding of the CSV is a copy.
+func (f *facts) isCopied(object client.Object) bool {
+	return object.GetLabels()[v1alpha1.CopiedFromLabel] == f.csv.Namespace
 }
 
 // copyMeta is the metadata of a copy. It has no owner reference: the CSV is in another namespace.

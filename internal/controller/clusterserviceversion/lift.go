@@ -12,45 +12,20 @@ import (
 // namespace, and tells them from those that the operator asked for.
 const liftedFromAnnotation = "fairlead.dev/lifted-from"
 
-// lifted are the ClusterRoles and ClusterRoleBindings that stand for the CSV's own Roles and RoleBindings. Where the
-// operator asked for a ClusterRole or ClusterRoleBinding of the same name, that one stays.
-func (f *facts) lifted(ctx context.Context, owned *roleSet) ([]client.Object, error) {
-	asked := map[string]bool{}
-	for _, o := range clusterScoped(owned) {
-		if !f.isLifted(o) {
-			asked[identity(o)] = true
-		}
-	}
+// lifted are the ClusterRoles and ClusterRoleBindings that stand for the Roles and RoleBindings that the CSV asks for.
+func (f *facts) lifted(ctx context.Context, accounts []*bundle.AccountRBAC) ([]client.Object, error) {
 	var out []client.Object
-	add := func(o client.Object) error {
-		if asked[identity(o)] {
-			return nil
-		}
-		name, err := f.ownName(ctx, o)
-		o.SetName(name)
-		o.SetAnnotations(map[string]string{liftedFromAnnotation: f.csv.Namespace})
-		out = append(out, o)
-		return err
-	}
-	names := map[string]string{}
-	for i := range owned.roles {
-		if role := &owned.roles[i]; f.original(role) {
-			lifted := bundle.LiftRole(role)
-			if err := add(lifted); err != nil {
-				return nil, err
+	for _, account := range accounts {
+		for i := range account.Roles {
+			role, binding := bundle.LiftRole(account.Roles[i]), bundle.LiftRoleBinding(account.RoleBindings[i])
+			for _, o := range []client.Object{role, binding} {
+				o.SetAnnotations(map[string]string{liftedFromAnnotation: f.csv.Namespace})
+				if err := f.nameAsOwn(ctx, o); err != nil {
+					return nil, err
+				}
 			}
-			names[role.Name] = lifted.Name
-		}
-	}
-	for i := range owned.bindings {
-		binding := &owned.bindings[i]
-		if !f.original(binding) {
-			continue
-		}
-		lifted := bundle.LiftRoleBinding(binding)
-		lifted.RoleRef.Name = renamed(names, binding.RoleRef)
-		if err := add(lifted); err != nil {
-			return nil, err
+			binding.RoleRef.Name = role.Name
+			out = append(out, role, binding)
 		}
 	}
 	return out, nil

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 )
 
 // roleSet is the roles and bindings with the owner labels of a CSV.
@@ -36,8 +36,23 @@ func (f *facts) ownedRoles(ctx context.Context) (*roleSet, error) {
 
 // extend works out what gives the operator its permissions in its target namespaces: lifted to the cluster where these
 // are all namespaces, copied where they are others than its own. It also returns what did so before and no longer does.
+//
+// What the CSV asks for is the only source. The Roles and RoleBindings of its namespace are not: whoever may write these
+// can label them and change them, and would get in other namespaces what they may have in this one only.
 func (f *facts) extend(ctx context.Context) (wanted, surplus []client.Object, err error) {
 	targets, err := f.targets(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	accounts, err := bundle.RBAC(f.csv)
+	if err != nil {
+		return nil, nil, refused(err)
+	}
+	if slices.Contains(targets, metav1.NamespaceAll) {
+		wanted, err = f.lifted(ctx, accounts)
+	} else {
+		wanted, err = f.copied(ctx, accounts, targets)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,43 +60,23 @@ func (f *facts) extend(ctx context.Context) (wanted, surplus []client.Object, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if slices.Contains(targets, metav1.NamespaceAll) {
-		wanted, err = f.lifted(ctx, owned)
-	} else {
-		wanted, err = f.copied(ctx, owned, targets)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return wanted, f.surplus(owned, wanted), nil
-}
-
-// original says whether a role or binding of the CSV is one that the operator runs with: in its own namespace, and not
-// one that only lets its pods read their certificate.
-func (f *facts) original(object client.Object) bool {
-	if object.GetNamespace() != f.csv.Namespace || !object.GetDeletionTimestamp().IsZero() {
-		return false
-	}
-	if _, copied := object.GetLabels()[v1alpha1.CopiedFromLabel]; copied {
-		return false
-	}
-	return !isServingAccess(object)
-}
-
-// surplus are the lifted and copied roles and bindings that are not wanted any more.
-func (f *facts) surplus(owned *roleSet, wanted []client.Object) []client.Object {
 	keep := map[string]bool{}
 	for _, o := range wanted {
 		keep[identity(o)] = true
 	}
+	return wanted, f.surplus(owned, func(o client.Object) bool { return keep[identity(o)] }), nil
+}
+
+// surplus are the lifted and copied roles and bindings that are not to be kept.
+func (f *facts) surplus(owned *roleSet, keep func(client.Object) bool) []client.Object {
 	var out []client.Object
 	for _, o := range clusterScoped(owned) {
-		if f.isLifted(o) && !keep[identity(o)] {
+		if f.isLifted(o) && !keep(o) {
 			out = append(out, o)
 		}
 	}
 	for _, o := range namespaced(owned) {
-		if o.GetLabels()[v1alpha1.CopiedFromLabel] == f.csv.Namespace && !keep[identity(o)] {
+		if f.isCopied(o) && !keep(o) {
 			out = append(out, o)
 		}
 	}

@@ -53,11 +53,18 @@ func TestPermissionsAreLiftedAndKeptUpToDate(t *testing.T) {
 		t.Errorf("ClusterRoleBinding: %+v", binding)
 	}
 
+	// Who may edit the Role does not get leave for other namespaces.
 	edit(k, ns, role.Name, &rbacv1.Role{}, func(r *rbacv1.Role) { r.Rules[0].Verbs = append(r.Rules[0].Verbs, "watch") })
 	k.pass("op.v1")
 	k.get("", role.Name, lifted)
-	if !slices.Contains(lifted.Rules[0].Verbs, "watch") {
-		t.Errorf("the lifted role is stale: %v", lifted.Rules)
+	if slices.Contains(lifted.Rules[0].Verbs, "watch") {
+		t.Errorf("an edit of the Role was lifted: %v", lifted.Rules)
+	}
+	edit(k, "", role.Name, &rbacv1.ClusterRole{}, func(r *rbacv1.ClusterRole) { r.Rules = nil })
+	k.pass("op.v1")
+	k.get("", role.Name, lifted)
+	if diff := cmp.Diff(append(slices.Clone(role.Rules), namespaces), lifted.Rules); diff != "" {
+		t.Errorf("lifted rules after an edit of the ClusterRole (-want +got):\n%s", diff)
 	}
 	k.wrote()
 	k.pass("op.v1")
@@ -77,16 +84,18 @@ func TestPermissionsAreLiftedAndKeptUpToDate(t *testing.T) {
 
 // TestAskedForClusterRolesAreNotOverwritten: a bundle may bring a ClusterRole that has the name of a Role.
 func TestAskedForClusterRolesAreNotOverwritten(t *testing.T) {
-	csv := newCSV("op.v1", withoutAccounts)
-	labels := bundle.OwnerLabels(csv)
+	csv := newCSV("op.v1")
+	name := permissionRole(t, csv).Name
 	rules := []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"x"}, Resources: []string{"y"}}}
-	k := newCluster(t, newGroup(""), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "same", Labels: labels}},
-		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", Labels: labels}, Rules: rules})
+	k := newCluster(t, newGroup(""), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: bundle.OwnerLabels(csv)}, Rules: rules})
 	k.installed(csv)
 	role := &rbacv1.ClusterRole{}
-	k.get("", "same", role)
+	k.get("", name, role)
 	if diff := cmp.Diff(rules, role.Rules); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	if !k.get("", name+"-"+ns, role) {
+		t.Error("the permission of the operator was not lifted")
 	}
 }
 

@@ -1,0 +1,172 @@
+package clusterserviceversion
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+// bindsEve is a RoleBinding that somebody made in the operator's namespace, with the labels of the operator.
+func bindsEve(csv *v1alpha1.ClusterServiceVersion) *rbacv1.RoleBinding {
+	return &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "eves", Labels: bundle.OwnerLabels(csv)},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "admin"},
+		Subjects:   []rbacv1.Subject{{Kind: "User", Name: "eve", APIGroup: rbacv1.GroupName}},
+	}
+}
+
+// TestLabelsGiveNoPermissionsElsewhere: who may bind a role in the operator's namespace gets it there and nowhere else.
+func TestLabelsGiveNoPermissionsElsewhere(t *testing.T) {
+	csv := newCSV("op.v1", withoutAccounts)
+	t.Run("all namespaces", func(t *testing.T) {
+		k := newCluster(t, newGroup(""), bindsEve(csv))
+		k.installed(csv.DeepCopy())
+		if got := k.clusterRoles(); len(got) > 0 {
+			t.Errorf("lifted: %v", got)
+		}
+	})
+	t.Run("one namespace", func(t *testing.T) {
+		k := newCluster(t, newGroup("tenant"), newNamespace("tenant"), bindsEve(csv))
+		k.installed(csv.DeepCopy())
+		if b := (&rbacv1.RoleBinding{}); k.get("tenant", "eves", b) {
+			t.Errorf("copied: %v", b)
+		}
+	})
+}
+
+// TestEditedBindingIsNotLifted: the binding of the operator is as open to edits as any other of its namespace.
+func TestEditedBindingIsNotLifted(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	csv := newCSV("op.v1")
+	k.installed(csv)
+	name := permissionRole(t, csv).Name
+	edit(k, ns, name, &rbacv1.RoleBinding{}, func(b *rbacv1.RoleBinding) {
+		b.Subjects = append(b.Subjects, rbacv1.Subject{Kind: "User", Name: "eve", APIGroup: rbacv1.GroupName})
+	})
+	k.pass("op.v1")
+	binding := &rbacv1.ClusterRoleBinding{}
+	if !k.get("", name, binding) || len(binding.Subjects) != 1 || binding.Subjects[0].Name != "account" {
+		t.Errorf("lifted binding: %+v", binding)
+	}
+}
+
+var foreignRules = []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"services"}}}
+
+// TestForeignObjectsAreLeftAlone: what has the name of something that the operator gets, and was not made for it, stays as
+// it is, also when the operator goes. The operator gets what it asks for under another name.
+func TestForeignObjectsAreLeftAlone(t *testing.T) {
+	csv := newCSV("op.v1", withWebhooks, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.WebhookDefinitions = csv.Spec.WebhookDefinitions[:1]
+		csv.Spec.InstallModes = newCSV("any").Spec.InstallModes
+	})
+	name := permissionRole(t, csv).Name
+	meta := func(namespace, name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: name}
+	}
+	theirs := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "theirs"}
+	for test, tc := range map[string]struct {
+		target  string
+		foreign []client.Object
+	}{
+		"lifted": {target: "", foreign: []client.Object{
+			&rbacv1.ClusterRole{ObjectMeta: meta("", name), Rules: foreignRules},
+			&rbacv1.ClusterRoleBinding{ObjectMeta: meta("", name), RoleRef: theirs},
+		}},
+		"copied": {target: "tenant", foreign: []client.Object{
+			&rbacv1.Role{ObjectMeta: meta("tenant", name), Rules: foreignRules},
+			&rbacv1.RoleBinding{ObjectMeta: meta("tenant", name), RoleRef: theirs},
+		}},
+		"serving": {target: "", foreign: []client.Object{
+			&rbacv1.ClusterRoleBinding{ObjectMeta: meta("", "manager-service-system:auth-delegator"), RoleRef: theirs},
+			&rbacv1.RoleBinding{ObjectMeta: meta(systemSpace, "manager-service-auth-reader"), RoleRef: theirs},
+			&rbacv1.Role{ObjectMeta: meta(ns, "manager-service-cert"), Rules: foreignRules},
+			&rbacv1.RoleBinding{ObjectMeta: meta(ns, "manager-service-cert"), RoleRef: theirs},
+		}},
+	} {
+		t.Run(test, func(t *testing.T) {
+			k := newCluster(t, newGroup(tc.target), newNamespace("tenant"), newCRD("things.example.com", "v1"))
+			k.create(tc.foreign...)
+			k.installed(csv.DeepCopy())
+			for _, o := range tc.foreign {
+				if !k.get(o.GetNamespace(), o.GetName()+"-"+ns, emptyLike(o)) {
+					t.Errorf("the operator lacks %s %s", kindOf(o), o.GetName()+"-"+ns)
+				}
+			}
+			k.wrote()
+			k.pass("op.v1")
+			if writes := k.wrote(); writes != nil {
+				t.Errorf("writes: %v", writes)
+			}
+			k.delete(k.csv("op.v1"))
+			k.pass("op.v1")
+			for _, o := range tc.foreign {
+				live := emptyLike(o)
+				if !k.get(o.GetNamespace(), o.GetName(), live) {
+					t.Errorf("%s %s is gone", kindOf(o), o.GetName())
+				} else if diff := cmp.Diff(o, live); diff != "" {
+					t.Errorf("%s %s (-before +after):\n%s", kindOf(o), o.GetName(), diff)
+				}
+			}
+		})
+	}
+}
+
+// TestBothNamesAreTaken: there is no third one, so the install says what is in its way.
+func TestBothNamesAreTaken(t *testing.T) {
+	csv := newCSV("op.v1")
+	name := permissionRole(t, csv).Name
+	k := newCluster(t, newGroup(""))
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	for _, n := range []string{name, name + "-" + ns} {
+		k.create(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: n}, Rules: foreignRules})
+	}
+	got := k.pass("op.v1")
+	expect(t, got, toFailed, v1alpha1.CSVReasonComponentFailedNoRetry, "")
+	for _, part := range []string{"ClusterRole /" + name, name + "-" + ns, "neither was made for an operator of namespace " + ns} {
+		if !strings.Contains(got.Status.Message, part) {
+			t.Errorf("%q is not in the message: %s", part, got.Status.Message)
+		}
+	}
+}
+
+// TestLiftedByOthersIsTakenOver: another lifecycle manager lifts under the same names, without a mark.
+func TestLiftedByOthersIsTakenOver(t *testing.T) {
+	csv := newCSV("op.v1")
+	lifted := bundle.LiftRole(permissionRole(t, csv))
+	k := newCluster(t, newGroup(""), lifted)
+	k.installed(csv)
+	role := &rbacv1.ClusterRole{}
+	if !k.get("", lifted.Name, role) || role.Annotations[liftedFromAnnotation] != ns {
+		t.Errorf("%+v", role)
+	}
+	if k.get("", lifted.Name+"-"+ns, role) {
+		t.Error("it was lifted a second time")
+	}
+}
+
+// TestBindingOfABundleIsNotTakenForServingAccess: bundles of servers bring bindings to the same role.
+func TestBindingOfABundleIsNotTakenForServingAccess(t *testing.T) {
+	csv := newCSV("op.v1", withoutAccounts)
+	name := "metrics-server:system:auth-delegator"
+	k := newCluster(t, newGroup(""), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: bundle.OwnerLabels(csv)},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: delegatorRole},
+	})
+	k.installed(csv)
+	if !k.get("", name, &rbacv1.ClusterRoleBinding{}) {
+		t.Error("the ClusterRoleBinding of the bundle was deleted")
+	}
+}
+
+func newNamespace(name string) client.Object {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
