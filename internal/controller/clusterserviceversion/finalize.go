@@ -56,6 +56,9 @@ func (f *facts) letGo(ctx context.Context) error {
 // removeOwned deletes what carries the owner labels of the CSV and is out of the reach of owner references. It asks the
 // cluster, not the cache, which may not show everything yet.
 func (f *facts) removeOwned(ctx context.Context) error {
+	if !labelled(f.csv) {
+		return nil // nothing can carry the labels, and the cluster refuses to look for them
+	}
 	owned := client.MatchingLabels(bundle.OwnerLabels(f.csv))
 	var errs []error
 	for _, kind := range []client.Object{
@@ -69,13 +72,18 @@ func (f *facts) removeOwned(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("delete every %s with the owner labels: %w", kindOf(kind), err))
 		}
 	}
-	if len(bundle.ServingDeployments(f.csv)) > 0 {
-		err := f.c.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace(systemSpace), owned)
-		if client.IgnoreNotFound(err) != nil {
-			errs = append(errs, fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err))
-		}
-	}
+	errs = append(errs, f.removeFromSystem(ctx))
 	return errors.Join(errs...)
+}
+
+// removeFromSystem deletes what let the pods of the CSV find out who calls them. The CSV may not describe any more what
+// that was for. A manager that is limited to some namespaces may be allowed to delete it only where it may make it.
+func (f *facts) removeFromSystem(ctx context.Context) error {
+	err := f.c.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace(systemSpace), client.MatchingLabels(managedLabels(f.csv)))
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && len(bundle.ServingDeployments(f.csv)) == 0 {
+		return nil
+	}
+	return fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err)
 }
 
 // removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces.
@@ -86,7 +94,7 @@ func (f *facts) removeCopies(ctx context.Context) error {
 	}
 	var errs []error
 	for _, o := range namespaced(owned) {
-		if o.GetLabels()[v1alpha1.CopiedFromLabel] == f.csv.Namespace {
+		if f.isCopied(o) {
 			errs = append(errs, removeAs(ctx, f.c.client, o))
 		}
 	}

@@ -7,9 +7,14 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 func TestUninstall(t *testing.T) {
@@ -123,5 +128,67 @@ func TestOrphanedAPIServices(t *testing.T) {
 	var cached apiregistrationv1.APIServiceList
 	if err := k.c.client.List(t.Context(), &cached); err != nil || len(cached.Items) != 1 {
 		t.Errorf("%v: %v", err, cached.Items)
+	}
+}
+
+// TestLongNamesDoNotHoldUpTheDeletion: a name that cannot be the value of a label cannot be looked for either.
+func TestLongNamesDoNotHoldUpTheDeletion(t *testing.T) {
+	name := "op." + strings.Repeat("x", 61)
+	refuse := func(write string) error {
+		if strings.HasPrefix(write, "deletecollection") {
+			return errors.New("unable to parse requirement: must be no more than 63 bytes")
+		}
+		return nil
+	}
+	k := newCluster(t, newGroup(""))
+	k.fail = refuse
+	k.create(newCSV(name, withoutAccounts))
+	csv := k.pass(name)
+	expect(t, csv, toFailed, "InvalidInstallStrategy", "")
+	if len(csv.Finalizers) > 0 {
+		t.Errorf("finalizers: %v", csv.Finalizers)
+	}
+	// One that has the finalizer already goes as well.
+	csv.Finalizers = []string{"operators.coreos.com/csv-cleanup"}
+	if err := k.client.Update(t.Context(), csv); err != nil {
+		t.Fatal(err)
+	}
+	k.delete(csv)
+	if left := k.pass(name); left != nil {
+		t.Errorf("the CSV is still there: %v", left.Finalizers)
+	}
+}
+
+// TestBindingInKubeSystemGoes also when the CSV does not describe any more what it was for.
+func TestBindingInKubeSystemGoes(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: systemSpace, Name: "foreign"}})
+	k.installed(newCSV("op.v1", withoutAccounts, withWebhooks))
+	k.delete(&v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "group"}})
+	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions = nil })
+	k.pass("op.v1")
+	k.delete(k.csv("op.v1"))
+	k.pass("op.v1")
+	var list rbacv1.RoleBindingList
+	if err := k.client.List(t.Context(), &list, client.InNamespace(systemSpace)); err != nil {
+		t.Fatal(err)
+	}
+	if k.csv("op.v1") != nil || len(list.Items) != 1 || list.Items[0].Name != "foreign" {
+		t.Errorf("left in kube-system: %v", list.Items)
+	}
+}
+
+// TestLimitedManagersNeedNoRightsInKubeSystem for operators that serve nothing.
+func TestLimitedManagersNeedNoRightsInKubeSystem(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	k.installed(newCSV("op.v1", withoutAccounts))
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, "deletecollection *v1.RoleBinding") {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "rolebindings"}, "", errors.New("no"))
+		}
+		return nil
+	}
+	k.delete(k.csv("op.v1"))
+	if left := k.pass("op.v1"); left != nil {
+		t.Errorf("the CSV is still there: %v", left.Finalizers)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -21,7 +22,7 @@ import (
 // learn about the group. The finalizer does not wait for a group: an InstallPlan makes objects without namespace for the
 // CSV whether the group is in order or not, and nobody else removes them.
 func (f *facts) metadataDiffers(ctx context.Context) (finding, error) {
-	if !controllerutil.ContainsFinalizer(f.csv, v1alpha1.CSVCleanupFinalizer) {
+	if labelled(f.csv) && !controllerutil.ContainsFinalizer(f.csv, v1alpha1.CSVCleanupFinalizer) {
 		return seen("finalizer " + v1alpha1.CSVCleanupFinalizer), nil
 	}
 	if !maps.Equal(apiLabelsOf(f.csv), apiLabels(f.csv)) {
@@ -37,6 +38,12 @@ func (f *facts) metadataDiffers(ctx context.Context) (finding, error) {
 		}
 	}
 	return seenNot, nil
+}
+
+// labelled says whether the name of the CSV can be the value of labels. Where it cannot, nothing is ever made for the CSV
+// that a finalizer would have to remove.
+func labelled(csv *v1alpha1.ClusterServiceVersion) bool {
+	return len(csv.Name) <= validation.LabelValueMaxLength
 }
 
 // groupAnnotations are those of the group that the CSV is a member of; none while there is no group with targets.
@@ -85,7 +92,9 @@ func (f *facts) adopt(ctx context.Context) error {
 		return err
 	}
 	updated := f.csv.DeepCopy()
-	controllerutil.AddFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
+	if labelled(f.csv) {
+		controllerutil.AddFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
+	}
 	if updated.Annotations == nil {
 		updated.Annotations = map[string]string{}
 	}

@@ -95,7 +95,7 @@ func describe(row *v1alpha1.RequirementStatus) string {
 
 // checkStrategy finds what no cluster can satisfy.
 func checkStrategy(csv *v1alpha1.ClusterServiceVersion) error {
-	if len(csv.Name) > validation.LabelValueMaxLength {
+	if !labelled(csv) {
 		return fmt.Errorf("the name of the ClusterServiceVersion has %d characters: as it is the value of labels, it may have %d", len(csv.Name), validation.LabelValueMaxLength)
 	}
 	strategy := csv.Spec.InstallStrategy
