@@ -35,6 +35,8 @@ type facts struct {
 	hooked    bool
 	hookError error
 	healed    bool
+	// withdrawn is whether permissions were taken away in this pass.
+	withdrawn bool
 
 	// rotateAt is when the first serving certificate is to be renewed; issued is whether one was made in this pass.
 	rotateAt time.Time
@@ -57,6 +59,7 @@ func newFacts(c *Controller, csv *v1alpha1.ClusterServiceVersion) *facts {
 var observers = map[observation]func(*facts, context.Context) (finding, error){
 	always:                     func(*facts, context.Context) (finding, error) { return seen(""), nil },
 	metadataDiffers:            (*facts).metadataDiffers,
+	beyondTargets:              (*facts).beyondTargets,
 	noGroup:                    (*facts).noGroup,
 	severalGroups:              (*facts).severalGroups,
 	groupUnsynced:              (*facts).groupUnsynced,
@@ -121,6 +124,8 @@ func (f *facts) do(ctx context.Context, a action) error {
 	switch a {
 	case adopt:
 		return f.adopt(ctx)
+	case withdraw:
+		return f.withdraw(ctx)
 	case install:
 		return f.install(ctx)
 	case heal:

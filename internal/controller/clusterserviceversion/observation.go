@@ -13,6 +13,7 @@ const (
 	metadataDiffers observation = "metadataDiffers" // it lacks its finalizer, or labels or annotations that tell of it
 
 	// The OperatorGroup of the namespace.
+	beyondTargets       observation = "beyondTargets"       // the operator has permissions where the group does not target, or has no group
 	noGroup             observation = "noGroup"             // there is none
 	severalGroups       observation = "severalGroups"       // there are two or more
 	groupUnsynced       observation = "groupUnsynced"       // it has not selected its target namespaces yet
@@ -83,6 +84,7 @@ type action string
 const (
 	none         action = ""
 	adopt        action = "adopt"        // write the finalizer, and the labels and annotations
+	withdraw     action = "withdraw"     // take away permissions outside of the targets
 	install      action = "install"      // apply everything that the install strategy asks for
 	heal         action = "heal"         // apply again what somebody changed
 	announce     action = "announce"     // let everybody trust the certificates that take the place of others

@@ -32,6 +32,8 @@ var table = slices.Concat(gateRows, pendingRows, installRows, succeededRows, fai
 // gateRows are about the OperatorGroup of the namespace and come before everything else.
 var gateRows = []transition{
 	{from: gated, when: metadataDiffers, do: adopt},
+	// An operator that runs gets its permissions elsewhere first, see heal. One that waits for something may never get there.
+	{from: in(toNone, toPending, toFailed, toReplacing), when: beyondTargets, do: withdraw},
 	{from: gated, when: noGroup, to: toFailed, because: v1alpha1.CSVReasonNoOperatorGroup,
 		message: "csv in namespace with no operatorgroups: {detail}", rest: true},
 	{from: gated, when: severalGroups, to: toFailed, because: v1alpha1.CSVReasonTooManyOperatorGroups,
