@@ -96,7 +96,8 @@ func startUp(b *testing.B, s *apiServer) {
 		b.Errorf("a start on a cluster where all is as it should be wrote %q", writes)
 	}
 	if peak > mostMemory {
-		b.Errorf("the manager had %.0f MB of memory, more than %d MB", peak, mostMemory)
+		b.Errorf("the manager had %.0f MB of memory at most, more than %d MB, and %.0f MB at rest after %.0f s; %.0f s of CPU, %.0f MB read",
+			peak, mostMemory, m.memory("VmRSS"), time.Since(began).Seconds(), m.cpu().Seconds(), float64(s.sent)/1e6)
 	}
 }
 
