@@ -82,10 +82,15 @@ func (c *Controller) operatorsOf(ctx context.Context, kind string, definition cl
 	return operators, nil
 }
 
-// unrest is how long the roles of what operators own are put off, because operators are being installed.
+// unrest is how long the roles of what operators own are put off, because operators are being installed. Only those that run have roles; the
+// one of them that has been at rest longest is waited for, so that no other tenant's operator holds its roles up.
 func (c *Controller) unrest(ctx context.Context, operators []v1alpha1.ClusterServiceVersion) (time.Duration, error) {
-	var wait time.Duration
+	wait := lull.Pause
+	runs := false
 	for i := range operators {
+		if operators[i].Status.Phase != v1alpha1.CSVPhaseSucceeded {
+			continue
+		}
 		left, err := lull.For(&operators[i], c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
 			var list v1alpha1.ClusterServiceVersionList
 			if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -96,7 +101,10 @@ func (c *Controller) unrest(ctx context.Context, operators []v1alpha1.ClusterSer
 		if err != nil {
 			return 0, err
 		}
-		wait = max(wait, left)
+		wait, runs = min(wait, left), true
+	}
+	if !runs {
+		return 0, nil // an event tells when one does
 	}
 	return wait, nil
 }

@@ -134,6 +134,32 @@ func TestRolesWaitForALull(t *testing.T) {
 	}
 }
 
+// TestAnotherTenantHoldsNoRolesUp: the operator of another tenant, which owns the same API and never comes to rest, puts the roles off no
+// longer than is written.
+func TestAnotherTenantHoldsNoRolesUp(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := metav1.NewTime(now)
+	clock := clocktesting.NewFakePassiveClock(now)
+	theirs := operator("theirs", 2, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Status.Phase, csv.Status.LastUpdateTime = v1alpha1.CSVPhasePending, &at
+	})
+	k := newCluster(t, crd(), theirs, operator("mine", 1, func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.LastUpdateTime = &at }))
+	c := &Controller{client: k.client, clock: clock}
+	for clock.Since(now) < lull.Pause {
+		if _, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || k.writes != 0 {
+			t.Fatalf("%s after the operator runs, while another is being installed: %d roles, %v", clock.Since(now), k.writes, err)
+		}
+		clock.SetTime(clock.Now().Add(lull.Pause / 5))
+		theirs.Status.LastUpdateTime = &metav1.Time{Time: clock.Now()}
+		if err := k.client.Update(t.Context(), theirs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if result, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || result.RequeueAfter != 0 || k.writes != 4 {
+		t.Errorf("%s after the operator runs: asked again after %s, %d roles, %v", lull.Pause, result.RequeueAfter, k.writes, err)
+	}
+}
+
 func service(name string) *apiregistrationv1.APIService {
 	return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 }
