@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -29,6 +30,9 @@ const fieldManager = client.FieldOwner("fairlead-operatorcondition")
 // reasonNameTaken is the reason of the Event that tells of an object whose name would be needed.
 const reasonNameTaken = "NameTaken"
 
+// lookAgain is when it is looked whether such a name has become free: objects of others are not watched.
+const lookAgain = time.Minute
+
 // Controller reconciles OperatorConditions, by the name that they share with their ClusterServiceVersion.
 type Controller struct {
 	client client.Client
@@ -43,7 +47,14 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil || condition == nil || !condition.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, quiet(err)
 	}
-	return reconcile.Result{}, quiet(errors.Join(c.report(ctx, condition), c.permit(ctx, condition)))
+	taken, err := c.permit(ctx, condition)
+	if err := errors.Join(c.report(ctx, condition), err); err != nil {
+		return reconcile.Result{}, quiet(err)
+	}
+	if taken {
+		return reconcile.Result{RequeueAfter: lookAgain}, nil
+	}
+	return reconcile.Result{}, nil
 }
 
 // ensure makes the OperatorCondition say of its CSV what it should, and returns it; nil when there is none. It goes with its CSV, by way of
@@ -130,18 +141,21 @@ func (c *Controller) report(ctx context.Context, condition *v2.OperatorCondition
 }
 
 // permit lets the service accounts of the operator write the OperatorCondition. Their Role and RoleBinding have its name; where something
-// else has that, it stays as it is, and that is told.
-func (c *Controller) permit(ctx context.Context, condition *v2.OperatorCondition) error {
+// else has that, it stays as it is, and that is told. Nobody is bound to the Role of somebody else.
+func (c *Controller) permit(ctx context.Context, condition *v2.OperatorCondition) (taken bool, err error) {
 	role, binding := roleOf(condition), bindingOf(condition)
 	liveRole, liveBinding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
 	if err := c.unbind(ctx, condition, binding); err != nil {
-		return err
+		return false, err
 	}
-	return errors.Join(
-		c.bring(ctx, condition, role, liveRole, func() bool { return equality.Semantic.DeepEqual(role.Rules, liveRole.Rules) }),
-		c.bring(ctx, condition, binding, liveBinding, func() bool {
-			return equality.Semantic.DeepEqual(binding.Subjects, liveBinding.Subjects) && binding.RoleRef == liveBinding.RoleRef
-		}))
+	taken, err = c.bring(ctx, condition, role, liveRole, func() bool { return equality.Semantic.DeepEqual(role.Rules, liveRole.Rules) })
+	if taken {
+		return true, nil
+	}
+	taken, also := c.bring(ctx, condition, binding, liveBinding, func() bool {
+		return equality.Semantic.DeepEqual(binding.Subjects, liveBinding.Subjects) && binding.RoleRef == liveBinding.RoleRef
+	})
+	return taken, errors.Join(err, also)
 }
 
 // unbind deletes the RoleBinding of an OperatorCondition when it is to another role, which cannot be changed in place.
@@ -157,22 +171,31 @@ func (c *Controller) unbind(ctx context.Context, condition *v2.OperatorCondition
 	return nil
 }
 
-// bring makes the cluster have an object unless it is there already as it should be.
-func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition, wanted, live client.Object, same func() bool) error {
-	err := c.client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+// bring makes the cluster have an object unless it is there already as it should be, or its name is taken.
+func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition, wanted, live client.Object, same func() bool) (taken bool, err error) {
+	err = c.client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+		return false, fmt.Errorf("read %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
 	}
 	if err == nil && owned(live, condition) && same() {
-		return nil
+		return false, nil
 	}
-	if err == nil && !owned(live, condition) && live.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue {
+	if err == nil && !owned(live, condition) && ofAnother(live, condition) {
 		c.events.Eventf(condition, corev1.EventTypeWarning, reasonNameTaken,
 			"the operator may not write its OperatorCondition: a %s of the name %s is there already that belongs to somebody else; delete or rename it",
 			wanted.GetObjectKind().GroupVersionKind().Kind, wanted.GetName())
-		return nil
+		return true, nil
 	}
-	return c.apply(ctx, wanted, live)
+	return false, c.apply(ctx, wanted, live)
+}
+
+// ofAnother says whether an object is none that was made for an OperatorCondition of this name: it lacks the label of what is managed, or
+// belongs to something else.
+func ofAnother(o client.Object, condition *v2.OperatorCondition) bool {
+	owners := o.GetOwnerReferences()
+	return o.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue || len(owners) > 0 && !slices.ContainsFunc(owners, func(r metav1.OwnerReference) bool {
+		return r.Kind == v2.OperatorConditionKind && r.Name == condition.Name
+	})
 }
 
 // apply makes the cluster's object have the fields of the wanted one, and reads the answer.

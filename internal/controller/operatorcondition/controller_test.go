@@ -269,6 +269,44 @@ func TestObjectsOfOthersStay(t *testing.T) {
 	}
 }
 
+// TestTakenNamesAreLookedAtAgain: once the Role of somebody else is gone, as the Event asks for, the operator gets its own. Until then its
+// accounts are not bound to it.
+func TestTakenNamesAreLookedAtAgain(t *testing.T) {
+	foreign := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+	k := newCluster(t, newCSV(), foreign)
+	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(foreign)}
+	result, err := k.c.Reconcile(t.Context(), request)
+	if err != nil || result.RequeueAfter != lookAgain {
+		t.Errorf("looked at again after %s, %v", result.RequeueAfter, err)
+	}
+	if binding := (&rbacv1.RoleBinding{}); k.read(binding) {
+		t.Errorf("%v are bound to the Role of somebody else", binding.Subjects)
+	}
+	if err := k.Delete(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	k.settle()
+	if role := (&rbacv1.Role{}); !k.read(role) || len(role.OwnerReferences) != 1 || !k.read(&rbacv1.RoleBinding{}) {
+		t.Error("the name is free, and the operator has no Role or RoleBinding")
+	}
+	if result, err := k.c.Reconcile(t.Context(), request); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("then looked at again after %s, %v", result.RequeueAfter, err)
+	}
+}
+
+// TestManagedObjectsOfOthersStay: a Role that was made for something else has the label of what is managed too.
+func TestManagedObjectsOfOthersStay(t *testing.T) {
+	foreign := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Labels: map[string]string{"olm.managed": "true"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: "other.v1", UID: "other"}}},
+		Rules: []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}}}}
+	k := newCluster(t, newCSV(), foreign)
+	k.settle()
+	role := &rbacv1.Role{}
+	if k.read(role); len(role.OwnerReferences) != 1 || role.Rules[0].Resources[0] != "pods" {
+		t.Errorf("it was taken over: %+v", role)
+	}
+}
+
 // TestHealing: what was edited or deleted comes back.
 func TestHealing(t *testing.T) {
 	k := newCluster(t, newCSV())
