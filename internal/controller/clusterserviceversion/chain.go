@@ -16,7 +16,7 @@ import (
 // chain answers questions about replacements among the ClusterServiceVersions of a namespace, copies left out.
 type chain struct {
 	byName    map[string]*v1alpha1.ClusterServiceVersion
-	replacing map[string][]*v1alpha1.ClusterServiceVersion // by the name of what is replaced, newest first
+	replacing map[string][]*v1alpha1.ClusterServiceVersion // by the name of what is replaced: what is installed first, then the newest
 }
 
 func newChain(csvs []*v1alpha1.ClusterServiceVersion) *chain {
@@ -29,13 +29,13 @@ func newChain(csvs []*v1alpha1.ClusterServiceVersion) *chain {
 	}
 	for _, list := range c.replacing {
 		slices.SortFunc(list, func(a, b *v1alpha1.ClusterServiceVersion) int {
-			return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(boolean(installs(b))-boolean(installs(a)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 		})
 	}
 	return c
 }
 
-// successor is the CSV that replaces the named one: the newest, if there are several. One that is being deleted does
+// successor is the CSV that replaces the named one: if there are several, one whose install has begun, else the newest. One that is being deleted does
 // not count, and neither does one that the named CSV replaces in its turn.
 func (c *chain) successor(name string) *v1alpha1.ClusterServiceVersion {
 	for _, csv := range c.replacing[name] {
@@ -178,7 +178,13 @@ func (f *facts) predecessorHolds(ctx context.Context) (finding, error) {
 		return seenNot, err
 	}
 	old := chain.predecessor(f.csv.Name)
-	if old == nil || !old.DeletionTimestamp.IsZero() || old.Status.Phase == toReplacing || old.Status.Phase == toDeleting {
+	if old == nil || !old.DeletionTimestamp.IsZero() {
+		return seenNot, nil
+	}
+	if next := chain.successor(old.Name); next != nil && next.Name != f.csv.Name {
+		return seen(fmt.Sprintf("ClusterServiceVersion %s, which replaces %s too, to be deleted, or to replace or be replaced by this one", next.Name, old.Name)), nil
+	}
+	if old.Status.Phase == toReplacing || old.Status.Phase == toDeleting {
 		return seenNot, nil
 	}
 	return seen(fmt.Sprintf("ClusterServiceVersion %s, now %s, to hand over: it does once it has succeeded", old.Name, cmp.Or(old.Status.Phase, "not yet looked at"))), nil
@@ -223,20 +229,4 @@ func (f *facts) successorMissing(ctx context.Context) (finding, error) {
 		return seenNot, err
 	}
 	return seen(fmt.Sprintf("no ClusterServiceVersion replaces this one any more: create one with spec.replaces %s, or delete this one", f.csv.Name)), nil
-}
-
-// crdConflict looks for another CSV of the namespace, outside the chain of replacements, that owns a CRD of this one.
-func (f *facts) crdConflict(ctx context.Context) (finding, error) {
-	chain, err := f.chain(ctx)
-	if err != nil {
-		return seenNot, err
-	}
-	for _, owned := range f.csv.Spec.CustomResourceDefinitions.Owned {
-		for _, other := range f.siblings {
-			if other.Name != f.csv.Name && other.DeletionTimestamp.IsZero() && other.OwnsCRD(owned.Name) && !chain.related(other.Name, f.csv.Name) {
-				return seen(fmt.Sprintf("ClusterServiceVersion %s owns CRD %s too; delete one of the two, or let one replace the other", other.Name, owned.Name)), nil
-			}
-		}
-	}
-	return seenNot, nil
 }

@@ -75,6 +75,7 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	requirementsNotMet:         (*facts).requirementsNotMet,
 	webhooksInvalid:            (*facts).webhooksInvalid,
 	crdConflict:                (*facts).crdConflict,
+	deploymentsForeign:         (*facts).deploymentsForeign,
 	predecessorHolds:           (*facts).predecessorHolds,
 	installerMissing:           (*facts).installerMissing,
 	notInstalled:               (*facts).notInstalled,

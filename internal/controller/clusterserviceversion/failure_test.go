@@ -7,8 +7,12 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -87,5 +91,33 @@ func TestKindsOfFailure(t *testing.T) {
 		if isTransient(tc.err) != tc.transient || isRefusal(tc.err) != tc.refusing {
 			t.Errorf("%s: transient %v, refusal %v", name, isTransient(tc.err), isRefusal(tc.err))
 		}
+	}
+}
+
+// TestNoSuccessWithoutPermissions: an install that failed in part has not succeeded as soon as its Deployments run.
+func TestNoSuccessWithoutPermissions(t *testing.T) {
+	csv := newCSV("op.v1")
+	k := newCluster(t, newGroup("tenant"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}}, csv)
+	k.create(permissions(t, csv)...)
+	broken := true
+	k.fail = func(w string) error {
+		if broken && (strings.HasPrefix(w, "apply Role tenant/") || strings.HasPrefix(w, "apply RoleBinding tenant/")) {
+			return apierrors.NewInternalError(errors.New("failed calling webhook policy.example.com"))
+		}
+		return nil
+	}
+	for range 3 {
+		k.forgetTimes()
+		if _, err := k.reconcile("op.v1"); err == nil {
+			t.Error("the install is not tried again")
+		}
+		expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "")
+		k.rollOut()
+	}
+	broken = false
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	var roles rbacv1.RoleList
+	if err := k.client.List(t.Context(), &roles, client.InNamespace("tenant")); err != nil || len(roles.Items) == 0 {
+		t.Errorf("no Role in the target namespace (%v)", err)
 	}
 }

@@ -17,16 +17,17 @@ import (
 
 // Names of the cache indexes. Copies of ClusterServiceVersions are in none of them.
 const (
-	indexByReplaces = "csv.replaces" // ClusterServiceVersions by what they replace
-	indexByPackage  = "csv.package"  // ClusterServiceVersions by the package that they come from
-	indexByAPI      = "csv.api"      // ClusterServiceVersions by the APIs that they own or need: see crdKey, apiServiceKey, groupKey
-	indexByAccount  = "csv.account"  // ClusterServiceVersions by the service accounts of their permissions
-	indexByOwner    = "csv.owner"    // objects by the ClusterServiceVersion of their owner labels, namespace/name
-	indexBySubject  = "csv.subject"  // bindings by subject: see subjectKey
-	indexByRole     = "csv.role"     // bindings by the role that they refer to: see roleKey
-	indexByTarget   = "csv.target"   // OperatorGroups by target namespace
-	indexByListed   = "csv.listed"   // OperatorGroups by the APIs that they list
-	indexByProvided = "csv.provided" // ClusterServiceVersions by the APIs that they own, as OperatorGroups list them
+	indexByReplaces = "csv.replaces"   // ClusterServiceVersions by what they replace
+	indexByPackage  = "csv.package"    // ClusterServiceVersions by the package that they come from
+	indexByAPI      = "csv.api"        // ClusterServiceVersions by the APIs that they own or need: see crdKey, apiServiceKey, groupKey
+	indexByAccount  = "csv.account"    // ClusterServiceVersions by the service accounts of their permissions
+	indexByDeploy   = "csv.deployment" // ClusterServiceVersions by the names of their Deployments
+	indexByOwner    = "csv.owner"      // objects by the ClusterServiceVersion of their owner labels, namespace/name
+	indexBySubject  = "csv.subject"    // bindings by subject: see subjectKey
+	indexByRole     = "csv.role"       // bindings by the role that they refer to: see roleKey
+	indexByTarget   = "csv.target"     // OperatorGroups by target namespace
+	indexByListed   = "csv.listed"     // OperatorGroups by the APIs that they list
+	indexByProvided = "csv.provided"   // ClusterServiceVersions by the APIs that they own, as OperatorGroups list them
 )
 
 // index is one cache index.
@@ -47,6 +48,13 @@ func indexes() []index {
 		{&v1alpha1.ClusterServiceVersion{}, indexByAPI, ofCSV(apisOf)},
 		{&v1alpha1.ClusterServiceVersion{}, indexByAccount, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
 			return accountNames(csv.Spec.InstallStrategy.StrategySpec)
+		})},
+		{&v1alpha1.ClusterServiceVersion{}, indexByDeploy, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
+			var names []string
+			for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+				names = append(names, d.Name)
+			}
+			return names
 		})},
 		{&rbacv1.RoleBinding{}, indexBySubject, func(o client.Object) []string { return subjectKeys(o.(*rbacv1.RoleBinding).Subjects) }},
 		{&rbacv1.ClusterRoleBinding{}, indexBySubject, func(o client.Object) []string { return subjectKeys(o.(*rbacv1.ClusterRoleBinding).Subjects) }},

@@ -31,6 +31,7 @@ const (
 	requirementsNotMet        observation = "requirementsNotMet"        // something required is missing
 	webhooksInvalid           observation = "webhooksInvalid"           // a webhook description is against the rules
 	crdConflict               observation = "crdConflict"               // another CSV of the namespace owns one of its CRDs
+	deploymentsForeign        observation = "deploymentsForeign"        // another CSV of the namespace has a Deployment of the same name
 	predecessorHolds          observation = "predecessorHolds"          // the CSV that it replaces is not Replacing
 	installerMissing          observation = "installerMissing"          // the service account of the OperatorGroup does not exist
 

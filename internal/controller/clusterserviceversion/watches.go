@@ -57,7 +57,8 @@ func (c *Controller) csvs(ctx context.Context, options ...client.ListOption) []r
 	return out
 }
 
-// neighbours are the CSVs that a CSV replaces or is replaced by, and those that have an owned CRD or API in common.
+// neighbours are the CSVs that a CSV replaces or is replaced by, those that replace the same one, and those that have an owned
+// CRD or API or the name of a Deployment in common.
 func (c *Controller) neighbours(ctx context.Context, o client.Object) []reconcile.Request {
 	csv, ok := o.(*v1alpha1.ClusterServiceVersion)
 	if !ok || csv.IsCopied() {
@@ -66,6 +67,10 @@ func (c *Controller) neighbours(ctx context.Context, o client.Object) []reconcil
 	out := c.csvs(ctx, client.InNamespace(csv.Namespace), client.MatchingFields{indexByReplaces: csv.Name})
 	if csv.Spec.Replaces != "" {
 		out = append(out, reconcile.Request{NamespacedName: key(csv.Namespace, csv.Spec.Replaces)})
+		out = append(out, c.csvs(ctx, client.InNamespace(csv.Namespace), client.MatchingFields{indexByReplaces: csv.Spec.Replaces})...)
+	}
+	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+		out = append(out, c.csvs(ctx, client.InNamespace(csv.Namespace), client.MatchingFields{indexByDeploy: d.Name})...)
 	}
 	for _, crd := range csv.Spec.CustomResourceDefinitions.Owned {
 		out = append(out, c.csvs(ctx, client.MatchingFields{indexByAPI: crdKey(crd.Name)})...)

@@ -43,12 +43,12 @@ func TestWhatWakesUp(t *testing.T) {
 	}
 	copied := in("other", newCSV("op.v1", withAPIService))
 	copied.Labels = map[string]string{"olm.copiedFrom": ns}
-	needsNative := newCSV("native", withoutAccounts, func(csv *v1alpha1.ClusterServiceVersion) {
+	needsNative := newCSV("native", withoutAccounts, withDeployments("of-native"), func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Annotations = map[string]string{"operatorframework.io/properties": `{"properties":[{"type":"olm.package","value":{"packageName":"pkg"}}]}`}
 		csv.Spec.NativeAPIs = []metav1.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "X"}}
 	})
 	far := in("far", newCSV("far", withWebhooks))
-	k := newCluster(t, newCSV("op.v1", withWebhooks, withAPIService), newCSV("op.v2", withoutAccounts, replacing("op.v1")), copied, needsNative, far, newGroup("target"),
+	k := newCluster(t, newCSV("op.v1", withWebhooks, withAPIService), newCSV("op.v2", withoutAccounts, withDeployments("of-v2"), replacing("op.v1")), copied, needsNative, far, newGroup("target"),
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "bound"}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "role"},
 			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "far", Name: "account"}}},
 		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "bound"}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "role"},
@@ -74,6 +74,8 @@ func TestWhatWakesUp(t *testing.T) {
 		"a CSV that replaces":           {c.neighbours, newCSV("op.v2", replacing("op.v1")), "operators/op.v1"},
 		"a CSV with the same CRD":       {c.neighbours, newCSV("third", withWebhooks), "far/far operators/op.v1"},
 		"a CSV with the same API":       {c.neighbours, newCSV("third", withAPIService), "operators/op.v1"},
+		"a CSV with that Deployment":    {c.neighbours, newCSV("third", withDeployments("of-native")), "operators/native"},
+		"a CSV that replaces it too":    {c.neighbours, newCSV("op.v3", withDeployments(), replacing("op.v1")), "operators/op.v1 operators/op.v2"},
 		"a copy":                        {c.neighbours, copied, ""},
 		"a Subscription":                {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "a", CurrentCSV: "b"}}, "operators/a operators/b"},
 		"a Subscription to the package": {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}, Spec: &v1alpha1.SubscriptionSpec{Package: "pkg"}}, "operators/native"},
