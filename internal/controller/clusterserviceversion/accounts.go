@@ -3,6 +3,7 @@ package clusterserviceversion
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,7 @@ const defaultAccount = "default"
 // come from. There is a row for each account, by name, with a dependent for each rule.
 func (f *facts) accountRows(ctx context.Context) ([]v1alpha1.RequirementStatus, error) {
 	strategy := f.csv.Spec.InstallStrategy.StrategySpec
+	compared := &comparing{left: maxComparisons}
 	var rows []v1alpha1.RequirementStatus
 	for _, name := range accountNames(strategy) {
 		row := v1alpha1.RequirementStatus{Version: "v1", Kind: "ServiceAccount", Name: name}
@@ -37,7 +39,7 @@ func (f *facts) accountRows(ctx context.Context) ([]v1alpha1.RequirementStatus, 
 			row.Status, row.UUID = v1alpha1.RequirementStatusReasonPresent, string(account.UID)
 		}
 		if account != nil {
-			if err := f.checkPermissions(ctx, &row, strategy); err != nil {
+			if err := f.checkPermissions(ctx, compared, &row, strategy); err != nil {
 				return nil, err
 			}
 		}
@@ -94,7 +96,7 @@ func (f *facts) ownedByOthers(object metav1.Object) bool {
 }
 
 // checkPermissions adds the dependents to the row of a service account.
-func (f *facts) checkPermissions(ctx context.Context, row *v1alpha1.RequirementStatus, strategy v1alpha1.StrategyDetailsDeployment) error {
+func (f *facts) checkPermissions(ctx context.Context, compared *comparing, row *v1alpha1.RequirementStatus, strategy v1alpha1.StrategyDetailsDeployment) error {
 	cluster, err := f.clusterRules(ctx, row.Name)
 	if err != nil {
 		return err
@@ -103,12 +105,14 @@ func (f *facts) checkPermissions(ctx context.Context, row *v1alpha1.RequirementS
 	if err != nil {
 		return err
 	}
-	addDependents(row, strategy.Permissions, "namespaced rule:", append(namespaced, cluster...))
-	addDependents(row, strategy.ClusterPermissions, "cluster rule:", cluster)
-	return nil
+	if err := addDependents(ctx, compared, row, strategy.Permissions, "namespaced rule:", append(namespaced, cluster...)); err != nil {
+		return err
+	}
+	return addDependents(ctx, compared, row, strategy.ClusterPermissions, "cluster rule:", cluster)
 }
 
-func addDependents(row *v1alpha1.RequirementStatus, permissions []v1alpha1.StrategyDeploymentPermissions, prefix string, granted []rbacv1.PolicyRule) {
+// addDependents adds what becomes of each rule that is asked for. One that is too large to be told of is not satisfied, and says so.
+func addDependents(ctx context.Context, compared *comparing, row *v1alpha1.RequirementStatus, permissions []v1alpha1.StrategyDeploymentPermissions, prefix string, granted []rbacv1.PolicyRule) error {
 	for _, permission := range permissions {
 		if accountName(permission) != row.Name {
 			continue
@@ -121,7 +125,13 @@ func addDependents(row *v1alpha1.RequirementStatus, permissions []v1alpha1.Strat
 				Status:  v1alpha1.DependentStatusReasonSatisfied,
 				Message: prefix + ruleText(rule),
 			}
-			if !grants(granted, rule) {
+			ok, err := compared.grants(ctx, granted, rule)
+			if errors.As(err, &tooManyError{}) {
+				dependent.Message += ": " + err.Error()
+			} else if err != nil {
+				return fmt.Errorf("compare the permissions of service account %s with what ClusterServiceVersion asks for: %w", row.Name, err)
+			}
+			if !ok {
 				dependent.Status = v1alpha1.DependentStatusReasonNotSatisfied
 				if row.Status == v1alpha1.RequirementStatusReasonPresent {
 					row.Status, row.Message = v1alpha1.RequirementStatusReasonPresentNotSatisfied, "Service account lacks permissions"
@@ -130,6 +140,7 @@ func addDependents(row *v1alpha1.RequirementStatus, permissions []v1alpha1.Strat
 			row.Dependents = append(row.Dependents, dependent)
 		}
 	}
+	return nil
 }
 
 func ruleText(rule rbacv1.PolicyRule) string {

@@ -49,8 +49,8 @@ func TestGrants(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := grants(tc.granted, tc.wanted); got != tc.want {
-				t.Errorf("grants = %v", got)
+			if got, err := grants(t, tc.granted, tc.wanted); got != tc.want || err != nil {
+				t.Errorf("grants = %v, %v", got, err)
 			}
 		})
 	}
@@ -83,8 +83,8 @@ func TestGrantsAgreesWithKubernetes(t *testing.T) {
 		}
 		wanted := make()
 		want, _ := validation.Covers(granted, []rbacv1.PolicyRule{wanted})
-		if got := grants(granted, wanted); got != want {
-			t.Fatalf("grants(%+v, %+v) = %v, Kubernetes says %v", granted, wanted, got, want)
+		if got, err := grants(t, granted, wanted); got != want || err != nil {
+			t.Fatalf("grants(%+v, %+v) = %v, %v, Kubernetes says %v", granted, wanted, got, err, want)
 		}
 		agreed[want]++
 	}

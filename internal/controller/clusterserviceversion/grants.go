@@ -1,0 +1,165 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// maxComparisons is how often the strings of two rules are compared in one pass over a ClusterServiceVersion. Operators
+// of the field need less than a hundredth of it, and it takes less than a second.
+const maxComparisons = 20_000_000
+
+// comparing tells which rules are granted, within a limit: what rules ask for, and what is granted, was written by others.
+type comparing struct{ left int }
+
+// tooManyError says that the limit is used up.
+type tooManyError struct{}
+
+func (tooManyError) Error() string {
+	return fmt.Sprintf("it cannot be told whether this is granted: that took more than %d comparisons with the rules that the account has; ask for it in smaller rules, or grant it in fewer", maxComparisons)
+}
+
+// grants says whether the granted rules allow everything that the wanted rule asks for. Like the cluster, it means each
+// combination of verb, group, resource and name by itself, but does not go through them all: it takes what one granted rule
+// allows out of what is wanted, and goes on with the rest. Errors are those of the context and of the limit.
+func (c *comparing) grants(ctx context.Context, granted []rbacv1.PolicyRule, wanted rbacv1.PolicyRule) (bool, error) {
+	names := wanted.ResourceNames
+	if len(names) == 0 {
+		names = []string{anyName}
+	}
+	ok, err := c.allowed(ctx, granted, box{verbs: wanted.Verbs, groups: wanted.APIGroups, resources: wanted.Resources, names: names})
+	if err != nil || !ok {
+		return false, err
+	}
+	return c.urlsAllowed(ctx, granted, wanted)
+}
+
+// anyName stands for what is not limited to names. No object has it.
+const anyName = ""
+
+// box is what a rule asks of resources: all combinations of an item of each list.
+type box struct{ verbs, groups, resources, names []string }
+
+func (b box) empty() bool {
+	return len(b.verbs) == 0 || len(b.groups) == 0 || len(b.resources) == 0 || len(b.names) == 0
+}
+
+// allowed says whether the rules allow all of a box.
+func (c *comparing) allowed(ctx context.Context, granted []rbacv1.PolicyRule, wanted box) (bool, error) {
+	if wanted.empty() {
+		return true, nil
+	}
+	// Only rules that allow something of it are of use for what the first of them leaves.
+	var useful []rbacv1.PolicyRule
+	var left []box
+	for i := range granted {
+		rest, some, err := c.without(ctx, wanted, &granted[i])
+		if err != nil {
+			return false, err
+		}
+		if !some {
+			continue
+		}
+		if len(rest) == 0 {
+			return true, nil
+		}
+		if len(useful) == 0 {
+			left = rest
+		}
+		useful = append(useful, granted[i])
+	}
+	if len(useful) == 0 {
+		return false, nil
+	}
+	for _, rest := range left {
+		if ok, err := c.allowed(ctx, useful[1:], rest); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// without is what remains of a box when what a rule allows is taken out, as boxes of which no two have a combination in
+// common; and whether the rule allows any of it.
+func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule) (rest []box, some bool, err error) {
+	var in, out box
+	for _, d := range []struct {
+		wanted, granted []string
+		matches         func(granted, wanted string) bool
+		in, out         *[]string
+	}{
+		{b.verbs, rule.Verbs, matchesVerb, &in.verbs, &out.verbs},
+		{b.groups, rule.APIGroups, matchesGroup, &in.groups, &out.groups},
+		{b.resources, rule.Resources, matchesResource, &in.resources, &out.resources},
+		{b.names, rule.ResourceNames, matchesName, &in.names, &out.names},
+	} {
+		if d.in == &in.names && len(d.granted) == 0 {
+			in.names = b.names // a rule without names allows each of them
+			continue
+		}
+		if *d.in, *d.out, err = c.split(ctx, d.wanted, d.granted, d.matches); err != nil || len(*d.in) == 0 {
+			return nil, false, err
+		}
+	}
+	for _, part := range []box{
+		{out.verbs, b.groups, b.resources, b.names},
+		{in.verbs, out.groups, b.resources, b.names},
+		{in.verbs, in.groups, out.resources, b.names},
+		{in.verbs, in.groups, in.resources, out.names},
+	} {
+		if !part.empty() {
+			rest = append(rest, part)
+		}
+	}
+	return rest, true, nil
+}
+
+// urlsAllowed says whether the rules allow each verb of each path. Which paths a rule allows does not depend on the verb, so
+// it goes from path to path.
+func (c *comparing) urlsAllowed(ctx context.Context, granted []rbacv1.PolicyRule, wanted rbacv1.PolicyRule) (bool, error) {
+	for _, url := range wanted.NonResourceURLs {
+		verbs := wanted.Verbs
+		for i := range granted {
+			if len(granted[i].ResourceNames) > 0 {
+				continue
+			}
+			in, _, err := c.split(ctx, []string{url}, granted[i].NonResourceURLs, matchesURL)
+			if err != nil {
+				return false, err
+			}
+			if len(in) == 0 {
+				continue
+			}
+			if _, verbs, err = c.split(ctx, verbs, granted[i].Verbs, matchesVerb); err != nil {
+				return false, err
+			}
+		}
+		if len(verbs) > 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// split parts the wanted items into those that one of the granted ones matches and the others.
+func (c *comparing) split(ctx context.Context, wanted, granted []string, matches func(granted, wanted string) bool) (in, out []string, err error) {
+	for _, w := range wanted {
+		if c.left -= len(granted) + 1; c.left < 0 {
+			return nil, nil, tooManyError{}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if slices.ContainsFunc(granted, func(g string) bool { return matches(g, w) }) {
+			in = append(in, w)
+		} else {
+			out = append(out, w)
+		}
+	}
+	return in, out, nil
+}
+
+func matchesName(granted, wanted string) bool { return wanted != anyName && granted == wanted }
