@@ -21,7 +21,8 @@
 //	components.go, deployments.go,  what the install strategy wants and what there is of it
 //	  certificates.go, announcement.go, renewal.go, serving.go, served.go, apiservices.go,
 //	  hooks.go, webhooks.go, conversion.go, endpoints.go, handover.go, disruption.go
-//	reach.go, lift.go, copies.go    permissions in the target namespaces
+//	reach.go, lift.go, copies.go,   permissions in the target namespaces, under names that nobody else has
+//	  names.go, withdraw.go
 //	compare.go, subset.go           whether an object is as it is wanted
 //
 // and what the actions do: install.go, apply.go, finalize.go; failure.go tells kinds of failure apart.

@@ -138,18 +138,22 @@ func TestBothNamesAreTaken(t *testing.T) {
 	}
 }
 
-// TestLiftedByOthersIsTakenOver: another lifecycle manager lifts under the same names, without a mark.
-func TestLiftedByOthersIsTakenOver(t *testing.T) {
-	csv := newCSV("op.v1")
+// TestMadeByOthersIsTakenOver: another lifecycle manager gives the same names, and no mark.
+func TestMadeByOthersIsTakenOver(t *testing.T) {
+	csv := newCSV("op.v1", withWebhooks)
 	lifted := bundle.LiftRole(permissionRole(t, csv))
-	k := newCluster(t, newGroup(""), lifted)
+	others := append(servingAccess(csv, "manager").objects(), lifted)
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+	k.create(others...)
 	k.installed(csv)
-	role := &rbacv1.ClusterRole{}
-	if !k.get("", lifted.Name, role) || role.Annotations[liftedFromAnnotation] != ns {
-		t.Errorf("%+v", role)
-	}
-	if k.get("", lifted.Name+"-"+ns, role) {
-		t.Error("it was lifted a second time")
+	for _, o := range others {
+		live := emptyLike(o)
+		if !k.get(o.GetNamespace(), o.GetName(), live) || len(live.GetAnnotations()) != 1 {
+			t.Errorf("%s %s has no mark: %v", kindOf(o), o.GetName(), live.GetAnnotations())
+		}
+		if k.get(o.GetNamespace(), o.GetName()+"-"+ns, live) {
+			t.Errorf("there is a second %s %s", kindOf(o), live.GetName())
+		}
 	}
 }
 

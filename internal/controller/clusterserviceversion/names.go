@@ -6,8 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // nameAsOwn gives a role or binding a name that nobody else has. It has a documented name, which does not tell apart the
@@ -39,27 +37,21 @@ func (f *facts) isFree(ctx context.Context, object client.Object) (bool, error) 
 	if err != nil {
 		return false, fmt.Errorf("read %s %s: %w", kindOf(object), client.ObjectKeyFromObject(object), err)
 	}
-	return f.madeLike(live, object), nil
+	return f.madeLike(live, object)
 }
 
 // madeLike says whether this controller made the live object, for an operator of the namespace and for the same purpose
-// as the wanted one. An earlier version of the operator may have left it.
-func (f *facts) madeLike(live, wanted client.Object) bool {
+// as the wanted one; an earlier version of the operator may have left it. Other lifecycle managers use the same names and
+// no mark: what lacks nothing but the mark is taken over.
+func (f *facts) madeLike(live, wanted client.Object) (bool, error) {
 	owner, ok := ownerOf(live)
 	if !ok || owner.Namespace != f.csv.Namespace {
-		return false
+		return false, nil
 	}
-	for _, mark := range []string{liftedFromAnnotation, servingAnnotation} {
-		if want, marked := wanted.GetAnnotations()[mark]; marked {
-			return live.GetAnnotations()[mark] == want || mark == liftedFromAnnotation && samePermission(live, wanted)
-		}
+	if f.isLifted(wanted) && f.isLifted(live) || f.isServingAccess(wanted) && f.isServingAccess(live) || f.isCopied(wanted) && f.isCopied(live) {
+		return true, nil
 	}
-	return f.isCopied(wanted) && f.isCopied(live)
-}
-
-// samePermission says whether an object stands for the same permission of the same CSV: other lifecycle managers lift
-// permissions under these names without a mark, and what they lifted is taken over.
-func samePermission(live, wanted client.Object) bool {
-	hash := wanted.GetLabels()[v1alpha1.PermissionsHashLabel]
-	return hash != "" && live.GetLabels()[v1alpha1.PermissionsHashLabel] == hash && live.GetLabels()[v1alpha1.OwnerLabel] == wanted.GetLabels()[v1alpha1.OwnerLabel]
+	unmarked := wanted.DeepCopyObject().(client.Object)
+	unmarked.SetAnnotations(nil)
+	return contains(live, unmarked)
 }
