@@ -69,8 +69,8 @@ func TestProvidedAPIs(t *testing.T) {
 		t.Errorf("a pass that changes nothing writes %v", k.writes)
 	}
 	roles := k.roles()
-	if n := len(roles[0].AggregationRule.ClusterRoleSelectors); n != 3 {
-		t.Errorf("the role gathers %d labels, want that of the group and of each API", n)
+	if n := len(roles[0].AggregationRule.ClusterRoleSelectors); n != 2 {
+		t.Errorf("the role gathers %d labels, want that of each API", n)
 	}
 	csv.Spec.CustomResourceDefinitions.Owned = csv.Spec.CustomResourceDefinitions.Owned[:1]
 	k.update(csv)

@@ -46,16 +46,22 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 	return errors.Join(errs...)
 }
 
-// clusterRole is one of the group's ClusterRoles. It gathers the rules of the ClusterRoles of the group's provided APIs,
-// by the label with the hash of the API, and of all those that name the group in the documented label.
+// nothing, with a level of access after it, is a label of no ClusterRole: an aggregation rule has to have a selector, and without a rule the
+// cluster would leave the ClusterRole what it gathered before.
+const nothing = v1alpha1.OperatorGroupAggregationLabelPrefix + "nothing-"
+
+// clusterRole is one of the group's ClusterRoles. It gathers the rules of the ClusterRoles of the group's provided APIs, by the label with
+// the hash of the API. The other label of these, which names a group, tells no groups of one name apart and is not selected by.
 func clusterRole(group *v1.OperatorGroup, suffix string) *rbacv1.ClusterRole {
 	var selectors []metav1.LabelSelector
-	add := func(key, value string) {
-		selectors = append(selectors, metav1.LabelSelector{MatchLabels: map[string]string{key: value}})
+	add := func(key string) {
+		selectors = append(selectors, metav1.LabelSelector{MatchLabels: map[string]string{key: "true"}})
 	}
-	add(v1alpha1.OperatorGroupAggregationLabelPrefix+suffix, group.Name)
 	for _, api := range providedAPIs(group) {
-		add(v1alpha1.OperatorGroupAggregationLabelPrefix+bundle.GVKHash(api)+"-"+suffix, "true")
+		add(v1alpha1.OperatorGroupAggregationLabelPrefix + bundle.GVKHash(api) + "-" + suffix)
+	}
+	if len(selectors) == 0 {
+		add(nothing + suffix)
 	}
 	return &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{

@@ -29,6 +29,9 @@ type Controller struct {
 
 // Reconcile brings one OperatorGroup and what belongs to it up to date.
 func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if req == sweeping {
+		return reconcile.Result{}, c.sweep(ctx)
+	}
 	group := &v1.OperatorGroup{}
 	err := c.client.Get(ctx, req.NamespacedName, group)
 	if apierrors.IsNotFound(err) || err == nil && !group.DeletionTimestamp.IsZero() {
@@ -59,14 +62,19 @@ func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *ob
 	return c.claim(ctx, group, seen)
 }
 
-// act brings everything around the group up to date. The labels of the namespaces come before the ClusterRoles, which
-// remember whose labels there may be.
+// act brings everything around the group up to date. The ClusterRoles remember whose labels there may be on namespaces: labels of groups that
+// had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
 func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
 	account := c.manageAccount(ctx, group, seen)
-	if err := c.labelNamespaces(ctx, group, seen); err != nil || seen.unlabelable != nil {
+	if err := c.unlabelNamespaces(ctx, staleUIDs(seen.roles, group.UID)); err != nil {
 		return errors.Join(account, err)
 	}
-	return errors.Join(account, c.applyClusterRoles(ctx, group, seen))
+	if seen.unlabelable == nil {
+		if err := c.applyClusterRoles(ctx, group, seen); err != nil {
+			return errors.Join(account, err)
+		}
+	}
+	return errors.Join(account, c.labelNamespaces(ctx, group, seen))
 }
 
 // report writes the status, if it changes.
@@ -83,7 +91,8 @@ func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *
 	return updated, nil
 }
 
-// cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID.
+// cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID. A group with a name too long
+// for labels has none, so that all namespaces are looked at.
 func (c *Controller) cleanUp(ctx context.Context, group types.NamespacedName) error {
 	roles, err := c.rolesOf(ctx, group)
 	if err != nil {
@@ -91,6 +100,9 @@ func (c *Controller) cleanUp(ctx context.Context, group types.NamespacedName) er
 	}
 	if err := c.unlabelNamespaces(ctx, staleUIDs(roles, "")); err != nil {
 		return err
+	}
+	if len(roles) == 0 {
+		return c.sweep(ctx)
 	}
 	for i := range roles {
 		if err := client.IgnoreNotFound(c.client.Delete(ctx, &roles[i])); err != nil {

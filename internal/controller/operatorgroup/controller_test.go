@@ -362,7 +362,6 @@ func TestClusterRoles(t *testing.T) {
 			t.Errorf("name %s, want %s", roles[i].Name, want)
 		}
 		want := []metav1.LabelSelector{
-			{MatchLabels: map[string]string{"olm.opgroup.permissions/aggregate-to-" + suffix: "global-operators"}},
 			{MatchLabels: map[string]string{"olm.opgroup.permissions/aggregate-to-c571d720f17289d3-" + suffix: "true"}},
 			{MatchLabels: map[string]string{"olm.opgroup.permissions/aggregate-to-6435ab0d7c6bda64-" + suffix: "true"}},
 		}

@@ -6,5 +6,5 @@
 // writes an object that is as it should be.
 //
 // Start reading at controller.go. Reconcile observes (observe.go), reports (status.go, pure), lists the APIs (claim.go) and
-// acts (clusterroles.go, namespaces.go, account.go); setup.go says what wakes it up.
+// acts (clusterroles.go, namespaces.go, account.go; sweep.go looks for labels of groups that are gone); setup.go says what wakes it up.
 package operatorgroup

@@ -47,17 +47,17 @@ func staleUIDs(roles []rbacv1.ClusterRole, current types.UID) []string {
 	return sortedSet(uids)
 }
 
-// labelNamespaces puts the label of the group on its target namespaces and takes it, and those of groups that had the
-// same name before, off all others. A group that targets all namespaces labels none.
+// labelNamespaces puts the label of the group on its target namespaces and takes it off all others. A group that targets all namespaces
+// labels none.
 func (c *Controller) labelNamespaces(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
-	errs := []error{c.unlabelNamespaces(ctx, staleUIDs(seen.roles, group.UID))}
 	if seen.invalid != nil {
-		return errors.Join(errs...)
+		return nil
 	}
 	labelled, err := c.namespacesLabelled(ctx, string(group.UID))
 	if err != nil {
-		return errors.Join(append(errs, err)...)
+		return err
 	}
+	var errs []error
 	var wanted []string
 	if !global(seen.targets) {
 		wanted = seen.targets

@@ -30,6 +30,7 @@ const (
 	indexCSVByAPI         = "operatorgroup.provides"  // ClusterServiceVersions by the APIs that they provide
 	indexGroupBySelecting = "operatorgroup.selecting" // OperatorGroups that select by label, under "true"
 	indexRoleByGroup      = "operatorgroup.owner"     // ClusterRoles by owning OperatorGroup, namespace/name
+	indexGroupByUID       = "operatorgroup.uid.own"   // OperatorGroups by their UID
 	indexNamespaceByGroup = "operatorgroup.uid"       // Namespaces by the UID of the OperatorGroups whose label they carry
 )
 
@@ -60,6 +61,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.rivals)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfNamespace)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.orphaned)).
 		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
 		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(c.groupOfRole)).
 		WithOptions(trigger.Options(1)). // see claim
@@ -88,6 +90,7 @@ func indexes() []index {
 		{&v1.OperatorGroup{}, indexGroupByAPI, func(o client.Object) []string {
 			return tenancy.AnnotatedOn(o.(*v1.OperatorGroup)).Sorted()
 		}},
+		{&v1.OperatorGroup{}, indexGroupByUID, func(o client.Object) []string { return []string{string(o.GetUID())} }},
 		{&v1alpha1.ClusterServiceVersion{}, indexCSVByAPI, providedBy},
 		{&v1.OperatorGroup{}, indexGroupBySelecting, func(o client.Object) []string {
 			if selects(&o.(*v1.OperatorGroup).Spec) {
