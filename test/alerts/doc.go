@@ -2,5 +2,5 @@
 // the metrics that the manager has then, and each rule has to fire when it is meant to, not before, and for nothing else.
 //
 // The metrics are in testdata, one file for each state of an operator; the test TestMetricsOfAlertStates of test/install keeps them as the manager
-// writes them. The package has nothing but tests, and is a module of its own: go test . runs it here, .ci/run in all.
+// writes them. The package has nothing but tests: no program of ours links Prometheus.
 package alerts
