@@ -90,11 +90,12 @@ var libraries = []string{
 
 // reserved says who alone may import a package that is not ours.
 var reserved = map[string]string{
-	"k8s.io/kubernetes":        "internal/devcluster/components",
-	"go.etcd.io/etcd":          "internal/devcluster/components",
-	"sigs.k8s.io/kwok":         "internal/devcluster/components",
-	"go.podman.io/image":       "internal/image",
-	"github.com/google/cel-go": "internal/constraint",
+	"k8s.io/kubernetes":                "internal/devcluster/components",
+	"go.etcd.io/etcd":                  "internal/devcluster/components",
+	"sigs.k8s.io/kwok":                 "internal/devcluster/components",
+	"go.podman.io/image":               "internal/image",
+	"github.com/google/cel-go":         "internal/constraint",
+	"github.com/prometheus/prometheus": "test/alerts",
 }
 
 // clients are the packages that can talk to a cluster.
