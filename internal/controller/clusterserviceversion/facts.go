@@ -38,6 +38,8 @@ type facts struct {
 	// withdrawn is whether permissions were taken away in this pass.
 	withdrawn bool
 
+	// unmarked is why the cluster refused the finalizer, labels and annotations in this pass.
+	unmarked error
 	// rotateAt is when the first serving certificate is to be renewed; issued is whether one was made in this pass.
 	rotateAt time.Time
 	issued   bool
@@ -58,6 +60,7 @@ func newFacts(c *Controller, csv *v1alpha1.ClusterServiceVersion) *facts {
 // observers say how each observation is made.
 var observers = map[observation]func(*facts, context.Context) (finding, error){
 	always:                     func(*facts, context.Context) (finding, error) { return seen(""), nil },
+	adoptRefused:               (*facts).adoptRefused,
 	metadataDiffers:            (*facts).metadataDiffers,
 	beyondTargets:              (*facts).beyondTargets,
 	noGroup:                    (*facts).noGroup,
@@ -103,6 +106,7 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	predecessorExists:          (*facts).predecessorExists,
 	successorInstalled:         (*facts).successorInstalled,
 	requestsUnderWay:           (*facts).requestsUnderWay,
+	driftedMeanwhile:           (*facts).driftedMeanwhile,
 	successorMissing:           (*facts).successorMissing,
 }
 
@@ -124,7 +128,7 @@ func (f *facts) do(ctx context.Context, a action) error {
 	clear(f.known)
 	switch a {
 	case adopt:
-		return f.adopt(ctx)
+		return f.tryAdopt(ctx)
 	case withdraw:
 		return f.withdraw(ctx)
 	case install:

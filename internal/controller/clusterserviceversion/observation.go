@@ -10,6 +10,7 @@ const (
 	always observation = "always"
 
 	// The CSV itself.
+	adoptRefused    observation = "adoptRefused"    // the cluster refused its finalizer, labels and annotations in this pass
 	metadataDiffers observation = "metadataDiffers" // it lacks its finalizer, or labels or annotations that tell of it
 
 	// The OperatorGroup of the namespace.
@@ -65,6 +66,7 @@ const (
 	predecessorExists  observation = "predecessorExists"  // the CSV that it replaces is still there
 	successorInstalled observation = "successorInstalled" // the CSV that replaces it has Succeeded
 	requestsUnderWay   observation = "requestsUnderWay"   // the one that replaces it has Succeeded just now, and requests may still lead to this one
+	driftedMeanwhile   observation = "driftedMeanwhile"   // somebody changed what the strategy had set, and no successor has begun its install
 	successorMissing   observation = "successorMissing"   // no CSV replaces it any more
 )
 

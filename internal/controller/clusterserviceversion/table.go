@@ -31,6 +31,9 @@ var table = slices.Concat(gateRows, pendingRows, installRows, succeededRows, fai
 
 // gateRows are about the OperatorGroup of the namespace and come before everything else.
 var gateRows = []transition{
+	{from: in(toNone, toPending), when: adoptRefused, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
+		message: "{detail}", rest: true},
+	{from: gated, when: adoptRefused, message: "{detail}", rest: true},
 	{from: gated, when: metadataDiffers, do: adopt},
 	// An operator that runs gets its permissions elsewhere first, see heal. One that waits for something may never get there.
 	{from: in(toNone, toPending, toFailed, toReplacing), when: beyondTargets, do: withdraw},
@@ -229,6 +232,7 @@ var failedRows = []transition{
 
 // replacementRows are about a CSV that another one takes over from. A chain is taken down from its oldest end.
 var replacementRows = []transition{
+	{from: in(toReplacing), when: driftedMeanwhile, do: heal},
 	{from: in(toReplacing), when: ownCertificatesUnannounced, do: announceOwn},
 	{from: in(toReplacing), when: ownCertificatesDue, do: renewOwn},
 	{from: in(toReplacing), when: predecessorExists, because: v1alpha1.CSVReasonBeingReplaced,

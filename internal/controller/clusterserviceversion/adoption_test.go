@@ -1,0 +1,34 @@
+package clusterserviceversion
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// TestRefusedMetadata: a CSV whose annotations the cluster refuses, as it does those of very many target namespaces, says so,
+// and goes on once they are accepted.
+func TestRefusedMetadata(t *testing.T) {
+	k := newCluster(t, newGroup(""), newCSV("op.v1", withoutAccounts))
+	refuse := true
+	k.fail = func(w string) error {
+		if refuse && strings.HasPrefix(w, "patch *v1alpha1.ClusterServiceVersion") {
+			return apierrors.NewInvalid(schema.GroupKind{Kind: "ClusterServiceVersion"}, "op.v1", nil)
+		}
+		return nil
+	}
+	for range 2 {
+		if _, err := k.reconcile("op.v1"); err == nil {
+			t.Error("it is not tried again")
+		}
+		csv := k.csv("op.v1")
+		expect(t, csv, toPending, "RequirementsUnknown", "")
+		if !strings.Contains(csv.Status.Message, "is invalid") {
+			t.Errorf("the message does not say why: %q", csv.Status.Message)
+		}
+	}
+	refuse = false
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+}

@@ -1,0 +1,50 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// driftedMeanwhile looks whether somebody changed what the strategy of a CSV on its way out had set, as long as it is the one
+// that runs: its successors, which may wait for their requirements for long, have not begun their install, nor taken anything
+// over.
+func (f *facts) driftedMeanwhile(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil || f.healed || successorBegan(chain, f.csv) {
+		return seenNot, err
+	}
+	changes, err := f.changes(ctx)
+	if isOurRefusal(err) || len(changes) == 0 && err == nil {
+		return seenNot, nil // what cannot be worked out cannot be healed either
+	}
+	if err != nil {
+		return seenNot, err
+	}
+	for _, c := range changes {
+		if c.apply == nil {
+			continue
+		}
+		live := emptyLike(c.apply)
+		if err := f.c.readerFor(c.apply.GetNamespace()).Get(ctx, client.ObjectKeyFromObject(c.apply), live); client.IgnoreNotFound(err) != nil {
+			return seenNot, fmt.Errorf("read %s %s: %w", kindOf(c.apply), client.ObjectKeyFromObject(c.apply), err)
+		}
+		if owner, ok := ownerOf(live); ok && owner != key(f.csv.Namespace, f.csv.Name) {
+			return seenNot, nil // taken over, although the status of the successor does not show it yet
+		}
+	}
+	return seen(changes[0].String()), nil
+}
+
+// successorBegan says whether the install of one of the CSVs that replace this one, over any number of steps, has begun.
+func successorBegan(chain *chain, csv *v1alpha1.ClusterServiceVersion) bool {
+	for next := chain.successor(csv.Name); next != nil; next = chain.successor(next.Name) {
+		if wasInstalled(next) {
+			return true
+		}
+	}
+	return false
+}
