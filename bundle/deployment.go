@@ -63,6 +63,7 @@ func renderDeployment(csv *v1alpha1.ClusterServiceVersion, in *v1alpha1.Strategy
 	}
 	condition := []corev1.EnvVar{{Name: conditionNameEnv, Value: csv.Name}}
 	eachContainer(template, func(c *corev1.Container) { c.Env = mergeEnv(c.Env, condition) })
+	uniqueLists(&template.Spec)
 	deployment.Spec.RevisionHistoryLimit = new(int32)
 	*deployment.Spec.RevisionHistoryLimit = 1
 
