@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,14 +55,17 @@ func delegate(ctx, running context.Context, client kubernetes.Interface, config 
 	if d.frontProxy, err = authorities(client, "front-proxy-ca", frontProxyKey); err != nil {
 		return err
 	}
-	for _, follow := range []func(context.Context, int){d.clients.Run, d.frontProxy.Run, d.headers.Run} {
-		go follow(running, 1)
+	clients, frontProxy := follow(d.clients), follow(d.frontProxy)
+	for _, run := range []func(context.Context, int){d.clients.Run, d.frontProxy.Run, d.headers.Run} {
+		go run(running, 1)
 	}
 	if err := d.learn(ctx, client); err != nil {
 		return fmt.Errorf("read ConfigMap %s of namespace %s, which says whom to believe: %w; "+
 			"the manager needs the Role extension-apiserver-authentication-reader there", authenticationName, authenticationNamespace, err)
 	}
-	return errors.Join(d.authenticate(client, config), authorize(client, config))
+	return errors.Join(d.authenticate(client, config), authorize(client, config),
+		config.Authentication.ApplyClientCert(clients, config.SecureServing),
+		config.Authentication.ApplyClientCert(frontProxy, config.SecureServing))
 }
 
 // learn waits until everything is known that there is to be known.
@@ -90,9 +94,36 @@ func authorities(client kubernetes.Interface, purpose, key string) (*dynamiccert
 	return c, nil
 }
 
-// followed are authorities whose changes are followed already: the server must not do that again.
+// followed are authorities whose changes are followed already: the server must not do that again. Who wants to hear of changes is told from
+// here, because what follows them takes no further listeners once it runs.
 type followed struct {
 	dynamiccertificates.CAContentProvider
+
+	mu        sync.Mutex
+	listeners []dynamiccertificates.Listener
+}
+
+// follow makes authorities that do not run yet such.
+func follow(authorities dynamiccertificates.CAContentProvider) *followed {
+	f := &followed{CAContentProvider: authorities}
+	authorities.AddListener(f)
+	return f
+}
+
+// AddListener adds one who wants to hear of changes.
+func (f *followed) AddListener(l dynamiccertificates.Listener) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listeners = append(f.listeners, l)
+}
+
+// Enqueue tells everybody that there was a change.
+func (f *followed) Enqueue() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.listeners {
+		l.Enqueue()
+	}
 }
 
 func (d *delegation) authenticate(client kubernetes.Interface, config *genericapiserver.Config) error {
@@ -118,10 +149,7 @@ func (d *delegation) authenticate(client kubernetes.Interface, config *genericap
 	}
 	config.Authentication.Authenticator = authenticator
 	config.Authentication.RequestHeaderConfig = front
-	return errors.Join(
-		config.Authentication.ApplyClientCert(followed{d.clients}, config.SecureServing),
-		config.Authentication.ApplyClientCert(followed{d.frontProxy}, config.SecureServing),
-	)
+	return nil
 }
 
 // authorize asks the API server, but for probes and for administrators, who may do everything there, too.
