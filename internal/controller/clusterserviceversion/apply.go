@@ -78,6 +78,15 @@ func removeAs(ctx context.Context, as client.Client, object client.Object, optio
 	return nil
 }
 
+// thatOne keeps a deletion from an object that somebody has made since under the same name.
+func thatOne(object client.Object) client.Preconditions {
+	uid := object.GetUID()
+	if uid == "" {
+		return client.Preconditions{}
+	}
+	return client.Preconditions{UID: &uid}
+}
+
 // make makes the changes, all of them even when some fail, and returns what was applied. It stops at nothing, so that
 // one bad object holds up nothing but itself.
 func (f *facts) make(ctx context.Context, changes []change, options ...client.ApplyOption) ([]client.Object, error) {
@@ -96,7 +105,7 @@ func (f *facts) make(ctx context.Context, changes []change, options ...client.Ap
 			as = f.c.client
 		}
 		if change.remove != nil {
-			errs = append(errs, removeAs(ctx, as, change.remove))
+			errs = append(errs, removeAs(ctx, as, change.remove, thatOne(change.remove)))
 		}
 		if change.apply != nil {
 			live, err := applyAs(ctx, as, change.apply, options...)

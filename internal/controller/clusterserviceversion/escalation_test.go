@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -173,4 +174,17 @@ func TestBindingOfABundleIsNotTakenForServingAccess(t *testing.T) {
 
 func newNamespace(name string) client.Object {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// TestAnotherObjectOfTheNameIsNotDeleted: between reading and deleting, somebody may have made another one.
+func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
+	csv := newCSV("op.v1")
+	seen := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", UID: "seen"}}
+	k := newCluster(t, newGroup(""), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", UID: "another"}})
+	if _, err := newFacts(k.c, csv).make(t.Context(), []change{{remove: seen, byManager: true}}); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a conflict", err)
+	}
+	if !k.get("", "same", &rbacv1.ClusterRole{}) {
+		t.Error("the other object is gone")
+	}
 }

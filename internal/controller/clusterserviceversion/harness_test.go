@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -166,6 +167,9 @@ func (k *cluster) interceptors() interceptor.Funcs {
 			if err := note("delete", o); err != nil {
 				return err
 			}
+			if err := samePrecondition(ctx, c, o, opts); err != nil {
+				return err
+			}
 			return k.reply(c.Delete(ctx, o, opts...), "delete "+nameOf(o))
 		},
 		DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteAllOfOption) error {
@@ -181,6 +185,22 @@ func (k *cluster) interceptors() interceptor.Funcs {
 			return k.reply(c.SubResource(sub).Patch(ctx, o, p, opts...), "patch "+sub+" "+nameOf(o))
 		},
 	}
+}
+
+// samePrecondition refuses the deletion of another object than the one that is meant, as the cluster does.
+func samePrecondition(ctx context.Context, c client.Client, o client.Object, opts []client.DeleteOption) error {
+	options := (&client.DeleteOptions{}).ApplyOptions(opts)
+	if options.Preconditions == nil || options.Preconditions.UID == nil {
+		return nil
+	}
+	live := o.DeepCopyObject().(client.Object)
+	if err := c.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
+		return err
+	}
+	if live.GetUID() != *options.Preconditions.UID {
+		return apierrors.NewConflict(schema.GroupResource{Resource: kindOf(o)}, o.GetName(), fmt.Errorf("the UID in the precondition (%s) is not that of the object (%s)", *options.Preconditions.UID, live.GetUID()))
+	}
+	return nil
 }
 
 // reply is the answer to a write, unless it is lost.

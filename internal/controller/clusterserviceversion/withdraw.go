@@ -54,7 +54,7 @@ func (f *facts) withdraw(ctx context.Context) error {
 	}
 	var errs []error
 	for _, o := range beyond {
-		errs = append(errs, removeAs(ctx, f.c.client, o))
+		errs = append(errs, removeAs(ctx, f.c.client, o, thatOne(o)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("take away the permissions of ClusterServiceVersion %s outside of the target namespaces: %w", f.name(), err)
