@@ -163,12 +163,14 @@ func (f *facts) upgradeHeld(ctx context.Context, name string) (held, err error) 
 	return condition.CheckUpgradeable(), nil
 }
 
+// failForwardReplaced looks whether a failed CSV is passed over. One whose upgrade is held is not: the next version waits for it, so that
+// nothing would run at all.
 func (f *facts) failForwardReplaced(ctx context.Context) (finding, error) {
 	group, err := f.group(ctx)
 	if err != nil || group == nil || !group.FailForward() {
 		return seenNot, err
 	}
-	return f.replaced(ctx)
+	return f.handsOver(ctx)
 }
 
 // predecessorHolds looks whether the version that is replaced has handed over.
