@@ -65,8 +65,15 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 	if out.apiServices, out.later, err = f.handOver(ctx, apiServices(f.csv, config, certificates), out.deployments); err != nil {
 		return nil, err
 	}
-	if out.reach, out.surplus, err = f.extend(ctx); err != nil {
+	group, err := f.group(ctx)
+	if err != nil {
 		return nil, err
+	}
+	// Where the targets are not known, permissions in them stay as they are.
+	if group == nil || !unsynced(group) {
+		if out.reach, out.surplus, err = f.extend(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if out.old, err = f.oldDeployments(ctx, out.deployments); err != nil {
 		return nil, err

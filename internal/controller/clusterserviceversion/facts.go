@@ -72,6 +72,7 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	apisStatic:                 (*facts).apisStatic,
 	apisConflict:               (*facts).apisConflict,
 	apisUnlisted:               (*facts).apisUnlisted,
+	driftedUnsettled:           (*facts).driftedUnsettled,
 	failForwardReplaced:        (*facts).failForwardReplaced,
 	predecessorNotUpgradeable:  (*facts).predecessorNotUpgradeable,
 	requirementsInvalid:        (*facts).requirementsInvalid,

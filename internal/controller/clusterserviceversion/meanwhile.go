@@ -48,3 +48,24 @@ func successorBegan(chain *chain, csv *v1alpha1.ClusterServiceVersion) bool {
 	}
 	return false
 }
+
+// driftedUnsettled looks whether somebody changed what the strategy had set while the OperatorGroup has yet to select its
+// target namespaces or to list the APIs of the CSV. What runs goes on running meanwhile, which may take long: until somebody
+// corrects the group.
+func (f *facts) driftedUnsettled(ctx context.Context) (finding, error) {
+	for _, waits := range []func(*facts, context.Context) (finding, error){(*facts).groupUnsynced, (*facts).apisUnlisted} {
+		found, err := waits(f, ctx)
+		if err != nil {
+			return seenNot, err
+		}
+		if !found.holds {
+			continue
+		}
+		drift, err := f.drifted(ctx)
+		if isOurRefusal(err) {
+			return seenNot, nil
+		}
+		return drift, err
+	}
+	return seenNot, nil
+}

@@ -1,10 +1,14 @@
 package clusterserviceversion
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
@@ -41,5 +45,58 @@ func TestHealedWhileReplaced(t *testing.T) {
 		if writes := k.wrote(); writes != nil {
 			t.Errorf("while the next version is %s: %v", status.Phase, writes)
 		}
+	}
+}
+
+// TestHealedWhileGroupIsNotReady: what runs is healed, and the status says what is waited for and, later, that it is no more.
+func TestHealedWhileGroupIsNotReady(t *testing.T) {
+	for name, tc := range map[string]struct {
+		unready func(k *cluster)
+		ready   func(k *cluster)
+		waits   string
+	}{
+		"the group has yet to list an API": {
+			unready: func(k *cluster) {
+				edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { ownsThing(csv) })
+			},
+			ready: func(k *cluster) { k.listAPIs() },
+			waits: "OperatorGroup group",
+		},
+		"the group has yet to select": {
+			unready: func(k *cluster) {
+				edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = v1.OperatorGroupStatus{} })
+			},
+			ready: func(k *cluster) {
+				edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = newGroup(ns).Status })
+			},
+			waits: "OperatorGroup group to select its target namespaces",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(ns), newCRD("things.example.com", "v1"))
+			look := func() *v1alpha1.ClusterServiceVersion {
+				t.Helper()
+				k.forgetTimes()
+				if _, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(ns, "op.v1")}); err != nil {
+					t.Fatal(err)
+				}
+				return k.csv("op.v1")
+			}
+			k.installed(newCSV("op.v1", withoutAccounts))
+			tc.unready(k)
+			k.delete(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "manager"}})
+			look()
+			csv := look() // details of a state follow its metadata a while later
+			expect(t, csv, toSucceeded, "InstallSucceeded", "")
+			if !k.get(ns, "manager", &appsv1.Deployment{}) {
+				t.Error("nothing runs")
+			}
+			if !strings.Contains(csv.Status.Message, "; waiting for ") || !strings.Contains(csv.Status.Message, tc.waits) {
+				t.Errorf("the message does not say what is waited for: %q", csv.Status.Message)
+			}
+			k.rollOut()
+			tc.ready(k)
+			expect(t, look(), toSucceeded, "InstallSucceeded", "install strategy completed with no errors")
+		})
 	}
 }

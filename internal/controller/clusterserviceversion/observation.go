@@ -24,6 +24,7 @@ const (
 	apisStatic          observation = "apisStatic"          // the group is static and does not list the APIs of the CSV
 	apisConflict        observation = "apisConflict"        // a group that reaches the same namespaces lists one of them
 	apisUnlisted        observation = "apisUnlisted"        // the group has yet to list them
+	driftedUnsettled    observation = "driftedUnsettled"    // one of the two is waited for, and somebody changed what the strategy had set
 	failForwardReplaced observation = "failForwardReplaced" // fail forward is on and another CSV replaces this one
 
 	// What the CSV needs before it can be installed.

@@ -43,7 +43,9 @@ var gateRows = []transition{
 		message: "csv in namespace with multiple operatorgroups, none can be picked automatically: {detail}", rest: true},
 	{from: in(toNone, toPending), when: groupUnsynced, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
 		message: "waiting for {detail}", rest: true},
-	{from: gated, when: groupUnsynced, rest: true},
+	{from: in(toInstalling, toSucceeded), when: driftedUnsettled, do: heal},
+	{from: in(toSucceeded), when: groupUnsynced, message: "install strategy completed with no errors; waiting for {detail}", rest: true},
+	{from: gated, when: groupUnsynced, message: "waiting for {detail}", rest: true},
 	{from: gated, when: noTargets, to: toFailed, because: v1alpha1.CSVReasonNoTargetNamespaces,
 		message: "{detail}", rest: true},
 	{from: gated, when: duplicateModes, to: toFailed, because: v1alpha1.CSVReasonInvalidInstallModes,
@@ -56,7 +58,8 @@ var gateRows = []transition{
 		message: "intersecting operatorgroups provide the same apis: {detail}", rest: true},
 	{from: in(toNone, toPending), when: apisUnlisted, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
 		message: "waiting for {detail}", rest: true},
-	{from: gated, when: apisUnlisted, rest: true},
+	{from: in(toSucceeded), when: apisUnlisted, message: "install strategy completed with no errors; waiting for {detail}", rest: true},
+	{from: gated, when: apisUnlisted, message: "waiting for {detail}", rest: true},
 }
 
 // pendingRows are about what has to be there before the install.
@@ -163,6 +166,7 @@ var succeededRows = []transition{
 		message: "webhooks not installed: {detail}", rest: true},
 	{from: in(toSucceeded), when: webhooksMissing, do: registerHook},
 	{from: in(toSucceeded), when: certificatesUnannounced, do: announce},
+	{from: in(toSucceeded), when: always, message: "install strategy completed with no errors"},
 }
 
 // failedRows are about the ways back.
