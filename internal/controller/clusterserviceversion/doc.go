@@ -17,7 +17,8 @@
 //	requirements.go, crds.go,       what has to be there before the install
 //	  apis.go, accounts.go,
 //	  granted.go, rules.go
-//	chain.go                        replacements
+//	chain.go, meanwhile.go          replacements, and what is healed while a version or its group waits
+//	conflicts.go                    who has what several own
 //	components.go, deployments.go,  what the install strategy wants and what there is of it
 //	  certificates.go, announcement.go, renewal.go, serving.go, served.go, apiservices.go,
 //	  hooks.go, webhooks.go, conversion.go, endpoints.go, handover.go, disruption.go
@@ -25,5 +26,5 @@
 //	  names.go, withdraw.go
 //	compare.go, subset.go           whether an object is as it is wanted
 //
-// and what the actions do: install.go, apply.go, finalize.go; failure.go tells kinds of failure apart.
+// and what the actions do: install.go, adoption.go, apply.go, finalize.go; failure.go tells kinds of failure apart.
 package clusterserviceversion
