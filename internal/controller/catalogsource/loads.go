@@ -49,10 +49,10 @@ func (l *loads) of(ref catalogset.Ref, spec string) *load {
 	return running
 }
 
-// begin reads a catalog in the background.
+// begin reads a catalog in the background. Who begins waits, until it says that it does not any more: a load may end before it comes to that.
 func (l *loads) begin(ctx context.Context, ref catalogset.Ref, spec string, secrets int, read func(context.Context) (reading, error)) *load {
 	ctx, cancel := context.WithCancel(ctx)
-	begun := &load{spec: spec, secrets: secrets, cancel: cancel, done: make(chan struct{})}
+	begun := &load{spec: spec, secrets: secrets, cancel: cancel, done: make(chan struct{}), waiting: 1}
 	l.mu.Lock()
 	if l.running == nil {
 		l.running = map[catalogset.Ref]*load{}
@@ -79,6 +79,14 @@ func (l *load) finish() bool {
 	l.ended = true
 	close(l.done)
 	return l.waiting > 0
+}
+
+// leave ends the wait of who began the load, and tells whether the load is done. If it is not, its end is told of.
+func (l *load) leave() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting--
+	return l.ended
 }
 
 // enter waits until there is room for one more.

@@ -16,6 +16,7 @@ func loading(t *testing.T, l *loads) (begun *load, end func()) {
 		<-goOn
 		return reading{}, nil
 	})
+	begun.leave()
 	return begun, func() { close(goOn) }
 }
 

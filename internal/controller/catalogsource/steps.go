@@ -111,14 +111,19 @@ func (c *Controller) serve(ctx context.Context, ref catalogset.Ref, source *v1al
 // of the catalog: it is an error, and not what is known.
 func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content, seen signs) (content, error) {
 	running, before := c.loads.of(ref, known.spec), known
-	if running == nil {
+	begins := running == nil
+	if begins {
 		if next, ever := due(source, known, seen); !ever || next.After(c.clock.Now()) {
 			return known, nil
 		}
 		from, asked := c.originOf(source, seen), source.DeepCopy()
 		running = c.loads.begin(ctx, ref, known.spec, seen.secrets, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
 	}
-	if !c.wait(ctx, running) {
+	done := c.wait(ctx, running)
+	if begins {
+		done = running.leave()
+	}
+	if !done {
 		return known, nil
 	}
 	c.loads.end(ref)
