@@ -87,7 +87,7 @@ func TestBadInput(t *testing.T) {
 			breaks: func(w *world) {
 				w.create(w.group("own", w.namespace), w.catalogSource(w.catalog(op)), w.subscribe("op"))
 			},
-			shows: []string{`ClusterServiceVersion op.v1.0.0 Failed`, `OwnNamespace InstallModeType not supported`},
+			shows: []string{`InstallPlan install-\w+ .* Installing`, `waiting for an OperatorGroup that fits: .*OwnNamespace InstallModeType not supported.*apply {`},
 			mend: func(w *world) {
 				if err := w.client.Delete(w.t.Context(), w.group("own")); err != nil {
 					w.t.Fatal(err)
