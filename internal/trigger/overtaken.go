@@ -49,7 +49,7 @@ func Causes(err error) []error {
 	if _, answered := err.(apierrors.APIStatus); answered {
 		return []error{err}
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.
 	case interface{ Unwrap() []error }:
 		var out []error
 		for _, part := range e.Unwrap() {
