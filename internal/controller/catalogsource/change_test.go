@@ -40,6 +40,9 @@ func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	if len(w.packages()) != 1 {
 		t.Error("what was served is not served any more")
 	}
+	for w.registry.loads.Load() < 2 { // it has asked for the digest, and waits
+		time.Sleep(time.Millisecond)
+	}
 	w.registry.err = errors.New("no such tag")
 	close(w.registry.slow)
 	<-finished

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -91,6 +92,7 @@ type world struct {
 	clock    *clocktesting.FakeClock
 	indexes  *catalogcache.Cache
 	versions *fakediscovery.FakeDiscovery
+	mu       sync.Mutex       // of what follows
 	writes   int              // of statuses
 	others   atomic.Int32     // writes of anything else
 	statuses func(call) error // lets writes of statuses fail
@@ -126,7 +128,9 @@ func (w *world) interceptor() interceptor.Funcs {
 					return err
 				}
 			}
+			w.mu.Lock()
 			w.writes++
+			w.mu.Unlock()
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
