@@ -51,7 +51,7 @@ var rules = []rule{
 	{pkg: "internal/trouble"},
 	{pkg: "internal/metrics"},
 	{pkg: "internal/tenancy", may: []string{"api/operators"}},
-	{pkg: "internal/lull", may: []string{"api/operators"}},
+	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},

@@ -74,13 +74,7 @@ func (c *Controller) unrest(ctx context.Context, from *v1alpha1.ClusterServiceVe
 	if from == nil {
 		return 0, nil
 	}
-	return lull.For(from, c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
-		var list v1alpha1.ClusterServiceVersionList
-		if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
-		}
-		return list.Items, nil
-	})
+	return lull.For(from, c.clock.Now(), lull.Operators(ctx, c.client))
 }
 
 // find reads the metadata of the copy; nil when there is none. One that has lost its label is not in the cache of copies,

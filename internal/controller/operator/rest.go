@@ -53,13 +53,7 @@ func (c *Controller) changing(ctx context.Context, key client.ObjectKey) (time.D
 	if err := c.client.Get(ctx, key, csv); err != nil {
 		return 0, client.IgnoreNotFound(err)
 	}
-	return lull.For(csv, c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
-		var list v1alpha1.ClusterServiceVersionList
-		if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
-		}
-		return list.Items, nil
-	})
+	return lull.For(csv, c.clock.Now(), lull.Operators(ctx, c.client))
 }
 
 // planned is how long the plan of a Subscription is waited for.

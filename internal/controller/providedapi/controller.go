@@ -91,13 +91,7 @@ func (c *Controller) unrest(ctx context.Context, operators []v1alpha1.ClusterSer
 		if operators[i].Status.Phase != v1alpha1.CSVPhaseSucceeded {
 			continue
 		}
-		left, err := lull.For(&operators[i], c.clock.Now(), func() ([]v1alpha1.ClusterServiceVersion, error) {
-			var list v1alpha1.ClusterServiceVersionList
-			if err := c.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-				return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
-			}
-			return list.Items, nil
-		})
+		left, err := lull.For(&operators[i], c.clock.Now(), lull.Operators(ctx, c.client))
 		if err != nil {
 			return 0, err
 		}
