@@ -3,11 +3,13 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 
@@ -101,4 +103,13 @@ func start(ctx context.Context, o manager.Options) (ready chan struct{}, ended c
 	o.Ready = func() { close(ready) }
 	go func() { ended <- manager.Run(ctx, o) }()
 	return ready, ended
+}
+
+// History is the way of a ClusterServiceVersion through its phases, with their reasons.
+func History(csv *v1alpha1.ClusterServiceVersion) []string {
+	var out []string
+	for _, c := range csv.Status.Conditions {
+		out = append(out, fmt.Sprintf("%s/%s", c.Phase, c.Reason))
+	}
+	return out
 }

@@ -153,7 +153,7 @@ func (w *world) check(csv *v1alpha1.ClusterServiceVersion, name string, phase v1
 		return err
 	}
 	if s := csv.Status; s.Phase != phase || reason != "" && s.Reason != reason {
-		return fmt.Errorf("it is %s/%s: %s; history %v", s.Phase, s.Reason, s.Message, history(csv))
+		return fmt.Errorf("it is %s/%s: %s; history %v", s.Phase, s.Reason, s.Message, harness.History(csv))
 	}
 	return nil
 }
@@ -172,14 +172,6 @@ func (w *world) goes(name string, o client.Object) {
 		}
 		return nil
 	})
-}
-
-func history(csv *v1alpha1.ClusterServiceVersion) []string {
-	var out []string
-	for _, c := range csv.Status.Conditions {
-		out = append(out, fmt.Sprintf("%s/%s", c.Phase, c.Reason))
-	}
-	return out
 }
 
 // background outlives the test, for what is done when it is over.

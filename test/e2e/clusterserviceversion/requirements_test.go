@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -124,7 +125,7 @@ func (w *world) stands(name string) {
 	time.Sleep(calm)
 	after := w.succeeds(name)
 	if before.ResourceVersion != after.ResourceVersion {
-		w.Errorf("CSV %s was written: %s, then %s; history %v", name, before.ResourceVersion, after.ResourceVersion, history(after))
+		w.Errorf("CSV %s was written: %s, then %s; history %v", name, before.ResourceVersion, after.ResourceVersion, harness.History(after))
 	}
 	if now := w.deployment("manager"); now.Generation != deployment.Generation {
 		w.Errorf("the spec of the Deployment was written: generation %d, then %d", deployment.Generation, now.Generation)

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -253,12 +254,12 @@ func TestDisruptedAPIService(t *testing.T) {
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		csv := &v1alpha1.ClusterServiceVersion{}
 		if w.read("op.v1", csv); csv.Status.Phase != v1alpha1.CSVPhaseSucceeded || !csv.Status.LastTransitionTime.Equal(before.Status.LastTransitionTime) {
-			t.Fatalf("it is %s/%s: %s; history %v", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, history(csv))
+			t.Fatalf("it is %s/%s: %s; history %v", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, harness.History(csv))
 		}
 	}
 	w.openGates("manager")
 	w.answers("v1", "manager")
 	if after := w.succeeds("op.v1"); len(after.Status.Conditions) != len(before.Status.Conditions) {
-		t.Errorf("the history is %v", history(after))
+		t.Errorf("the history is %v", harness.History(after))
 	}
 }

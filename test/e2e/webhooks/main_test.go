@@ -170,7 +170,7 @@ func (w *world) is(name string, phase v1alpha1.ClusterServiceVersionPhase, reaso
 			return fmt.Errorf("it is not there")
 		}
 		if s := csv.Status; s.Phase != phase || s.Reason != reason {
-			return fmt.Errorf("it is %s/%s: %s; history %v", s.Phase, s.Reason, s.Message, history(csv))
+			return fmt.Errorf("it is %s/%s: %s; history %v", s.Phase, s.Reason, s.Message, harness.History(csv))
 		}
 		return nil
 	})
@@ -191,12 +191,4 @@ func (w *world) goes(name string, o client.Object) {
 		}
 		return nil
 	})
-}
-
-func history(csv *v1alpha1.ClusterServiceVersion) []string {
-	var out []string
-	for _, c := range csv.Status.Conditions {
-		out = append(out, fmt.Sprintf("%s/%s", c.Phase, c.Reason))
-	}
-	return out
 }
