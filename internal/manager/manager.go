@@ -31,8 +31,9 @@ const DefaultGlobalNamespace = "olm"
 // leaderElectionID names the lease that lets only one manager of a cluster work at a time.
 const leaderElectionID = "fairlead-manager"
 
-// shutdownTimeout is how long work under way may go on after the manager was told to stop.
-const shutdownTimeout = 10 * time.Second
+// shutdownTimeout is how long work under way may go on after the manager was told to stop: longer than its parts may take one after the
+// other, and shorter than the 30 s after which a kubelet kills.
+const shutdownTimeout = 25 * time.Second
 
 // Options say what the manager works on. Config and StoreDir are required.
 type Options struct {
@@ -112,7 +113,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {
-		return fmt.Errorf("run the controllers: %w", err)
+		return withUnfinished(ctx, fmt.Errorf("run the controllers: %w", err))
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (s *Server) keepUp(ctx context.Context) {
 	}
 }
 
-// Run serves until the context ends, and then lets requests under way come to their end.
+// Run serves until the context ends, and then lets requests under way come to their end, for as long as drainTime.
 func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -184,10 +184,30 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stop()
 	defer s.end()
 	go s.keepUp(ctx)
-	if err := s.generic.PrepareRun().RunWithContext(ctx); err != nil {
+	ended := make(chan error, 1)
+	go func() { ended <- s.generic.PrepareRun().RunWithContext(ctx) }()
+	if err := untilDrained(ctx, ended, drainTime); err != nil {
 		return fmt.Errorf("serve packages on %s: %w", s.config.SecureServing.Listener.Addr(), err)
 	}
 	return nil
+}
+
+// untilDrained waits for a server, and once the context has ended for no longer than a while: the server itself would wait for requests that
+// do not come to their end, and whoever stops it would wait with it.
+func untilDrained(ctx context.Context, ended <-chan error, while time.Duration) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(while)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("requests were still under way %s after it was told to stop", while)
+	}
 }
 
 // Handler is what answers requests, authentication and authorization included.

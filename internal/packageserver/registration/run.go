@@ -23,7 +23,7 @@ const fieldManager = "fairlead-packageserver"
 const (
 	minRetry     = time.Second
 	maxRetry     = time.Minute
-	withdrawTime = 5 * time.Second
+	withdrawTime = 4 * time.Second
 )
 
 // Options say what is registered.
