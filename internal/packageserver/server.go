@@ -119,7 +119,7 @@ func (s *Server) install() error {
 	if err := generic.AddReadyzChecks(healthz.NamedCheck("packages", func(*http.Request) error { return s.storage.ready() })); err != nil {
 		return fmt.Errorf("set up the package server: %w", err)
 	}
-	generic.ShutdownTimeout = drainTime
+	generic.ShutdownTimeout = drainTime - time.Second // before untilDrained gives up
 	s.generic = generic
 	return nil
 }
