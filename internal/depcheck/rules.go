@@ -33,6 +33,7 @@ var rules = []rule{
 	{pkg: "internal/constraint", may: []string{"catalog", "version"}},
 	{pkg: "internal/plan", may: []string{"catalog", "resolve", "version", "internal/catalogset", "internal/constraint"}},
 	{pkg: "internal/extension", may: []string{"catalog", "resolve", "version", "internal/constraint", "internal/plan"}},
+	{pkg: "internal/clustercatalogs", may: []string{"api/olm", "internal/catalogset", "internal/extension"}, client: true},
 	{pkg: "internal/filelock"},
 	{pkg: "internal/observed", may: []string{"api/operators", "catalog", "version", "internal/catalogset", "internal/plan"}},
 	{pkg: "internal/image", may: []string{"internal/filelock"}},
@@ -85,7 +86,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -20,7 +20,9 @@ type stores struct {
 	contents *image.Store
 	indexes  *catalogcache.Cache
 	catalogs *catalogset.Set
-	serving  *serving // nil when catalogs are not served over gRPC
+	// clusterCatalogs are the contents of ClusterCatalogs, in a set of their own: what decides on Subscriptions is not to be woken by them.
+	clusterCatalogs *catalogset.Set
+	serving         *serving // nil when catalogs are not served over gRPC
 }
 
 func openStores(o Options) (stores, error) {
@@ -33,5 +35,5 @@ func openStores(o Options) (stores, error) {
 	if err != nil {
 		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
 	}
-	return stores{contents: contents, indexes: indexes, catalogs: catalogset.New()}, nil
+	return stores{contents: contents, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New()}, nil
 }

@@ -1,0 +1,55 @@
+package clustercatalogs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/extension"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Published is where the content of catalogs is found, such as a *catalogset.Set.
+type Published interface {
+	Get(catalogset.Ref) (catalogset.Entry, bool)
+}
+
+// Ref is what the content of a ClusterCatalog is published under.
+func Ref(name string) catalogset.Ref { return catalogset.Ref{Name: name} }
+
+// List reads the ClusterCatalogs, from a cache as a rule, and puts the content beside each that is published of it.
+func List(ctx context.Context, reader client.Reader, published Published) ([]extension.Catalog, error) {
+	var all olmv1.ClusterCatalogList
+	if err := reader.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list the ClusterCatalogs: %w", err)
+	}
+	return Of(all.Items, published), nil
+}
+
+// Of is List for those who have the objects. It shares the labels of these.
+func Of(items []olmv1.ClusterCatalog, published Published) []extension.Catalog {
+	catalogs := make([]extension.Catalog, 0, len(items))
+	for i := range items {
+		object := &items[i]
+		entry, _ := published.Get(Ref(object.Name))
+		one := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Index: entry.Index, Problem: entry.Problem}
+		if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
+			one.Disabled, one.Index, one.Problem = true, nil, ""
+		}
+		catalogs = append(catalogs, one)
+	}
+	return catalogs
+}
+
+// Digest is that of the content that the status of a ClusterCatalog names; empty when it names none.
+func Digest(object *olmv1.ClusterCatalog) string {
+	resolved := object.Status.ResolvedSource
+	if resolved == nil || resolved.Image == nil {
+		return ""
+	}
+	_, digest, _ := strings.Cut(resolved.Image.Ref, "@")
+	return digest
+}
