@@ -35,7 +35,7 @@ var rules = []rule{
 	{pkg: "internal/extension", may: []string{"catalog", "resolve", "version", "internal/constraint", "internal/plan"}},
 	{pkg: "internal/clustercatalogs", may: []string{"api/olm", "internal/catalogset", "internal/extension"}, client: true},
 	{pkg: "internal/filelock"},
-	{pkg: "internal/observed", may: []string{"api/operators", "catalog", "version", "internal/catalogset", "internal/plan"}},
+	{pkg: "internal/observed", may: []string{"api/operators", "api/olm", "catalog", "version", "internal/catalogset", "internal/extension", "internal/plan"}},
 	{pkg: "internal/image", may: []string{"internal/filelock"}},
 	{pkg: "internal/catalogcache", may: []string{"catalog", "internal/filelock"}},
 	{pkg: "internal/catalogimage", may: []string{"catalog", "internal/catalogcache", "internal/image"}},

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/observed"
 )
 
 // clusterCatalogs are the ClusterCatalogs among the objects, and the catalogs that are named besides.
@@ -21,7 +22,7 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension
 	var all []extension.Catalog
 	for i := range objects {
 		object := &objects[i]
-		c := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Disabled: object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable}
+		c := observed.ExtensionCatalog(object)
 		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
 			x, err := clusterContent(ctx, l, object)
 			if c.Index = x; err != nil {
@@ -34,7 +35,7 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension
 		if named.Ref.Namespace != "" {
 			continue
 		}
-		x, err := l.read(ctx, named.Source)
+		x, err := l.Read(ctx, named.Source)
 		if err != nil {
 			return nil, fmt.Errorf("read catalog %s from %s: %w", named.Ref, named.Source, err)
 		}
@@ -55,5 +56,5 @@ func clusterContent(ctx context.Context, l *Library, object *olmv1.ClusterCatalo
 	if object.Spec.Source.Image == nil {
 		return nil, fmt.Errorf("ClusterCatalog %s names no image: set spec.source.image.ref", object.Name)
 	}
-	return l.image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
+	return l.Image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
 }

@@ -3,13 +3,13 @@ package preview
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/observed"
 )
 
 // requests are what the ClusterExtensions of a question ask for and have, by name, and the catalogs that they are decided with.
@@ -89,19 +89,15 @@ func properties(catalogs []extension.Catalog, pkg string, i *extension.Installed
 
 // request is what a ClusterExtension asks for and has, but for the catalogs.
 func request(e *olmv1.ClusterExtension) (extension.Request, error) {
-	filter := e.Spec.Source.Catalog
-	if filter == nil {
-		return extension.Request{}, errors.New("it has no spec.source.catalog; say there which package it asks for")
+	in, err := observed.ExtensionRequest(e)
+	if err != nil || e.Status.Install == nil {
+		return in, err
 	}
-	in := extension.Request{Name: e.Name, Package: filter.PackageName, Version: filter.Version, Channels: filter.Channels,
-		Selector: filter.Selector, Policy: extension.Policy(cmp.Or(string(filter.UpgradeConstraintPolicy), string(extension.CatalogProvided)))}
-	if e.Status.Install != nil {
-		b := e.Status.Install.Bundle
-		installed, err := extension.ParseInstalled(b.Name, b.Version, b.Release)
-		if err != nil {
-			return in, fmt.Errorf("status.install.bundle: %w", err)
-		}
-		in.Installed = &installed
+	b := e.Status.Install.Bundle
+	installed, err := extension.ParseInstalled(b.Name, b.Version, b.Release)
+	if err != nil {
+		return in, fmt.Errorf("status.install.bundle: %w", err)
 	}
+	in.Installed = &installed
 	return in, nil
 }
