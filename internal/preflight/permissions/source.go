@@ -1,0 +1,48 @@
+package permissions
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// RuleSource is what has to be known of a cluster. RBAC is one, from lists of objects.
+type RuleSource interface {
+	// Rules are those that the bindings of a namespace give a subject; those of ClusterRoleBindings when namespace is "".
+	Rules(subject Subject, namespace string) ([]rbacv1.PolicyRule, error)
+	// ClusterRole is nil when there is none of the name. Its rules include those of the roles that it aggregates.
+	ClusterRole(name string) (*rbacv1.ClusterRole, error)
+	// ClusterRoles are those whose labels the selector selects.
+	ClusterRoles(selector labels.Selector) ([]*rbacv1.ClusterRole, error)
+	// Role is nil when there is none of the name in the namespace.
+	Role(namespace, name string) (*rbacv1.Role, error)
+	Resources
+}
+
+// Resources tells which resource the objects of a kind are, and whether they have namespaces. A meta.RESTMapper is one. For kinds that
+// it does not know it returns an error that meta.IsNoMatchError knows.
+type Resources interface {
+	RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error)
+}
+
+// Need is a request that somebody has to be able to make besides those for objects.
+type Need struct {
+	// Namespace is empty for what has no namespace, and for requests over all namespaces.
+	Namespace string
+	Group     string
+	// Resource may have a subresource: deployments/scale.
+	Resource string
+	// Name is empty for requests that name no object.
+	Name  string
+	Verbs []string
+}
+
+// MissingRule is a rule that a subject lacks, in a namespace or, when that is empty, in the whole cluster.
+type MissingRule struct {
+	Namespace string
+	rbacv1.PolicyRule
+}
+
+// IncompleteError says why there may be more missing rules than were found.
+type IncompleteError struct{ Reasons []string }
