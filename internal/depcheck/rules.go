@@ -46,6 +46,7 @@ var rules = []rule{
 	{pkg: "internal/packageserver/manifest", may: []string{"api", "catalog"}},
 	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
 	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/certs"}, client: true},
+	{pkg: "internal/pagedlist", client: true},
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/clusterversion", client: true},
 	{pkg: "internal/telemetry", client: true},
@@ -54,6 +55,7 @@ var rules = []rule{
 	{pkg: "internal/tenancy", may: []string{"api/operators"}},
 	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/apply", client: true},
+	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
 	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/apply"}, client: true},
@@ -71,6 +73,8 @@ var rules = []rule{
 	{pkg: "internal/packagemanifest", may: []string{"bundle", "catalog", "internal/image"}},
 	{pkg: "internal/render", may: []string{"bundle", "catalog", "internal/image", "internal/inorder", "internal/packagemanifest"}},
 	{pkg: "internal/preview", may: append(libraries, "api", "internal/render"), client: true},
+	{pkg: "internal/columns", may: []string{"resolve"}},
+	{pkg: "internal/browse", may: append(libraries, "api", "internal/columns", "internal/preview"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/bundleio", may: []string{"api/operators", "bundle", "internal/image", "internal/render"}, client: true},
 	{pkg: "internal/progress"},
@@ -86,7 +90,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/revision", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -1,0 +1,151 @@
+package revision
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// Annotations of this project on a ClusterObjectSet.
+const (
+	// DigestKey holds the digest of the objects: as long as that is the same, nothing else has to be compared.
+	DigestKey = "operators.fairlead.dev/content-digest"
+	// ServiceAccountKey holds the service account that the objects are written as, as namespace/name. Without it the manager writes them
+	// as itself.
+	ServiceAccountKey = "operators.fairlead.dev/service-account"
+)
+
+// Extension is the ClusterExtension that a revision belongs to.
+type Extension struct {
+	Name string
+	UID  types.UID
+	// Namespace is where its namespaced objects go, and where its service account is.
+	Namespace string
+}
+
+// Options say what a revision consists of.
+type Options struct {
+	Extension Extension
+	// Number is 1 for the first revision of an extension, and one more for each that follows.
+	Number int64
+	// SystemNamespace holds the Secrets with the objects.
+	SystemNamespace string
+	// Objects are what is to be in the cluster, in any order. They are not changed.
+	Objects []*unstructured.Unstructured
+	// Annotations and Labels are those of the ClusterObjectSet. The version of the bundle and the name of the package are put on the
+	// objects as well.
+	Annotations, Labels map[string]string
+	// ProgressDeadlineMinutes is how long the roll-out may take; 0 is for ever.
+	ProgressDeadlineMinutes int32
+	// CollisionProtection says what happens to objects that are there already; empty is Prevent.
+	CollisionProtection olmv1.CollisionProtection
+	// ServiceAccount of the extension's namespace writes the objects; empty is the manager.
+	ServiceAccount string
+}
+
+// Revision is a ClusterObjectSet and the Secrets that hold its objects.
+type Revision struct {
+	Set     *olmv1.ClusterObjectSet
+	Secrets []*corev1.Secret
+}
+
+// Name is the name of a revision of an extension.
+func Name(extension string, number int64) string { return fmt.Sprintf("%s-%d", extension, number) }
+
+// Build makes a revision of objects: it leaves out what only a live object has, labels the objects, sorts them into phases and packs them.
+// The same options always make the same revision.
+func Build(o Options) (*Revision, error) {
+	name := Name(o.Extension.Name, o.Number)
+	if err := o.check(name); err != nil {
+		return nil, err
+	}
+	if o.CollisionProtection == "" {
+		o.CollisionProtection = olmv1.CollisionProtectionPrevent
+	}
+	objects, err := o.prepare()
+	if err != nil {
+		return nil, fmt.Errorf("build revision %s: %w", name, err)
+	}
+	groups, err := divide(objects)
+	if err != nil {
+		return nil, fmt.Errorf("build revision %s: %w", name, err)
+	}
+	phases, secrets, err := o.pack(name, groups)
+	if err != nil {
+		return nil, fmt.Errorf("build revision %s: %w", name, err)
+	}
+	set := o.set(name, phases)
+	set.Annotations[DigestKey] = digestOf(o.CollisionProtection, groups)
+	return &Revision{Set: set, Secrets: secrets}, nil
+}
+
+func (o *Options) check(name string) error {
+	var all []error
+	if o.Number < 1 {
+		all = append(all, fmt.Errorf("its number is %d; revisions count from 1", o.Number))
+	}
+	if o.SystemNamespace == "" {
+		all = append(all, errors.New("the namespace for its Secrets is not given"))
+	}
+	if o.ServiceAccount != "" && o.Extension.Namespace == "" {
+		all = append(all, fmt.Errorf("the namespace of its service account %s is not given", o.ServiceAccount))
+	}
+	// Names of extensions and revisions are values of labels, by which their objects are found.
+	if len(name) > validation.LabelValueMaxLength {
+		all = append(all, fmt.Errorf("its name has %d characters, but labels that hold it can have %d; give the ClusterExtension a shorter name",
+			len(name), validation.LabelValueMaxLength))
+	}
+	if len(all) > 0 {
+		return fmt.Errorf("build revision %s: %w", name, errors.Join(all...))
+	}
+	return nil
+}
+
+// set is the ClusterObjectSet but for its digest.
+func (o *Options) set(name string, phases []olmv1.ClusterObjectSetPhase) *olmv1.ClusterObjectSet {
+	set := &olmv1.ClusterObjectSet{
+		TypeMeta: metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Labels:      o.ownerLabels(),
+			Annotations: map[string]string{},
+		},
+		Spec: olmv1.ClusterObjectSetSpec{
+			LifecycleState:          olmv1.LifecycleStateActive,
+			Revision:                o.Number,
+			Phases:                  phases,
+			CollisionProtection:     o.CollisionProtection,
+			ProgressDeadlineMinutes: o.ProgressDeadlineMinutes,
+		},
+	}
+	maps.Copy(set.Labels, o.Labels)
+	maps.Copy(set.Annotations, o.Annotations)
+	if o.ServiceAccount != "" {
+		set.Annotations[ServiceAccountKey] = o.Extension.Namespace + "/" + o.ServiceAccount
+	}
+	set.OwnerReferences = o.ownerReferences()
+	return set
+}
+
+func (o *Options) ownerLabels() map[string]string {
+	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: o.Extension.Name}
+}
+
+func (o *Options) ownerReferences() []metav1.OwnerReference {
+	if o.Extension.UID == "" {
+		return nil // whoever only wants to see a revision has no extension yet
+	}
+	yes := true
+	return []metav1.OwnerReference{{
+		APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: o.Extension.Name, UID: o.Extension.UID,
+		Controller: &yes, BlockOwnerDeletion: &yes,
+	}}
+}

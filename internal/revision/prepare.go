@@ -1,0 +1,98 @@
+package revision
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// lastApplied is what kubectl leaves on objects; it describes somebody else's intent.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// wantedMetadata are the metadata that a bundle may ask for. All others are made by the cluster.
+var wantedMetadata = map[string]bool{"name": true, "namespace": true, "labels": true, "annotations": true}
+
+// prepare returns copies of the objects as they are kept: without what only live objects have, and with the labels and annotations by which
+// they are found.
+func (o *Options) prepare() ([]*unstructured.Unstructured, error) {
+	out := make([]*unstructured.Unstructured, len(o.Objects))
+	var all []error
+	seen := map[identity]bool{}
+	for i, u := range o.Objects {
+		out[i] = o.stamp(u)
+		if err := wellFormed(out[i]); err != nil {
+			all = append(all, err)
+			continue
+		}
+		if id := identityOf(u); seen[id] {
+			all = append(all, fmt.Errorf("%s is there twice", id))
+		} else {
+			seen[id] = true
+		}
+	}
+	return out, errors.Join(all...)
+}
+
+func (o *Options) stamp(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u = u.DeepCopy()
+	delete(u.Object, "status")
+	if metadata, ok := u.Object["metadata"].(map[string]any); ok {
+		for name := range metadata {
+			if !wantedMetadata[name] {
+				delete(metadata, name)
+			}
+		}
+	}
+	labels, annotations := u.GetLabels(), u.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	for key, value := range o.ownerLabels() {
+		labels[key] = value
+	}
+	delete(annotations, lastApplied)
+	for _, key := range []string{olmv1.BundleVersionKey, olmv1.PackageNameKey} {
+		if value, ok := o.Annotations[key]; ok {
+			annotations[key] = value
+		}
+	}
+	u.SetLabels(labels)
+	u.SetAnnotations(annotations)
+	return u
+}
+
+// identity is what two objects of a revision may not have in common.
+type identity struct {
+	schema.GroupKind
+	namespace, name string
+}
+
+func identityOf(u *unstructured.Unstructured) identity {
+	return identity{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}
+}
+
+// String names the object, e.g. "Deployment.apps ns/web".
+func (i identity) String() string {
+	if i.namespace == "" {
+		return i.GroupKind.String() + " " + i.name
+	}
+	return fmt.Sprintf("%s %s/%s", i.GroupKind, i.namespace, i.name)
+}
+
+// wellFormed refuses objects that nobody could apply.
+func wellFormed(u *unstructured.Unstructured) error {
+	switch {
+	case u.GetAPIVersion() == "" || u.GetKind() == "":
+		return fmt.Errorf("object %q has no apiVersion or no kind", u.GetName())
+	case u.GetName() == "":
+		return fmt.Errorf("an object of kind %s has no name", u.GroupVersionKind().GroupKind())
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package revision
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/json" // reads whole numbers as such
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// Limits of what is read back.
+const (
+	maxObjectSize = 10 << 20 // of an object, decompressed
+	maxTotalSize  = 64 << 20 // of the objects that one Loader reads, decompressed
+)
+
+// Phase is the content of a phase.
+type Phase struct {
+	Name    string
+	Objects []Object
+}
+
+// Object is an object of a revision, as it is kept, and the protection of those that are there already.
+type Object struct {
+	*unstructured.Unstructured
+	Protection olmv1.CollisionProtection
+}
+
+// BlockedError says that a revision is not what it was: nothing that the manager does changes that.
+type BlockedError struct{ Message string }
+
+// Error is the message.
+func (e *BlockedError) Error() string { return e.Message }
+
+// Objects reads back all objects of a revision, in the order of its phases. The Secrets have to name their namespace, as those of Build do.
+func Objects(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet) ([]*unstructured.Unstructured, error) {
+	l := NewLoader(reader, set, "")
+	var all []*unstructured.Unstructured
+	for i := range set.Spec.Phases {
+		p, err := l.Phase(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range p.Objects {
+			all = append(all, o.Unstructured)
+		}
+	}
+	return all, nil
+}
+
+// Loader reads the phases of one revision. It reads each Secret once, and is to be dropped after use.
+type Loader struct {
+	reader    client.Reader
+	set       *olmv1.ClusterObjectSet
+	namespace string
+	secrets   map[types.NamespacedName]*corev1.Secret
+	size      int
+}
+
+// NewLoader returns a Loader. The namespace is that of Secrets without one.
+func NewLoader(reader client.Reader, set *olmv1.ClusterObjectSet, namespace string) *Loader {
+	return &Loader{reader: reader, set: set, namespace: namespace, secrets: map[types.NamespacedName]*corev1.Secret{}}
+}
+
+// Phase reads a phase by its index.
+func (l *Loader) Phase(ctx context.Context, i int) (Phase, error) {
+	spec := &l.set.Spec.Phases[i]
+	p := Phase{Name: spec.Name}
+	for j := range spec.Objects {
+		u, err := l.object(ctx, &spec.Objects[j])
+		if err != nil {
+			return Phase{}, fmt.Errorf("read object %d of phase %s of revision %s: %w", j, spec.Name, l.set.Name, err)
+		}
+		p.Objects = append(p.Objects, Object{Unstructured: u, Protection: protection(spec.Objects[j].CollisionProtection, spec.CollisionProtection, l.set.Spec.CollisionProtection)})
+	}
+	return p, nil
+}
+
+// protection is the first that is given.
+func protection(all ...olmv1.CollisionProtection) olmv1.CollisionProtection {
+	for _, p := range all {
+		if p != "" {
+			return p
+		}
+	}
+	return olmv1.CollisionProtectionPrevent
+}
+
+func (l *Loader) object(ctx context.Context, o *olmv1.ClusterObjectSetObject) (*unstructured.Unstructured, error) {
+	if o.Object != nil {
+		u := o.Object.DeepCopy()
+		return u, wellFormed(u)
+	}
+	if o.Ref == nil {
+		return nil, errors.New("neither object nor ref is set")
+	}
+	data, err := l.data(ctx, *o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = unpack(data); err != nil {
+		return nil, fmt.Errorf("key %s of Secret %s: %w", o.Ref.Key, o.Ref.Name, err)
+	}
+	if l.size += len(data); l.size > maxTotalSize {
+		return nil, fmt.Errorf("the objects have more than %d bytes together", maxTotalSize)
+	}
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal(data, &u.Object); err != nil {
+		return nil, fmt.Errorf("key %s of Secret %s is no JSON object: %w", o.Ref.Key, o.Ref.Name, err)
+	}
+	return u, wellFormed(u)
+}
+
+// data is what a key of a Secret holds. The Secret has to be immutable: otherwise the revision could change.
+func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, error) {
+	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	if name.Namespace == "" {
+		name.Namespace = l.namespace
+	}
+	secret := l.secrets[name]
+	if secret == nil {
+		var err error
+		if secret, err = readSecret(ctx, l.reader, name); err != nil {
+			return nil, fmt.Errorf("read Secret %s: %w", name, err)
+		}
+		if secret.Immutable == nil || !*secret.Immutable {
+			return nil, &BlockedError{fmt.Sprintf("the following secrets are not immutable (referenced secrets must have immutable set to true): %s", name)}
+		}
+		l.secrets[name] = secret
+	}
+	data, ok := secret.Data[ref.Key]
+	if !ok {
+		return nil, fmt.Errorf("Secret %s has no key %s", name, ref.Key)
+	}
+	if secret.Labels[olmv1.RevisionNameKey] == l.set.Name && len(ref.Key) == len(keyOf(nil)) && ref.Key != keyOf(data) {
+		return nil, &BlockedError{fmt.Sprintf("key %s of Secret %s holds other content than when the revision was made", ref.Key, name)}
+	}
+	return data, nil
+}
+
+// readSecret reads a Secret past caches, which hold only some Secrets: clients read what has no type from the API server.
+func readSecret(ctx context.Context, reader client.Reader, name types.NamespacedName) (*corev1.Secret, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := reader.Get(ctx, name, u); err != nil {
+		return nil, err
+	}
+	secret := &corev1.Secret{}
+	return secret, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, secret)
+}
+
+// unpack decompresses what is compressed, within limits.
+func unpack(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return data, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
+	out, err := io.ReadAll(io.LimitReader(r, maxObjectSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
+	if len(out) > maxObjectSize {
+		return nil, fmt.Errorf("has more than %d bytes when it is decompressed", maxObjectSize)
+	}
+	return out, nil
+}

@@ -1,0 +1,124 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// FieldManager owns the fields of ClusterObjectSets.
+const FieldManager = client.FieldOwner("olm.operatorframework.io/clusterextension-controller")
+
+// ExistsError says that there is another revision of the same number.
+type ExistsError struct{ Name, Why string }
+
+// Error names the revision.
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("write revision %s: it exists, and %s; make a revision with the next number", e.Name, e.Why)
+}
+
+// Write brings a revision into the cluster: its Secrets, then the ClusterObjectSet. What is there already is left as it is when it is the
+// same, so that a call that was cut short is finished by the next one. Of a ClusterObjectSet that has the same objects, labels, annotations
+// and the deadline are brought up to date. One with other objects, or an archived one, is an *ExistsError.
+func Write(ctx context.Context, c client.Client, r *Revision) error {
+	live := &olmv1.ClusterObjectSet{}
+	err := c.Get(ctx, client.ObjectKeyFromObject(r.Set), live)
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("read revision %s: %w", r.Set.Name, err)
+	default:
+		return update(ctx, c, r.Set, live)
+	}
+	for _, secret := range r.Secrets {
+		if err := writeSecret(ctx, c, r.Set, secret); err != nil {
+			return fmt.Errorf("write Secret %s/%s of revision %s: %w", secret.Namespace, secret.Name, r.Set.Name, err)
+		}
+	}
+	// A create fails when a cache did not tell of the revision yet.
+	if err := c.Create(ctx, r.Set.DeepCopy(), FieldManager); err != nil {
+		return fmt.Errorf("create revision %s: %w", r.Set.Name, err)
+	}
+	return nil
+}
+
+// writeSecret creates a Secret. Until the ClusterObjectSet is there it belongs to the extension, so that it goes with it.
+func writeSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectSet, secret *corev1.Secret) error {
+	secret = secret.DeepCopy()
+	for _, owner := range set.OwnerReferences {
+		owner.Controller, owner.BlockOwnerDeletion = nil, nil
+		secret.OwnerReferences = append(secret.OwnerReferences, owner)
+	}
+	err := c.Create(ctx, secret, FieldManager)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	live, err := readSecret(ctx, c, client.ObjectKeyFromObject(secret))
+	if err != nil {
+		return err
+	}
+	switch {
+	case live.DeletionTimestamp != nil:
+		return errors.New("it is being deleted; it can be written when it is gone")
+	case live.Immutable == nil || !*live.Immutable || live.Type != secret.Type || !reflect.DeepEqual(live.Data, secret.Data):
+		return errors.New("there is another Secret of this name; delete that")
+	}
+	return nil
+}
+
+// update brings what may change of a revision up to date.
+func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObjectSet) error {
+	switch {
+	case Digest(live) != Digest(wanted):
+		return &ExistsError{wanted.Name, "consists of other objects"}
+	case live.Spec.LifecycleState == olmv1.LifecycleStateArchived:
+		return &ExistsError{wanted.Name, "is archived"}
+	case live.DeletionTimestamp != nil:
+		return &ExistsError{wanted.Name, "is being deleted"}
+	case holds(live.Labels, wanted.Labels) && holds(live.Annotations, wanted.Annotations) &&
+		live.Annotations[ServiceAccountKey] == wanted.Annotations[ServiceAccountKey] &&
+		live.Spec.ProgressDeadlineMinutes == wanted.Spec.ProgressDeadlineMinutes && metav1.GetControllerOf(live) != nil:
+		return nil
+	}
+	changed := live.DeepCopy()
+	changed.Spec.ProgressDeadlineMinutes = wanted.Spec.ProgressDeadlineMinutes
+	changed.Labels, changed.Annotations = merged(live.Labels, wanted.Labels), merged(live.Annotations, wanted.Annotations)
+	if wanted.Annotations[ServiceAccountKey] == "" {
+		delete(changed.Annotations, ServiceAccountKey)
+	}
+	if metav1.GetControllerOf(live) == nil {
+		changed.OwnerReferences = append(changed.OwnerReferences, wanted.OwnerReferences...)
+	}
+	err := c.Patch(ctx, changed, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}), FieldManager)
+	if err != nil {
+		return fmt.Errorf("update revision %s: %w", wanted.Name, err)
+	}
+	return nil
+}
+
+func holds(live, wanted map[string]string) bool {
+	for key, value := range wanted {
+		if there, ok := live[key]; !ok || there != value {
+			return false
+		}
+	}
+	return true
+}
+
+func merged(live, wanted map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, from := range []map[string]string{live, wanted} {
+		for key, value := range from {
+			out[key] = value
+		}
+	}
+	return out
+}
