@@ -59,16 +59,31 @@ func ServingHosts(deployment, namespace string) []string {
 func mountCert(template *corev1.PodTemplateSpec, secret string, ca []byte) {
 	pod := &template.Spec
 	pod.ServiceAccountName = accountName(pod.ServiceAccountName)
-	pod.Volumes = mergeByName(pod.Volumes, []corev1.Volume{
-		certVolume(apiServiceVolume, secret, "apiserver.crt", "apiserver.key"),
-		certVolume(webhookVolume, secret, "tls.crt", "tls.key"),
-	}, func(v corev1.Volume) string { return v.Name })
+	pod.Volumes = mergeByName(pod.Volumes, CertVolumes(secret), func(v corev1.Volume) string { return v.Name })
 	eachContainer(template, func(c *corev1.Container) {
-		c.VolumeMounts = addMount(c.VolumeMounts, corev1.VolumeMount{Name: apiServiceVolume, MountPath: apiServiceDir})
-		c.VolumeMounts = addMount(c.VolumeMounts, corev1.VolumeMount{Name: webhookVolume, MountPath: webhookDir})
+		for _, mount := range CertMounts() {
+			c.VolumeMounts = addMount(c.VolumeMounts, mount)
+		}
 	})
 	if len(ca) > 0 {
 		template.Annotations = union(template.Annotations, map[string]string{v1alpha1.CAHashAnnotation: CAHash(ca)})
+	}
+}
+
+// CertVolumes are the volumes that pods have the serving certificate in a Secret through, under the file names that the
+// libraries for aggregated APIs and for webhooks look for.
+func CertVolumes(secret string) []corev1.Volume {
+	return []corev1.Volume{
+		certVolume(apiServiceVolume, secret, "apiserver.crt", "apiserver.key"),
+		certVolume(webhookVolume, secret, "tls.crt", "tls.key"),
+	}
+}
+
+// CertMounts mount the CertVolumes into a container.
+func CertMounts() []corev1.VolumeMount {
+	return []corev1.VolumeMount{
+		{Name: apiServiceVolume, MountPath: apiServiceDir},
+		{Name: webhookVolume, MountPath: webhookDir},
 	}
 }
 

@@ -35,6 +35,11 @@ func configFor(config *v1alpha1.SubscriptionConfig, in *v1alpha1.StrategyDeploym
 	return config.DeepCopy(), nil
 }
 
+// MergeConfig merges a configuration into a Deployment in the way that Deployments does, whatever its selector says.
+func MergeConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig) {
+	applyConfig(d, config.DeepCopy(), nil)
+}
+
 // applyConfig merges the configuration of a Subscription into a Deployment, each field by its own rule.
 func applyConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig, proxy []corev1.EnvVar) {
 	template := &d.Spec.Template

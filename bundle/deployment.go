@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// conditionNameEnv tells an operator which OperatorCondition is its own.
-const conditionNameEnv = "OPERATOR_CONDITION_NAME"
+// ConditionNameEnv tells an operator which OperatorCondition is its own.
+const ConditionNameEnv = "OPERATOR_CONDITION_NAME"
 
 // DeploymentOptions are what the Deployments of a ClusterServiceVersion depend on besides itself.
 type DeploymentOptions struct {
@@ -61,9 +61,9 @@ func renderDeployment(csv *v1alpha1.ClusterServiceVersion, in *v1alpha1.Strategy
 	if cert, ok := o.Certs[in.Name]; ok {
 		mountCert(template, cert.secretName(in.Name), cert.CA)
 	}
-	condition := []corev1.EnvVar{{Name: conditionNameEnv, Value: csv.Name}}
+	condition := []corev1.EnvVar{{Name: ConditionNameEnv, Value: csv.Name}}
 	eachContainer(template, func(c *corev1.Container) { c.Env = mergeEnv(c.Env, condition) })
-	uniqueLists(&template.Spec)
+	UniqueLists(&template.Spec)
 	deployment.Spec.RevisionHistoryLimit = new(int32)
 	*deployment.Spec.RevisionHistoryLimit = 1
 

@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// uniqueLists leaves of several variables, ports, volumes or pull secrets with the same key the last one, in its place. When an object is
+// UniqueLists leaves of several variables, ports, volumes or pull secrets with the same key the last one, in its place. When an object is
 // created, the API server takes such variables and ports with a warning, and the last variable wins; when it is applied, it refuses them.
-func uniqueLists(pod *corev1.PodSpec) {
+func UniqueLists(pod *corev1.PodSpec) {
 	pod.Volumes = lastOfEach(pod.Volumes, func(v corev1.Volume) string { return v.Name })
 	pod.ImagePullSecrets = lastOfEach(pod.ImagePullSecrets, func(r corev1.LocalObjectReference) string { return r.Name })
 	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
