@@ -1,0 +1,48 @@
+package clusterextension
+
+import (
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is the field manager of revisions and of what else the controller writes.
+const fieldOwner = client.FieldOwner(olmv1.GroupName + "/clusterextension-controller")
+
+const prefix = "operators.fairlead.dev/"
+
+// Annotations on a ClusterExtension.
+const (
+	// InstallDependenciesKey set to "true" installs what the bundle needs, each as a ClusterExtension of its own.
+	InstallDependenciesKey = prefix + "install-dependencies"
+	// OnFailureKey set to OnFailureRollback goes back to what was installed when the roll-out of an upgrade fails.
+	OnFailureKey = prefix + "on-failure"
+	// RollbackToKey is the number of the revision whose objects are to be installed, whatever the catalogs say.
+	RollbackToKey = prefix + "rollback-to"
+)
+
+// OnFailureRollback is the value of OnFailureKey.
+const OnFailureRollback = "rollback"
+
+// acknowledgedAll in the place of a digest acknowledges whatever permissions upgrades ask for.
+const acknowledgedAll = "*"
+
+// Annotations on a revision.
+const (
+	// inputsKey identifies what the revision was made from: while that stays the same, nothing is fetched or rendered.
+	inputsKey = prefix + "inputs"
+	// generationKey is the generation of the ClusterExtension that the revision was made for.
+	generationKey = prefix + "generation"
+	// authoritiesKey identifies the certificate authorities that the objects of the revision trust.
+	authoritiesKey = prefix + "authorities"
+	// servingKey lists the serving certificates that the pods of the revision need, as JSON.
+	servingKey = prefix + "serving-certificates"
+	// failedKey is what a revision was made from whose roll-out failed, so that this one was made to go back; failedNameKey is its name.
+	failedKey     = prefix + "failed-inputs"
+	failedNameKey = prefix + "failed-revision"
+	// copyKey is the name of the revision that this one repeats.
+	copyKey = prefix + "copy-of"
+)
+
+// requiredByKey is the annotation of a ClusterExtension that was made for the needs of another one: the name of that.
+const requiredByKey = prefix + "required-by"

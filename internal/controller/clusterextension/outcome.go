@@ -1,0 +1,58 @@
+package clusterextension
+
+import (
+	"errors"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
+)
+
+// outcome is what came of a pass.
+type outcome struct {
+	// resolved is what the catalogs have to offer; nil when they were not asked.
+	resolved *extension.Result
+	// conflict is why they have nothing, although what is installed stays; nil when they have.
+	conflict *extension.Conflict
+	// problem is what is in the way of what is wanted. A *stop needs somebody to change something.
+	problem error
+	// lost is why it is not known what is installed; nil when that is known.
+	lost error
+	// doing is what goes on without anything that could be looked at in the cluster, such as a download.
+	doing string
+	// made is the revision that was written in this pass, and is not among those observed.
+	made *olmv1.ClusterObjectSet
+	// notes are remarks on a state that is as it should be.
+	notes []string
+	// again is when to look again although nothing changes; zero for never.
+	again time.Duration
+}
+
+// stop is a problem that does not go away by itself.
+type stop struct {
+	reason string // of the condition
+	err    error
+}
+
+func (s *stop) Error() string { return s.err.Error() }
+func (s *stop) Unwrap() error { return s.err }
+
+// blocked is a problem that only a change of something else helps with.
+func blocked(err error) error { return &stop{reason: olmv1.ReasonBlocked, err: err} }
+
+// misconfigured is a problem that only a change of the ClusterExtension helps with.
+func misconfigured(err error) error { return &stop{reason: olmv1.ReasonInvalidConfiguration, err: err} }
+
+// stopped returns the problem as a stop, if it is one.
+func (o *outcome) stopped() *stop {
+	var s *stop
+	errors.As(o.problem, &s)
+	return s
+}
+
+// soonest notes to look again after a while, unless that is due before anyway.
+func (o *outcome) soonest(after time.Duration) {
+	if after > 0 && (o.again == 0 || after < o.again) {
+		o.again = after
+	}
+}

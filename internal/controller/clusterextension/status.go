@@ -1,0 +1,142 @@
+package clusterextension
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/trouble"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// view is all that a status depends on.
+type view struct {
+	ext       *olmv1.ClusterExtension
+	revisions revisions
+	outcome   *outcome
+}
+
+const nothingInstalled = "No bundle installed"
+
+// status says how a ClusterExtension stands. Times move only where something else does.
+func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
+	stamp := metav1.Time{Time: now.Truncate(time.Second)}
+	next := *v.ext.Status.DeepCopy()
+	if v.outcome.lost != nil {
+		return v.lost(next, stamp)
+	}
+	next.Install = v.install()
+	next.ActiveRevisions = v.activeRevisions()
+	conditions := append([]metav1.Condition{v.installed(), v.progressing()}, v.deprecations()...)
+	available := v.available()
+	if available == nil {
+		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeAvailable)
+	} else {
+		conditions = append(conditions, *available)
+	}
+	for _, c := range conditions {
+		olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
+	}
+	return next
+}
+
+// lost says that it is not known what is installed. What was told of it before stays.
+func (v view) lost(next olmv1.ClusterExtensionStatus, stamp metav1.Time) olmv1.ClusterExtensionStatus {
+	text := trouble.Text(v.outcome.lost)
+	conditions := append([]metav1.Condition{
+		olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionUnknown, olmv1.ReasonFailed, text),
+		olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, "retrying to get installed bundle: "+text),
+	}, v.deprecations()...)
+	for _, c := range conditions {
+		olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
+	}
+	return next
+}
+
+// install is the bundle of the newest revision that was rolled out.
+func (v view) install() *olmv1.ClusterExtensionInstallStatus {
+	r := v.revisions.installed()
+	if r == nil {
+		return nil
+	}
+	b := olmv1.BundleMetadata{Name: wellFormed(r.Annotations[olmv1.BundleNameKey]), Version: strings.TrimPrefix(r.Annotations[olmv1.BundleVersionKey], "v")}
+	if release, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
+		b.Release = &release
+	}
+	return &olmv1.ClusterExtensionInstallStatus{Bundle: b}
+}
+
+// wellFormed is the name of a bundle as the API takes it: catalogs may have upper-case letters and underscores in theirs.
+func wellFormed(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '-':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name)), "-.")
+}
+
+// activeRevisions has the installed one first, without conditions, then those that roll out.
+func (v view) activeRevisions() []olmv1.RevisionStatus {
+	var all []olmv1.RevisionStatus
+	if r := v.revisions.installed(); r != nil {
+		all = append(all, olmv1.RevisionStatus{Name: r.Name})
+	}
+	for _, r := range v.revisions.rolling() {
+		s := olmv1.RevisionStatus{Name: r.Name}
+		for _, kind := range []string{olmv1.TypeAvailable, olmv1.TypeProgressing} {
+			if c := meta.FindStatusCondition(r.Status.Conditions, kind); c != nil {
+				s.Conditions = append(s.Conditions, *c)
+			}
+		}
+		all = append(all, s)
+	}
+	if made := v.outcome.made; made != nil && !slices.ContainsFunc(all, func(s olmv1.RevisionStatus) bool { return s.Name == made.Name }) {
+		all = append(all, olmv1.RevisionStatus{Name: made.Name})
+	}
+	return all
+}
+
+// installed says whether a bundle is installed. That an upgrade fails takes nothing away.
+func (v view) installed() metav1.Condition {
+	if r := v.revisions.installed(); r != nil {
+		what := r.Annotations[olmv1.BundleReferenceKey]
+		if what == "" {
+			what = r.Annotations[olmv1.BundleNameKey]
+		}
+		return olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionTrue, olmv1.ReasonSucceeded, fmt.Sprintf("Installed bundle %s successfully", what))
+	}
+	reason := olmv1.ReasonFailed
+	if rolling := v.revisions.rolling(); v.outcome.made != nil || len(rolling) > 0 && !retrying(rolling[len(rolling)-1]) {
+		reason = olmv1.ReasonAbsent
+	}
+	return olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionFalse, reason, nothingInstalled)
+}
+
+// retrying tells whether a revision is in trouble that may pass.
+func retrying(r *olmv1.ClusterObjectSet) bool {
+	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeProgressing)
+	return c != nil && c.Reason == olmv1.ReasonRetrying
+}
+
+// available repeats what the installed revision says of its objects and, before there is one, the newest that rolls out.
+func (v view) available() *metav1.Condition {
+	r := v.revisions.installed()
+	if r == nil {
+		r = v.revisions.newest()
+	}
+	if r == nil {
+		return nil
+	}
+	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeAvailable)
+	if c == nil {
+		return nil
+	}
+	mirrored := olmv1.NewCondition(olmv1.TypeAvailable, c.Status, c.Reason, c.Message)
+	return &mirrored
+}

@@ -1,0 +1,203 @@
+package clusterextension
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// set is a revision as the tests want it.
+func set(number int64, version string, conditions ...metav1.Condition) olmv1.ClusterObjectSet {
+	s := olmv1.ClusterObjectSet{}
+	s.Name = "my-" + string(rune('0'+number))
+	s.Spec.Revision, s.Spec.LifecycleState = number, olmv1.LifecycleStateActive
+	s.Annotations = map[string]string{olmv1.BundleNameKey: "a.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "a",
+		olmv1.BundleReferenceKey: "quay.io/a:" + version}
+	s.Status.Conditions = conditions
+	return s
+}
+
+func archived(s olmv1.ClusterObjectSet) olmv1.ClusterObjectSet {
+	s.Spec.LifecycleState = olmv1.LifecycleStateArchived
+	return s
+}
+
+func is(kind, reason, message string) metav1.Condition {
+	return olmv1.NewCondition(kind, metav1.ConditionTrue, reason, message)
+}
+
+func isNot(kind, reason, message string) metav1.Condition {
+	return olmv1.NewCondition(kind, metav1.ConditionFalse, reason, message)
+}
+
+var (
+	done      = []metav1.Condition{is("Succeeded", "Succeeded", ""), is("Progressing", "Succeeded", "Revision has rolled out."), is("Available", "ProbesSucceeded", "all good")}
+	rolling   = []metav1.Condition{is("Progressing", "RollingOut", "Revision 2.0.0 is rolling out."), isNot("Available", "ProbeFailure", "Deployment a: not ready")}
+	collides  = []metav1.Condition{is("Progressing", "Retrying", "revision object collisions in phase deploy")}
+	exceeded  = []metav1.Condition{isNot("Progressing", "ProgressDeadlineExceeded", "Revision has not rolled out for 1 minute(s). Last status: x")}
+	unhealthy = []metav1.Condition{is("Succeeded", "Succeeded", ""), is("Progressing", "Succeeded", ""), isNot("Available", "ProbeFailure", "Deployment a: no replicas")}
+)
+
+// TestStatus has a row for each way in which an extension can stand. The conditions are told as type=status/reason: first line.
+func TestStatus(t *testing.T) {
+	known := func(d extension.Deprecation) *extension.Result { return &extension.Result{Deprecation: &d} }
+	none := &extension.Conflict{Reason: extension.NoSuccessor, Summary: `error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`}
+	unknown := []string{"Deprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable",
+		"PackageDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable",
+		"ChannelDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable"}
+	fine := []string{"Deprecated=False/NotDeprecated: not deprecated", "PackageDeprecated=False/NotDeprecated: package not deprecated",
+		"ChannelDeprecated=False/NotDeprecated: channel not deprecated"}
+	const unknownBundle = "BundleDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable"
+	const fineBundle, noBundle = "BundleDeprecated=False/NotDeprecated: bundle not deprecated", "BundleDeprecated=Unknown/Absent: no bundle installed yet"
+	const installed1 = "Installed=True/Succeeded: Installed bundle quay.io/a:1.0.0 successfully"
+	const available = "Available=True/ProbesSucceeded: all good"
+	tests := map[string]struct {
+		revisions revisions
+		outcome   outcome
+		want      []string
+		version   string
+		active    []string
+	}{
+		"nothing can be had": {
+			outcome: outcome{conflict: &extension.Conflict{Summary: `no bundles found for package "a"`}},
+			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", `Progressing=True/Retrying: no bundles found for package "a"`}, unknown, []string{noBundle}),
+		},
+		"the bundle is fetched": {
+			outcome: outcome{resolved: known(extension.Deprecation{}), doing: "fetching bundle a.v1.0.0"},
+			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/RollingOut: fetching bundle a.v1.0.0"}, fine, []string{noBundle}),
+		},
+		"the first revision was made": {
+			outcome: outcome{resolved: known(extension.Deprecation{}), made: ptr(set(1, "1.0.0"))},
+			want:    slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 1.0.0 is rolling out."}, fine, []string{noBundle}),
+			active:  []string{"my-1"},
+		},
+		"the first revision rolls out": {
+			revisions: revisions{set(1, "2.0.0", rolling...)}, outcome: outcome{resolved: known(extension.Deprecation{})},
+			want: slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine,
+				[]string{noBundle, "Available=False/ProbeFailure: Deployment a: not ready"}),
+			active: []string{"my-1 Available Progressing"},
+		},
+		"the first revision collides": {
+			revisions: revisions{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(extension.Deprecation{})},
+			want:   slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: revision object collisions in phase deploy"}, fine, []string{noBundle}),
+			active: []string{"my-1 Progressing"},
+		},
+		"installed": {
+			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
+			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
+		},
+		"installed, and its workload does not run any more": {
+			revisions: revisions{set(1, "1.0.0", unhealthy...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
+			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, "Available=False/ProbeFailure: Deployment a: no replicas"}),
+		},
+		"installed before, archived now": {
+			revisions: revisions{archived(set(1, "1.0.0", done...)), set(2, "1.0.0", done...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0", active: []string{"my-2"},
+			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
+		},
+		"an upgrade rolls out": {
+			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", rolling...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0",
+			want:   slices.Concat([]string{installed1, "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine, []string{fineBundle, available}),
+			active: []string{"my-1", "my-2 Available Progressing"},
+		},
+		"an upgrade takes too long": {
+			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", exceeded...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0",
+			want: slices.Concat([]string{installed1, "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x"}, fine,
+				[]string{fineBundle, available}),
+			active: []string{"my-1", "my-2 Progressing"},
+		},
+		"a version that nothing leads to": {
+			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(extension.Deprecation{}), conflict: none}, version: "1.0.0", active: []string{"my-1"},
+			want: slices.Concat([]string{installed1, `Progressing=True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`},
+				fine, []string{fineBundle, available}),
+		},
+		"a configuration that does not fit": {
+			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
+			outcome: outcome{problem: misconfigured(errors.New("invalid ClusterExtension configuration: x"))},
+			want:    slices.Concat([]string{installed1, "Progressing=False/InvalidConfiguration: invalid ClusterExtension configuration: x"}, unknown, []string{unknownBundle, available}),
+		},
+		"a bundle that cannot be installed": {
+			outcome: outcome{problem: blocked(errors.New("invalid bundle"))},
+			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=False/Blocked: invalid bundle"}, unknown, []string{noBundle}),
+		},
+		"trouble that may pass": {
+			outcome: outcome{problem: errors.New("dial tcp 10.0.0.1:12345->10.0.0.2:443: connection refused")},
+			want: slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: dial tcp 10.0.0.2:443: connection refused"},
+				unknown, []string{noBundle}),
+		},
+		"the revisions cannot be read": {
+			outcome: outcome{lost: errors.New("no answer")},
+			want: slices.Concat([]string{"Installed=Unknown/Failed: no answer", "Progressing=True/Retrying: retrying to get installed bundle: no answer"}, unknown, []string{noBundle}),
+		},
+		"all of it is deprecated": {
+			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
+			outcome: outcome{resolved: known(extension.Deprecation{Package: "use b", Channels: map[string]string{"y": "no y", "x": "no x"}, Installed: "old"})},
+			want: []string{installed1, "Progressing=True/Succeeded: Desired state reached", "Deprecated=True/Deprecated: use b|no x|no y|old",
+				"PackageDeprecated=True/Deprecated: use b", "ChannelDeprecated=True/Deprecated: no x|no y", "BundleDeprecated=True/Deprecated: old", available},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			ext := &olmv1.ClusterExtension{}
+			ext.Generation = 7
+			status := view{ext: ext, revisions: test.revisions, outcome: &test.outcome}.status(time.Unix(1000, 5))
+			var got []string
+			for _, c := range status.Conditions {
+				message, _, _ := strings.Cut(c.Message, "\nbundle ")
+				got = append(got, c.Type+"="+string(c.Status)+"/"+c.Reason+": "+strings.ReplaceAll(message, "\n", "|"))
+				if c.ObservedGeneration != 7 || c.LastTransitionTime != metav1.Unix(1000, 0) {
+					t.Errorf("%s is of generation %d at %s", c.Type, c.ObservedGeneration, c.LastTransitionTime)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("conditions, want -, got +:\n%s", diff)
+			}
+			version := ""
+			if status.Install != nil {
+				version = status.Install.Bundle.Version
+			}
+			if version != test.version {
+				t.Errorf("installed is %q, want %q", version, test.version)
+			}
+			var active []string
+			for _, r := range status.ActiveRevisions {
+				text := r.Name
+				for _, c := range r.Conditions {
+					text += " " + c.Type
+				}
+				active = append(active, text)
+			}
+			if diff := cmp.Diff(test.active, active); diff != "" {
+				t.Errorf("active revisions, want -, got +:\n%s", diff)
+			}
+			for _, kind := range olmv1.ClusterExtensionConditionTypes() {
+				if !slices.ContainsFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == kind }) {
+					t.Errorf("condition %s is not there", kind)
+				}
+			}
+			ext.Status = status
+			again := view{ext: ext, revisions: test.revisions, outcome: &test.outcome}.status(time.Unix(2000, 0))
+			if diff := cmp.Diff(status, again); diff != "" {
+				t.Errorf("a later pass says something else:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNamesOfBundles are told as the API takes them.
+func TestNamesOfBundles(t *testing.T) {
+	for name, want := range map[string]string{"a.v1.0.0": "a.v1.0.0", "My_Operator.v1.0.0+2": "my-operator.v1.0.0-2", "_a_": "a"} {
+		if got := wellFormed(name); got != want {
+			t.Errorf("%s is told as %s, want %s", name, got, want)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
