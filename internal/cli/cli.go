@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/bundlecmd"
 	"fairlead.dev/fairlead/internal/cli/catalogcmd"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 	"fairlead.dev/fairlead/internal/cli/resolvecmd"
 )
 
@@ -40,7 +41,7 @@ func newRoot(s command.Streams) *cobra.Command {
 }
 
 func commands(s command.Streams) []*cobra.Command {
-	return append(resolvecmd.Commands(s),
+	return append(append(resolvecmd.Commands(s), extensioncmd.Commands(s)...),
 		bundlecmd.New(s),
 		catalogcmd.New(s),
 		newClusterCommand(s),

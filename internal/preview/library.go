@@ -46,6 +46,9 @@ func OpenLibrary(ctx context.Context, r *render.Renderer) (*Library, error) {
 	return l, err
 }
 
+// Indexes is where the library keeps what it made of catalogs.
+func (l *Library) Indexes() *catalogcache.Cache { return l.indexes }
+
 // Close removes what is not worth keeping.
 func (l *Library) Close() error {
 	if l.temp == "" {
@@ -54,8 +57,8 @@ func (l *Library) Close() error {
 	return os.RemoveAll(l.temp)
 }
 
-// read reads a directory or, where there is none, an image.
-func (l *Library) read(ctx context.Context, source string) (*catalog.Index, error) {
+// Read reads a directory or, where there is none, an image.
+func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, error) {
 	info, err := os.Stat(source)
 	switch {
 	case err == nil && !info.IsDir():
@@ -74,11 +77,11 @@ func (l *Library) read(ctx context.Context, source string) (*catalog.Index, erro
 	case !isReference(source):
 		return nil, fmt.Errorf("there is no such directory, and the reference of an image begins with the host of its registry: %w", err)
 	}
-	return l.image(ctx, source, image.Auth{})
+	return l.Image(ctx, source, image.Auth{})
 }
 
-// image reads the catalog in an image, as the CatalogSource controller does.
-func (l *Library) image(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, error) {
+// Image reads the catalog in an image, as the CatalogSource controller does.
+func (l *Library) Image(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, error) {
 	store, err := l.images(ctx)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (q *Question) sources(ctx context.Context, l *Library, n *observed.Namespac
 	}
 	for _, c := range q.Catalogs {
 		ref := q.place(c.Ref, n)
-		x, err := l.read(ctx, c.Source)
+		x, err := l.Read(ctx, c.Source)
 		if err != nil {
 			return fmt.Errorf("read catalog %s from %s: %w", c.Ref, c.Source, err)
 		}
@@ -89,5 +89,5 @@ func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.Cat
 			return nil, err
 		}
 	}
-	return l.image(ctx, source.Spec.Image, auth)
+	return l.Image(ctx, source.Spec.Image, auth)
 }

@@ -23,6 +23,9 @@ func (o *Output) Flag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP((*string)(o), "output", "o", string(OutputText), "how to print the result: text, json or yaml")
 }
 
+// Printer is a result that can be printed for people.
+type Printer interface{ Write(w io.Writer) error }
+
 // Check refuses formats that do not exist.
 func (o Output) Check() error {
 	switch o {

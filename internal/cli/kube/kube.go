@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 
@@ -27,6 +28,9 @@ func Connect(flags *kubeconfig.Flags) (client.Client, string, error) {
 	scheme, err := manager.Scheme()
 	if err != nil {
 		return nil, "", err
+	}
+	if err := packagesv1.AddToScheme(scheme); err != nil { // which commands alone read
+		return nil, "", fmt.Errorf("register the API kinds: %w", err)
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {

@@ -1,0 +1,134 @@
+package extensioncmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/browse"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/render"
+)
+
+// The APIs that can be asked for.
+const (
+	apiV0 = "v0"
+	apiV1 = "v1"
+)
+
+// catalogs are the catalogs that a question is about, as its flags say.
+type catalogs struct {
+	streams command.Streams
+	cluster kubeconfig.Flags
+	named   []string
+	from    []string
+	api     string
+	output  command.Output
+}
+
+const catalogsHelp = `
+The catalogs are those of the cluster: its ClusterCatalogs, which are read over their HTTP API, and the packages that the v0 API shows in
+the namespace. --api limits it to one of them. --catalog names directories or images instead, and no cluster is asked.
+
+What could not be read is told on standard error, and does not hide the rest.
+
+Exit code 0: something was found. 3: nothing was. 1: something that was named cannot be read. 2: wrong usage.`
+
+func (c *catalogs) flags(cmd *cobra.Command) {
+	c.output.Flag(cmd)
+	c.cluster.AddCluster(cmd.Flags())
+	c.cluster.AddNamespace(cmd.Flags())
+	flags := cmd.Flags()
+	flags.StringArrayVar(&c.named, "catalog", nil, "look into this directory or image instead of the cluster, as [NAME=]DIR|IMAGE (may be repeated)")
+	flags.StringSliceVar(&c.from, "from", nil, "look only into the catalogs of these names")
+	flags.StringVar(&c.api, "api", "", "look only at catalogs of this API: v0 or v1 (default: both)")
+	cmd.MarkFlagsMutuallyExclusive("catalog", "from")
+	cmd.MarkFlagsMutuallyExclusive("catalog", "api")
+}
+
+func (c *catalogs) check() error {
+	if c.api != "" && c.api != apiV0 && c.api != apiV1 {
+		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out for both", c.api, apiV0, apiV1)}
+	}
+	return c.output.Check()
+}
+
+// read reads all packages, or the one that is named, and tells what could not be read.
+func (c *catalogs) read(ctx context.Context, pkg string) (a browse.Answer, err error) {
+	r := &render.Renderer{}
+	done := command.Attach(r, c.streams)
+	defer func() { err = errors.Join(err, done()) }()
+	library, err := preview.OpenLibrary(ctx, r)
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, library.Close()) }()
+	if len(c.named) > 0 {
+		for _, named := range c.named {
+			name, source, found := strings.Cut(named, "=")
+			if !found {
+				name, source = path.Base(named), named
+			}
+			if err := a.Offline(ctx, library, name, source, pkg); err != nil {
+				return a, err
+			}
+		}
+		return a, nil
+	}
+	return c.online(ctx, library, pkg)
+}
+
+func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg string) (a browse.Answer, err error) {
+	reader, namespace, err := kube.Connect(&c.cluster)
+	if err != nil {
+		return a, fmt.Errorf("%w; without a cluster, name a directory or an image with --catalog", err)
+	}
+	config, err := c.cluster.Config()
+	if err != nil {
+		return a, err
+	}
+	servers, err := browse.NewServers(config)
+	if err != nil {
+		return a, err
+	}
+	cluster := browse.Cluster{Reader: reader, Servers: servers, Library: library, Namespace: namespace, Catalogs: c.from}
+	for _, api := range []struct {
+		name string
+		ask  func(context.Context, string) (browse.Answer, error)
+	}{{apiV1, cluster.V1}, {apiV0, cluster.V0}} {
+		if cmp.Or(c.api, api.name) != api.name {
+			continue
+		}
+		one, err := api.ask(ctx, pkg)
+		if err != nil {
+			return a, kubeconfig.Explain(err)
+		}
+		a.Packages, a.Notes, a.Catalogs = append(a.Packages, one.Packages...), append(a.Notes, one.Notes...), a.Catalogs+one.Catalogs
+	}
+	return a, nil
+}
+
+// answer prints what was found, or says that nothing was.
+func (c *catalogs) answer(a browse.Answer, found int, what string, result command.Printer) error {
+	for _, note := range a.Notes {
+		fmt.Fprintf(c.streams.Err, "note: %s\n", note)
+	}
+	if found > 0 || c.output != command.OutputText {
+		if err := c.output.Write(c.streams.Out, result, result.Write); err != nil || found > 0 {
+			return err
+		}
+	}
+	if a.Catalogs == 0 {
+		return errors.New("there is no catalog to look into; create a ClusterCatalog or a CatalogSource, or name a directory or an image with --catalog")
+	}
+	fmt.Fprintf(c.streams.Err, "%s; looked into %s\n", what, command.Count(a.Catalogs, "catalog"))
+	return command.ExitError{Code: command.ExitNo}
+}

@@ -1,0 +1,57 @@
+// Package columns prints rows as aligned columns, for people. What is in a cell may be from unknown authors: it stays in its cell, on its
+// line, and has no control characters left. Start reading at Text.
+package columns
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"fairlead.dev/fairlead/resolve"
+)
+
+// maxCell is how much is printed of a cell, in bytes.
+const maxCell = 2 << 10
+
+// Clean makes a text of unknown authors one line without control characters.
+func Clean(text string) string { return resolve.Tidy(text, maxCell) }
+
+// Text aligns rows, the first of which are the headings. An empty cell is a dash, so that columns can be counted by programs; the last
+// column is not filled up.
+func Text(rows ...[]string) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	widths := make([]int, len(rows[0]))
+	clean := make([][]string, len(rows))
+	for r, row := range rows {
+		clean[r] = make([]string, len(row))
+		for i, cell := range row {
+			if cell = Clean(cell); cell == "" {
+				cell = "-"
+			}
+			clean[r][i] = cell
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range clean {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// Indent puts each line of a text some columns to the right.
+func Indent(text string, by int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString(strings.Repeat(" ", by))
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
