@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/controller/copiedcsv"
+	"fairlead.dev/fairlead/internal/pagedlist"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -31,7 +32,7 @@ func (o Options) cached() []string {
 
 // cacheOptions limit the caches to namespaces, where asked, and leave out what nobody reads.
 func cacheOptions(namespaces []string) cache.Options {
-	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions()}
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions(), NewInformer: pagedlist.NewInformer}
 	maps.Copy(o.ByObject, catalogsource.CacheOptions())
 	maps.Copy(o.ByObject, copiedcsv.CacheOptions())
 	if len(namespaces) == 0 {

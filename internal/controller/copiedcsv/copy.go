@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/pagedlist"
 )
 
 // fieldManager writes the copies. Whether anybody else has is seen by it.
@@ -118,7 +119,8 @@ func copiesOptions(namespaces []string) (cache.Options, error) {
 		return cache.Options{}, err
 	}
 	return cache.Options{
-		ByObject: map[client.Object]cache.ByObject{emptyCopy(): {Label: labels.NewSelector().Add(*copies), Transform: trim}},
+		NewInformer: pagedlist.NewInformer,
+		ByObject:    map[client.Object]cache.ByObject{emptyCopy(): {Label: labels.NewSelector().Add(*copies), Transform: trim}},
 	}, nil
 }
 

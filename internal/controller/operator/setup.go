@@ -14,6 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/pagedlist"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -70,7 +71,8 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 
 // ownCache adds a cache to the manager for the kinds that the manager's caches hold only in part. It holds little of each object.
 func ownCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	options := cache.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim}
+	options := cache.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim,
+		NewInformer: pagedlist.NewInformer}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
 			options.DefaultNamespaces = map[string]cache.Config{}
