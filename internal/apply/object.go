@@ -32,6 +32,9 @@ type Object struct {
 	Owner string
 	// Claim refuses live objects that belong to others; nil takes over whatever is there.
 	Claim Claim
+	// Leave says which live objects are not written although they are wanted, whoever claims them, because somebody who takes the caller's
+	// place keeps them now. They are probed like others. nil is none.
+	Leave func(live *unstructured.Unstructured) bool
 	// Predecessors are field managers that wrote whole objects on the caller's behalf before, such as those of a program that the caller
 	// takes the place of. What they set counts as set by the engine, so it goes when it is no longer wanted. nil is none.
 	Predecessors func(live *unstructured.Unstructured) []string

@@ -17,6 +17,7 @@ type observation struct {
 	wanted  *unstructured.Unstructured // what will be written
 	live    *unstructured.Unstructured // what is there; nil is nothing
 	blocked bool                       // the object is going away: nothing can be done until it is gone
+	left    bool                       // the object is another's to write
 }
 
 // observe reads the object and decides whether it may be written. A kind that the API server does not know is not an error yet:
@@ -36,6 +37,9 @@ func (t *task) observe(ctx context.Context) {
 	if live != nil && live.GetDeletionTimestamp() != nil {
 		t.blocked = true
 		t.result.Waiting = fmt.Sprintf("%s is being deleted; it can be written when it is gone", t.result.Ref)
+		return
+	}
+	if t.left = live != nil && t.Leave != nil && t.Leave(live); t.left {
 		return
 	}
 	t.result.Err = t.judge()
@@ -101,7 +105,7 @@ func (t *task) fail(verb string, err error) {
 		t.result.Err = &UnknownKindError{Ref: t.result.Ref, Err: err}
 		return
 	}
-	t.result.Err = fmt.Errorf("%s %s: %w", verb, t.result.Ref, err)
+	t.result.Err = &RequestError{Verb: verb, Ref: t.result.Ref, Err: err}
 }
 
 // servesNot tells the answer to a request for a resource that does not exist from that for an object that does not exist: only the

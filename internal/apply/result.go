@@ -27,9 +27,11 @@ const (
 	Gone
 	// Kept objects belong to others, so a teardown leaves them.
 	Kept
+	// Left objects are kept by somebody who takes the caller's place, so a run does not write them.
+	Left
 )
 
-var outcomeNames = [...]string{"NotAttempted", "Created", "Configured", "Unchanged", "Failed", "Deleted", "Gone", "Kept"}
+var outcomeNames = [...]string{"NotAttempted", "Created", "Configured", "Unchanged", "Failed", "Deleted", "Gone", "Kept", "Left"}
 
 // String is the name of the outcome.
 func (o Outcome) String() string { return outcomeNames[o] }
@@ -133,6 +135,19 @@ func shorten(text string) string {
 	}
 	return strings.ToValidUTF8(text[:failureLength], "") + "..."
 }
+
+// RequestError says which request about an object failed.
+type RequestError struct {
+	Verb string // what was attempted: read, create, apply, delete
+	Ref  Ref
+	Err  error
+}
+
+// Error says what was attempted, on which object, and why it failed.
+func (e *RequestError) Error() string { return fmt.Sprintf("%s %s: %v", e.Verb, e.Ref, e.Err) }
+
+// Unwrap returns why it failed.
+func (e *RequestError) Unwrap() error { return e.Err }
 
 // UnknownKindError says that the API server does not serve the kind of an object.
 type UnknownKindError struct {

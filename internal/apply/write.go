@@ -57,6 +57,9 @@ func (t *task) ready(ctx context.Context, attempt int) bool {
 func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 	ctx, warned := collectWarnings(ctx)
 	defer func() { t.result.Warnings = warned.texts() }()
+	if t.left {
+		return "read", Left, nil
+	}
 	if t.Policy == CreateOnly {
 		return t.once(ctx)
 	}
