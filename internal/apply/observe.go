@@ -72,6 +72,9 @@ func (t *task) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	return live, nil
 }
 
+// IsUnknownKind tells whether an answer of the API server means that it does not serve the kind of an object.
+func IsUnknownKind(err error) bool { return meta.IsNoMatchError(err) || servesNot(err) }
+
 // recheck looks again at an object that lacked something when it was written; that may have come by now.
 func (t *task) recheck(ctx context.Context) {
 	if t.result.Waiting == "" || t.blocked || t.Probe == nil {

@@ -22,6 +22,7 @@ type remembered struct {
 	nudged       bool      // something has changed that may let a failed plan succeed
 	written      string    // the resource version that our last status was written over
 	failingSince time.Time // when the current series of failures began; zero is none
+	failingAway  bool      // whether that is a series of requests which the API server had no time for
 	crds         crdChecks
 	groups       string           // the OperatorGroups of the namespace, as the API server had them when it was asked last
 	obstacles    []obstacle       // that a failed plan met
@@ -145,8 +146,8 @@ func (m *memory) failingSince(key types.NamespacedName, done outcome, now time.T
 	switch {
 	case done.err == nil || done.isPatient():
 		p.failingSince = time.Time{}
-	case p.failingSince.IsZero():
-		p.failingSince = now
+	case p.failingSince.IsZero() || p.failingAway != done.away:
+		p.failingSince, p.failingAway = now, done.away
 	}
 	return p.failingSince
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,13 +27,15 @@ const (
 	maxObstacles = 5
 )
 
-// obstacle is an object that was there and kept a step from being done.
+// obstacle is an object that kept a step from being done: it was there, or what takes it was not.
 type obstacle struct {
 	ref       apply.Ref
-	refused   bool                // it belonged to somebody else
-	resolving string              // the operator of the step
-	wants     map[string]operator // what the plan installs, by name
-	looks     string              // where it was not refused: how it was
+	unserved  bool                       // its kind was not served
+	internal  *unstructured.Unstructured // what the API server could not write, because of an error of its own or of a webhook
+	refused   bool                       // it belonged to somebody else
+	resolving string                     // the operator of the step
+	wants     map[string]operator        // what the plan installs, by name
+	looks     string                     // where it was not refused: how it was
 }
 
 // looksOf is what of an object decides on whether it can be changed as a step wants it. What its controller says in its status is not part of
@@ -43,7 +46,16 @@ func looksOf(o metav1.Object) string {
 
 // meet notes the object that kept a step from being done.
 func (s *stepRun) meet(r apply.ObjectResult) {
-	if r.Live != nil {
+	var unknown *apply.UnknownKindError
+	switch {
+	case errors.As(r.Err, &unknown):
+		s.result.obstacle = &obstacle{ref: r.Ref, unserved: true}
+	case apierrors.IsInternalError(r.Err) && s.object != nil:
+		wanted := s.object.DeepCopy()
+		wanted.SetNamespace(r.Ref.Namespace)
+		wanted.SetOwnerReferences(nil) // they have no UID yet, and the API server would look no further
+		s.result.obstacle = &obstacle{ref: r.Ref, internal: wanted}
+	case r.Live != nil:
 		var collision *apply.CollisionError
 		s.result.obstacle = &obstacle{ref: r.Ref, refused: errors.As(r.Err, &collision), resolving: s.step.Resolving, looks: looksOf(r.Live)}
 	}
@@ -77,9 +89,18 @@ func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.Install
 // isOutOfTheWay says why a plan may get past an object that it failed on; empty is that it would not. Whose the object is, where that
 // was in the way, is judged as a plan does: an object may change all the time and still belong to the same.
 func (c *Controller) isOutOfTheWay(ctx context.Context, namespace string, all operators, o obstacle) (string, error) {
+	if o.internal != nil {
+		return c.canBeWritten(ctx, o)
+	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(o.ref.GroupVersionKind)
 	err := c.live.Get(ctx, types.NamespacedName{Namespace: o.ref.Namespace, Name: o.ref.Name}, live)
+	if o.unserved {
+		if apply.IsUnknownKind(err) {
+			return "", nil
+		}
+		return fmt.Sprintf("the API server serves the kind of %s now", o.ref), client.IgnoreNotFound(err)
+	}
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) { // of a kind that is gone there are no objects either
 		return fmt.Sprintf("%s is gone", o.ref), nil
 	}

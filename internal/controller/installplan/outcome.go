@@ -114,7 +114,7 @@ func (x *execution) outcome() outcome {
 		}
 	}
 	if len(failures) > 0 {
-		done.err, done.forbidden = failures, slices.ContainsFunc(failures, apierrors.IsForbidden)
+		done.err, done.forbidden, done.away = failures, slices.ContainsFunc(failures, apierrors.IsForbidden), areAway(failures)
 	}
 	done.waiting = list(waiting)
 	if len(leftOut) > 0 {

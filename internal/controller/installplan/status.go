@@ -20,7 +20,9 @@ type outcome struct {
 	forbidden bool
 	// lookups are the bundles that had to be had again and are not there, by ClusterServiceVersion.
 	lookups map[string]*fetchError
-	// since is when the first of an unbroken series of passes failed for other reasons.
+	// away is set when nothing stands in the way but that the API server had no time.
+	away bool
+	// since is when the first of an unbroken series of passes failed for other reasons than permissions and bundles.
 	since time.Time
 	// waiting says what steps wait for, and leftOut which were left out for good.
 	waiting string
@@ -81,7 +83,7 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 		setInstalled(&next, v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanInstalled), now)
 	case done.err == nil:
 		next.Message = "waiting: " + done.waiting
-	case done.isPatient() || now.Sub(done.since) < timeout:
+	case done.away || done.isPatient() || now.Sub(done.since) < timeout:
 		next.Message = "retrying execution due to error: " + done.err.Error()
 	default:
 		next.Phase, next.Message = v1alpha1.InstallPlanPhaseFailed, done.err.Error()
@@ -108,6 +110,9 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 	}
 	if at := done.refetch(); !at.IsZero() {
 		return max(at.Sub(now), time.Second)
+	}
+	if done.away {
+		return min(max(now.Sub(done.since)/4, shortestPause), forbiddenPause)
 	}
 	if done.err == nil {
 		return min(max(now.Sub(next.StartTime.Time)/4, shortestPause), longestPause)

@@ -111,6 +111,9 @@ func (w *world) funcs() interceptor.Funcs {
 			})
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			if asked := (&client.ApplyOptions{}).ApplyOptions(opts); len(asked.DryRun) > 0 {
+				return w.write("try", o.(named), func() error { return nil }) // the fake would write it
+			}
 			return w.write("apply", o.(named), func() error { return c.Apply(ctx, o, opts...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
