@@ -65,13 +65,25 @@ func (r Reader) open(ctx context.Context, ref string, auth image.Auth) (x *catal
 	return x, img.Digest, where, nil
 }
 
+// ErrNoPackage is in the chain of the error about a catalog without any package that can be used.
+var ErrNoPackage = errors.New("no usable package")
+
+// noPackage says more than that.
+type noPackage struct{ error }
+
+// Is makes it an ErrNoPackage.
+func (noPackage) Is(target error) bool { return target == ErrNoPackage }
+
+// Unwrap returns the cause.
+func (e noPackage) Unwrap() error { return e.error }
+
 // Check refuses an index without any package, which nobody can want to be served, and says what is wrong with the content of where.
 func Check(x *catalog.Index, where string) error {
 	if len(x.PackageNames()) > 0 {
 		return nil
 	}
 	if wrong := x.Problems().Err(); wrong != nil {
-		return fmt.Errorf("%s holds no usable package: %w", where, wrong)
+		return noPackage{fmt.Errorf("%s holds no usable package: %w", where, wrong)}
 	}
-	return fmt.Errorf("%s holds no package; name the place of a catalog", where)
+	return noPackage{fmt.Errorf("%s holds no package; name the place of a catalog", where)}
 }

@@ -1,0 +1,146 @@
+package clustercatalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/clustercatalogs"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is the field manager of all that the controller writes.
+const fieldOwner = client.FieldOwner("fairlead-clustercatalog")
+
+// Controller serves the contents of the ClusterCatalogs.
+type Controller struct {
+	client      client.Client
+	images      imageReader
+	indexes     *catalogcache.Cache
+	catalogs    *catalogset.Set
+	serving     *Serving
+	credentials *credentials
+	clock       clock.PassiveClock
+	leads       func() bool                              // whether this manager writes to the cluster
+	remove      func(ctx context.Context, digest string) // gives the room of content back that nobody serves any more
+
+	memory  memory
+	reads   reads
+	written written
+}
+
+// Reconcile looks at what is due, publishes what was read, and reports.
+func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	var object olmv1.ClusterCatalog
+	if err := c.client.Get(ctx, request.NamespacedName, &object); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			c.drop(ctx, request.Name)
+			c.written.forget(request.Name)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	leads := c.leads()
+	if !object.DeletionTimestamp.IsZero() || object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
+		c.drop(ctx, object.Name)
+		c.remove(ctx, digestOf(resolvedRef(&object))) // also what an earlier run has left
+		if !leads {
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, c.write(ctx, &object, report{})
+	}
+	known := c.recall(ctx, &object, targetOf(&object, leads))
+	known, begun := c.refresh(ctx, &object, known)
+	c.memory.keep(object.Name, known)
+	if known.index != nil || known.problem != nil {
+		c.catalogs.Publish(clustercatalogs.Ref(object.Name), known.entry())
+	}
+	c.serving.publish(object.Name, known.index)
+	next := ctrl.Result{RequeueAfter: c.pause(&object, known, begun)}
+	if !leads {
+		return next, nil
+	}
+	reading := !begun.IsZero() && c.clock.Since(begun) >= slow && !known.reached
+	return next, c.write(ctx, &object, report{known: known, reading: reading, base: c.serving.base(object.Name)})
+}
+
+// refresh takes over what was read since the last time, or begins to read what is due. It tells since when something is being read.
+func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, known content) (_ content, begun time.Time) {
+	if err := check(object); err != nil && known.target.leads {
+		known.problem, known.reached = err, false
+		return known, time.Time{}
+	}
+	running, ended := c.reads.of(object.Name, known.target)
+	if ended {
+		known = known.after(running.found, running.err, c.clock.Now())
+		known.secret = running.secret
+		if known.problem != nil && !known.target.leads {
+			ctrl.LoggerFrom(ctx).Error(known.problem, "this manager, which does not lead, has not the content that the status names; what it had stays, and it is tried again")
+		}
+		return known, time.Time{}
+	}
+	if running != nil {
+		return known, running.begun
+	}
+	sign := c.credentials.sign()
+	if at, ever := due(object, known, sign); !ever || at.After(c.clock.Now()) {
+		return known, time.Time{}
+	}
+	ref, now := known.target.ref, c.clock.Now()
+	c.reads.begin(ctx, object.Name, &read{target: known.target, secret: sign, begun: now}, func(ctx context.Context) (reading, error) {
+		auth, err := c.credentials.auth(ctx)
+		if err != nil {
+			return reading{}, err
+		}
+		return fetch(ctx, c.images, ref, auth, known)
+	})
+	return known, now
+}
+
+// pause is when to look again without an event; 0 is not. An attempt that is under way says itself when it ends.
+func (c *Controller) pause(object *olmv1.ClusterCatalog, known content, begun time.Time) time.Duration {
+	if !begun.IsZero() {
+		if left := slow - c.clock.Since(begun); left > 0 {
+			return left
+		}
+		return 0
+	}
+	at, ever := due(object, known, known.secret)
+	if !ever {
+		return 0
+	}
+	return max(at.Sub(c.clock.Now()), minimumPause)
+}
+
+// drop forgets all that there is of a catalog, and gives back the room that its content takes.
+func (c *Controller) drop(ctx context.Context, name string) {
+	known, _ := c.memory.get(name)
+	c.reads.end(name)
+	c.memory.forget(name)
+	c.serving.publish(name, nil)
+	c.catalogs.Withdraw(clustercatalogs.Ref(name))
+	c.remove(ctx, known.digest())
+}
+
+// write brings the metadata and the status of a catalog about.
+func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r report) error {
+	if err := c.mark(ctx, object); err != nil || !object.DeletionTimestamp.IsZero() {
+		return err
+	}
+	before := object.DeepCopy()
+	object.Status = status(before, r, c.clock.Now())
+	if same(before.Status, object.Status) || c.written.repeats(before, object.Status) {
+		return nil
+	}
+	wanted := *object.Status.DeepCopy() // what the API server answers is read into the other one
+	if err := c.client.Status().Patch(ctx, object, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the status of ClusterCatalog %s: %w", object.Name, err)
+	}
+	c.written.note(before, wanted)
+	return nil
+}

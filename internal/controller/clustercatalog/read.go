@@ -1,0 +1,121 @@
+package clustercatalog
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/image"
+)
+
+// maxReads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
+const maxReads = 64
+
+// imageReader reads catalogs from a registry, each content once.
+type imageReader interface {
+	Digest(ctx context.Context, ref string, auth image.Auth) (string, error)
+	Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error)
+}
+
+// reading is what an attempt has found.
+type reading struct {
+	resolved string         // the image by digest
+	index    *catalog.Index // nil when it is the content that is known
+}
+
+// fetch finds out what a reference stands for now, and reads it unless that is known.
+func fetch(ctx context.Context, from imageReader, ref string, auth image.Auth, known content) (reading, error) {
+	digest, err := from.Digest(ctx, ref, auth)
+	if err != nil {
+		return reading{}, err
+	}
+	resolved := pin(ref, digest)
+	if known.index != nil && !known.earlier && known.digest() == digest {
+		return reading{resolved: resolved}, nil
+	}
+	index, _, err := from.Read(ctx, resolved, auth)
+	return reading{resolved, index}, err
+}
+
+// reads are the catalogs that are being read, each at most once.
+type reads struct {
+	finished func(name string) // is told when one ends
+	slots    chan struct{}     // has room for those who may go on at once
+
+	mu      sync.Mutex
+	running map[string]*read
+}
+
+// read is one attempt. Its outcome may be looked at once ended is true.
+type read struct {
+	target target
+	secret int // the sign of the pull secret before it began
+	begun  time.Time
+	cancel context.CancelFunc
+
+	ended bool
+	found reading
+	err   error
+}
+
+// of returns the attempt for what a catalog asks for now, or nil. Ended tells whether its outcome is there; who is told so takes it over.
+// An attempt for what was asked for before is of no use any more.
+func (r *reads) of(name string, wanted target) (running *read, ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	running = r.running[name]
+	if running == nil {
+		return nil, false
+	}
+	if running.target != wanted {
+		running.cancel()
+		delete(r.running, name)
+		return nil, false
+	}
+	if running.ended {
+		delete(r.running, name)
+	}
+	return running, running.ended
+}
+
+// begin reads in the background.
+func (r *reads) begin(ctx context.Context, name string, begun *read, do func(context.Context) (reading, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	begun.cancel = cancel
+	r.mu.Lock()
+	if r.running == nil {
+		r.running = map[string]*read{}
+	}
+	r.running[name] = begun
+	r.mu.Unlock()
+	go func() {
+		defer cancel()
+		found, err := r.inTurn(ctx, do)
+		r.mu.Lock()
+		begun.found, begun.err, begun.ended = found, err, true
+		r.mu.Unlock()
+		r.finished(name)
+	}()
+}
+
+// inTurn waits until there is room for one more.
+func (r *reads) inTurn(ctx context.Context, do func(context.Context) (reading, error)) (reading, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+		return do(ctx)
+	case <-ctx.Done():
+		return reading{}, context.Cause(ctx)
+	}
+}
+
+// end forgets an attempt; one that is still under way is ended.
+func (r *reads) end(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if running := r.running[name]; running != nil {
+		running.cancel()
+		delete(r.running, name)
+	}
+}

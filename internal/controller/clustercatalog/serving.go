@@ -1,0 +1,33 @@
+package clustercatalog
+
+import (
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogserver"
+)
+
+// Serving says where the catalogs of this process are served over HTTP.
+type Serving struct {
+	// URL is where clients reach the server, without a slash at its end.
+	URL string
+	// Catalogs are those that are served, by the names of their objects.
+	Catalogs *catalogserver.Set
+}
+
+// publish serves an index under the name of its catalog from now on; nil is none. A nil Serving serves none.
+func (s *Serving) publish(name string, index *catalog.Index) {
+	switch {
+	case s == nil:
+	case index == nil:
+		s.Catalogs.Withdraw(name)
+	default:
+		s.Catalogs.Publish(name, index)
+	}
+}
+
+// base is the URL of a catalog, to which clients append the paths of the API; empty when it is not served.
+func (s *Serving) base(name string) string {
+	if s == nil {
+		return ""
+	}
+	return s.URL + "/catalogs/" + name
+}

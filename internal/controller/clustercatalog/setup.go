@@ -1,0 +1,145 @@
+package clustercatalog
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/catalogimage"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// workers is how many catalogs are looked after at once. None of them waits for a registry.
+const workers = 4
+
+// Options are what the controller works with.
+type Options struct {
+	Store   *image.Store
+	Indexes *catalogcache.Cache
+	// Catalogs are where contents are published, under clustercatalogs.Ref.
+	Catalogs *catalogset.Set
+	// Serving says where catalogs are served over HTTP; nil when they are not.
+	Serving *Serving
+	// Credentials are those that all images of catalogs are pulled with.
+	Credentials unpack.Credentials
+	// InUse tells whether content is served by somebody else, by its digest; nil is for nobody.
+	InUse func(digest string) bool
+	Clock clock.PassiveClock
+}
+
+// Setup adds the controller to the manager. It runs also while another manager leads.
+func Setup(mgr manager.Manager, o Options) error {
+	metadataOnly, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client that follows the pull secret of catalogs: %w", err)
+	}
+	q := &queue{client: mgr.GetClient(), elected: mgr.Elected()}
+	c := &Controller{
+		client:      mgr.GetClient(),
+		images:      catalogimage.Reader{Images: o.Store, Indexes: o.Indexes},
+		indexes:     o.Indexes,
+		catalogs:    o.Catalogs,
+		serving:     o.Serving,
+		credentials: &credentials{from: o.Credentials, reader: mgr.GetAPIReader()},
+		clock:       o.Clock,
+		leads:       q.leads,
+		remove:      o.remove,
+		reads:       reads{finished: q.add, slots: make(chan struct{}, maxReads)},
+	}
+	q.follow = func(ctx context.Context) { c.credentials.follow(ctx, metadataOnly, func() { q.addAll(ctx) }) }
+	options := trigger.Options(workers)
+	options.NeedLeaderElection = ptr.To(false)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("clustercatalog").
+		For(&olmv1.ClusterCatalog{}).
+		WatchesRawSource(ctrlsource.Func(q.start)).
+		WithOptions(options).
+		Complete(c)
+}
+
+// remove gives back the room of content that is not served any more. What cannot be removed is collected later.
+func (o Options) remove(ctx context.Context, digest string) {
+	if digest == "" || o.InUse != nil && o.InUse(digest) {
+		return
+	}
+	if err := o.Indexes.Remove(digest); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "the index of a catalog that is served no more stays for a while", "digest", digest)
+	}
+	if err := o.Store.Remove(digest); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "the image of a catalog that is served no more stays for a while", "digest", digest)
+	}
+}
+
+// queue brings news that are no Kubernetes events to the controller: content that has arrived, and that this manager leads.
+type queue struct {
+	client  client.Reader
+	elected <-chan struct{} // closed once this manager leads
+	follow  func(context.Context)
+
+	mu sync.Mutex
+	to workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// start is called when the controller's queue is ready.
+func (q *queue) start(ctx context.Context, to workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	q.mu.Lock()
+	q.to = to
+	q.mu.Unlock()
+	q.follow(ctx)
+	go func() {
+		select {
+		case <-q.elected:
+			q.addAll(ctx)
+		case <-ctx.Done():
+		}
+	}()
+	return nil
+}
+
+// leads tells whether this manager writes to the cluster.
+func (q *queue) leads() bool {
+	select {
+	case <-q.elected:
+		return true
+	default:
+		return false
+	}
+}
+
+// add lets a catalog be looked at.
+func (q *queue) add(name string) {
+	q.mu.Lock()
+	to := q.to
+	q.mu.Unlock()
+	if to != nil {
+		to.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+	}
+}
+
+// addAll lets all catalogs be looked at.
+func (q *queue) addAll(ctx context.Context) {
+	var all olmv1.ClusterCatalogList
+	if err := q.client.List(ctx, &all); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list the ClusterCatalogs, to look at all of them")
+		return
+	}
+	for i := range all.Items {
+		q.add(all.Items[i].Name)
+	}
+}

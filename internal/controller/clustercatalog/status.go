@@ -1,0 +1,103 @@
+package clustercatalog
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/trouble"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What the conditions say. Clients know these texts.
+const (
+	messageUnpacked    = "Successfully unpacked and stored content from resolved source"
+	messageServing     = "Serving desired content from resolved source"
+	messageLastGood    = "Serving the last good content"
+	messageUnavailable = "Catalog availability mode is set to Unavailable"
+)
+
+// maxMessageProblems is how many of the errors in a catalog the status lists.
+const maxMessageProblems = 3
+
+// report is what a status is made of.
+type report struct {
+	known content
+	// reading says that an attempt takes so long that it is worth a word.
+	reading bool
+	// base is where clients find the content; empty when it is not served over HTTP.
+	base string
+}
+
+// status says what is known of the catalog. It changes nothing that it has nothing new to say about: while other content than the wanted is
+// served, Serving stays what it was.
+func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.ClusterCatalogStatus {
+	next, known := *object.Status.DeepCopy(), r.known
+	off := object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable
+	if !off && known.index == nil && known.problem == nil && !r.reading {
+		return next // nothing is known yet, and will be soon
+	}
+	set := func(kind string, s metav1.ConditionStatus, reason, message string) {
+		olmv1.SetCondition(&next.Conditions, olmv1.NewCondition(kind, s, reason, message), object.Generation, *stamp(now))
+	}
+	next.Conditions = slices.DeleteFunc(next.Conditions, func(c metav1.Condition) bool { return c.Type != olmv1.TypeProgressing && c.Type != olmv1.TypeServing })
+	if off {
+		next.ResolvedSource, next.URLs, next.LastUnpacked = nil, nil, nil
+		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonSucceeded, messageUnavailable)
+		set(olmv1.TypeServing, metav1.ConditionFalse, olmv1.ReasonUserSpecifiedUnavailable, messageUnavailable)
+		return next
+	}
+	switch {
+	case known.problem != nil && isTerminal(known.target.ref, known.problem):
+		set(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonBlocked, trouble.Text(known.problem))
+	case known.problem != nil:
+		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, trouble.Text(known.problem))
+	case known.reached:
+		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonSucceeded, messageUnpacked)
+	case r.reading:
+		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, "reading the catalog in image "+known.target.ref)
+	}
+	if known.index == nil {
+		next.ResolvedSource, next.URLs, next.LastUnpacked = nil, nil, nil
+		set(olmv1.TypeServing, metav1.ConditionFalse, olmv1.ReasonUnavailable, "")
+		return next
+	}
+	next.ResolvedSource = &olmv1.ResolvedCatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ResolvedImageSource{Ref: known.resolved}}
+	next.URLs = nil
+	if r.base != "" {
+		next.URLs = &olmv1.ClusterCatalogURLs{Base: r.base}
+	}
+	if at := stamp(known.unpacked); next.LastUnpacked == nil || !next.LastUnpacked.Equal(at) {
+		next.LastUnpacked = at
+	}
+	switch {
+	case known.reached:
+		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, trouble.Brief(messageServing+describe(known.index.Problems())))
+	case !meta.IsStatusConditionTrue(next.Conditions, olmv1.TypeServing):
+		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, messageLastGood)
+	}
+	return next
+}
+
+// describe lists the first errors of a catalog that is served all the same. Warnings are for its author, not for a cluster.
+func describe(problems catalog.Problems) string {
+	errors := problems.Errors()
+	if len(errors) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; what these %d errors concern cannot be installed", len(errors))
+	for i, p := range errors {
+		if i == maxMessageProblems {
+			return text + fmt.Sprintf("; and %d more", len(errors)-i)
+		}
+		text += "; " + p.String()
+	}
+	return text
+}
+
+// stamp is a time as the API server keeps it.
+func stamp(t time.Time) *metav1.Time { return &metav1.Time{Time: t.Truncate(time.Second)} }
