@@ -2,7 +2,6 @@ package registryv1
 
 import (
 	"encoding/json"
-	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -34,6 +33,11 @@ type Options struct {
 	// is nil or gives nothing, no object has a caBundle, so that another field manager can own that field and renew it
 	// without the objects of a revision changing.
 	CA func(deployment string) []byte
+	// OperatorCondition is the name of the OperatorCondition through which the operator says whether it can be upgraded; empty means
+	// that it has none. The OperatorCondition is one of the Objects, and its name is the value of OPERATOR_CONDITION_NAME in all
+	// containers. Give every revision of an extension the same name, and ask the live object's condition Upgradeable before a new
+	// version is rolled out; the controller of OperatorConditions lets the operator's service accounts write to it.
+	OperatorCondition string
 }
 
 // Rendered is a bundle as objects.
@@ -64,10 +68,16 @@ type Serving struct {
 // Render returns the objects of a bundle. Its errors are a *ConfigError for a configuration that the bundle does not
 // take, and an *InvalidError for a bundle that cannot be installed; both stay as long as neither changes.
 func Render(b *bundle.Bundle, o Options) (*Rendered, error) {
-	return nil, errors.New("not implemented yet")
-}
-
-// ConfigSchema is the JSON schema (draft-07) of the configuration that a bundle takes, for clients that show or check it.
-func ConfigSchema(b *bundle.Bundle) (json.RawMessage, error) {
-	return nil, errors.New("not implemented yet")
+	r, err := newRenderer(b, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Rendered{Serving: r.serving(), WatchNamespaces: r.targets}
+	if out.Properties, err = propertiesOf(b); err != nil {
+		return nil, err
+	}
+	if out.Objects, err = r.objects(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }

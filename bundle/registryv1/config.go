@@ -1,0 +1,144 @@
+package registryv1
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "sigs.k8s.io/json"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+// maxConfigBytes bounds a configuration. The API server takes objects of 3 MiB at most.
+const maxConfigBytes = 1 << 20
+
+// settings are what a configuration comes to.
+type settings struct {
+	// targets are the namespaces that the operator watches, sorted; "" alone means all.
+	targets []string
+	// deployment is merged into the Deployments; nil changes nothing.
+	deployment *v1alpha1.SubscriptionConfig
+}
+
+// modesOf are the install modes that a bundle supports.
+func modesOf(b *bundle.Bundle) (v1alpha1.InstallModeSet, error) {
+	modes, err := v1alpha1.NewInstallModeSet(b.CSV.Spec.InstallModes)
+	if err != nil {
+		return nil, fmt.Errorf("read spec.installModes of ClusterServiceVersion %s: %w", b.Name, err)
+	}
+	return modes, nil
+}
+
+// readConfig judges a configuration and says what it means. Its error is a *ConfigError.
+func readConfig(modes v1alpha1.InstallModeSet, namespace string, raw json.RawMessage) (*settings, error) {
+	config, err := decodeConfig(raw)
+	if err != nil {
+		return nil, &ConfigError{Problems: []string{err.Error()}}
+	}
+	if object, ok := config.(map[string]any); ok {
+		dropNulls(object, deploymentConfig)
+	}
+	c := &checker{root: configSchema(modes), namespace: namespace, hint: hints(modes)}
+	c.check("", c.root, config)
+	if len(c.problems) > 0 {
+		return nil, &ConfigError{Problems: c.problems}
+	}
+	object := config.(map[string]any)
+	deployment, err := decodeDeployment(object[deploymentConfig])
+	if err != nil {
+		return nil, &ConfigError{Problems: []string{err.Error()}}
+	}
+	return &settings{targets: targetsOf(object), deployment: deployment}, nil
+}
+
+// decodeConfig reads the JSON of a configuration; none is an empty one.
+func decodeConfig(raw json.RawMessage) (any, error) {
+	if len(raw) > maxConfigBytes {
+		return nil, fmt.Errorf("it has %d bytes, and %d are the most: make it smaller", len(raw), maxConfigBytes)
+	}
+	if text := strings.TrimSpace(string(raw)); text == "" || text == "null" {
+		return map[string]any{}, nil
+	}
+	var config any
+	repeated, err := kjson.UnmarshalStrict(raw, &config)
+	if err != nil {
+		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	if len(repeated) > 0 {
+		return nil, fmt.Errorf("it cannot be understood: %s", shorten(repeated[0].Error()))
+	}
+	return config, nil
+}
+
+// dropNulls removes a field that is null, and all such fields within it: Kubernetes takes null for absence.
+func dropNulls(object map[string]any, name string) {
+	switch value := object[name].(type) {
+	case nil:
+		delete(object, name)
+	case map[string]any:
+		for inner := range value {
+			dropNulls(value, inner)
+		}
+	case []any:
+		for _, item := range value {
+			wrapped := map[string]any{"": item}
+			if item != nil {
+				dropNulls(wrapped, "")
+			}
+		}
+	}
+}
+
+// hints say what to use instead of the field that is not there for want of an install mode.
+func hints(modes v1alpha1.InstallModeSet) map[string]string {
+	one := modes[v1alpha1.InstallModeTypeOwnNamespace] || modes[v1alpha1.InstallModeTypeSingleNamespace]
+	multi := modes[v1alpha1.InstallModeTypeMultiNamespace]
+	const onlyAll = " (the operator can only watch all namespaces)"
+	switch {
+	case one && !multi:
+		return map[string]string{watchNamespaces: " (the operator can watch one namespace, which is given as watchNamespace)"}
+	case multi && !one:
+		return map[string]string{watchNamespace: " (the operator takes a list of namespaces, which is given as watchNamespaces)"}
+	case !one && !multi:
+		return map[string]string{watchNamespace: onlyAll, watchNamespaces: onlyAll}
+	}
+	return nil
+}
+
+// targetsOf are the target namespaces of a configuration that fits its schema.
+func targetsOf(config map[string]any) []string {
+	if name, ok := config[watchNamespace].(string); ok {
+		return []string{name}
+	}
+	list, ok := config[watchNamespaces].([]any)
+	if !ok {
+		return []string{metav1.NamespaceAll}
+	}
+	targets := make([]string, 0, len(list))
+	for _, name := range list {
+		targets = append(targets, name.(string))
+	}
+	slices.Sort(targets)
+	return targets
+}
+
+// decodeDeployment turns deploymentConfig into what Deployments are configured with. Texts that have the form of a quantity and are
+// none are found here.
+func decodeDeployment(value any) (*v1alpha1.SubscriptionConfig, error) {
+	if value == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("invalid value for field %q: %w", deploymentConfig, err)
+	}
+	config := &v1alpha1.SubscriptionConfig{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, config); err != nil {
+		return nil, fmt.Errorf("invalid value for field %q: %w", deploymentConfig, err)
+	}
+	return config, nil
+}

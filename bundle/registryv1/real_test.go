@@ -1,0 +1,196 @@
+package registryv1
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/publicdata"
+)
+
+// loaded are the public bundles that have been loaded, by <package>/<version>.
+var loaded sync.Map
+
+// loadReal loads a public bundle once for all tests, which must not change it.
+func loadReal(t testing.TB, name string) *bundle.Bundle {
+	t.Helper()
+	if b, ok := loaded.Load(name); ok {
+		return b.(*bundle.Bundle)
+	}
+	files := publicdata.BundleTrees(t)[name]
+	if files == nil {
+		t.Fatalf("%s is not among the public bundles", name)
+	}
+	b, err := bundle.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded.Store(name, b)
+	return b
+}
+
+// refused are the public bundles that cannot be installed, by package and version, and what the reason says.
+var refused = map[string]string{
+	"cockroachdb/3.0.7":            "no cluster since Kubernetes 1.22 serves apiextensions.k8s.io/v1beta1",
+	"lib-bucket-provisioner/1.0.0": "no cluster since Kubernetes 1.22 serves apiextensions.k8s.io/v1beta1",
+	"prometheus/0.32.0":            "no cluster since Kubernetes 1.22 serves apiextensions.k8s.io/v1beta1",
+	"prometheus/0.37.0":            "no cluster since Kubernetes 1.22 serves apiextensions.k8s.io/v1beta1",
+}
+
+// TestRealBundles renders every public bundle for each install mode that it supports, and knows those that cannot be installed.
+func TestRealBundles(t *testing.T) {
+	names := slices.Sorted(maps.Keys(publicdata.BundleTrees(t)))
+	if len(names) < 138 {
+		t.Errorf("%d public bundles, want 138 at least", len(names))
+	}
+	rendered := 0
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			b := loadReal(t, name)
+			if reason, ok := refused[name]; ok {
+				_, err := Render(b, Options{Namespace: "operators"})
+				var invalid *InvalidError
+				if !errors.As(err, &invalid) || !strings.Contains(err.Error(), reason) {
+					t.Errorf("error %v, want an InvalidError with %q", err, reason)
+				}
+				return
+			}
+			before := asJSON(t, b.AllObjects()) + asJSON(t, b.CSV)
+			for mode, config := range configsOf(t, b) {
+				for _, certificates := range []CertificateProvider{BuiltIn, CertManager, ServiceCA} {
+					o := Options{Namespace: "operators", Config: config, Certificates: certificates, OperatorCondition: "condition"}
+					out, err := Render(b, o)
+					if err != nil {
+						t.Fatalf("%s, %s: %v", mode, certificates, err)
+					}
+					rendered++
+					checkObjects(t, b, o, out)
+					again, err := Render(b, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(out, again); diff != "" {
+						t.Errorf("%s, %s: two results:\n%s", mode, certificates, diff)
+					}
+				}
+			}
+			if asJSON(t, b.AllObjects())+asJSON(t, b.CSV) != before {
+				t.Error("rendering changed the bundle")
+			}
+		})
+	}
+	t.Logf("%d bundles, %d of them refused, %d renderings", len(names), len(refused), rendered)
+}
+
+// configsOf are configurations for every install mode of a bundle.
+func configsOf(t *testing.T, b *bundle.Bundle) map[string]json.RawMessage {
+	t.Helper()
+	modes, err := modesOf(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const deployment = `"deploymentConfig": {"nodeSelector": {"a": "b"}, "env": [{"name": "A", "value": "b"}]}`
+	out := map[string]json.RawMessage{}
+	if modes[v1alpha1.InstallModeTypeAllNamespaces] {
+		out["all"], out["all, configured"] = nil, json.RawMessage(`{`+deployment+`}`)
+	}
+	if modes[v1alpha1.InstallModeTypeOwnNamespace] {
+		out["own"] = json.RawMessage(`{"watchNamespace": "operators", ` + deployment + `}`)
+	}
+	if modes[v1alpha1.InstallModeTypeSingleNamespace] {
+		out["single"] = json.RawMessage(`{"watchNamespace": "tenant"}`)
+	}
+	if modes[v1alpha1.InstallModeTypeMultiNamespace] {
+		out["multi"] = json.RawMessage(`{"watchNamespaces": ["tenant-b", "tenant-a"]}`)
+	}
+	return out
+}
+
+// checkObjects checks what has to hold for all that is rendered: every workload is there, what objects refer to exists, and what is in a
+// namespace is in one that is known.
+func checkObjects(t *testing.T, b *bundle.Bundle, o Options, out *Rendered) {
+	t.Helper()
+	have := map[string]bool{}
+	deployments := 0
+	for _, object := range out.Objects {
+		have[object.GetKind()+"/"+object.GetNamespace()+"/"+object.GetName()] = true
+		if object.GetKind() == "Deployment" {
+			deployments++
+		}
+		if ns := object.GetNamespace(); ns != "" && ns != o.Namespace && !slices.Contains(out.WatchNamespaces, ns) {
+			t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), ns)
+		}
+		if object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "" {
+			t.Errorf("incomplete object %v", object.Object)
+		}
+	}
+	if want := len(b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs); deployments != want {
+		t.Errorf("%d Deployments, want %d", deployments, want)
+	}
+	for _, name := range bundle.ServingDeployments(b.CSV) {
+		if !have["Service/"+o.Namespace+"/"+bundle.ServingServiceName(name)] {
+			t.Errorf("no Service for Deployment %s", name)
+		}
+		if o.Certificates == CertManager && !have["Certificate/"+o.Namespace+"/"+bundle.ServingSecretName(name)] {
+			t.Errorf("no Certificate for Deployment %s", name)
+		}
+	}
+	for i, want := 0, bundle.ServingDeployments(b.CSV); o.Certificates == BuiltIn && i < len(want); i++ {
+		if out.Serving[i].Deployment != want[i] || len(out.Serving) != len(want) {
+			t.Errorf("serving %v, want %v", out.Serving, want)
+		}
+	}
+	for _, crd := range b.CSV.Spec.CustomResourceDefinitions.Owned {
+		if !have["CustomResourceDefinition//"+crd.Name] {
+			t.Errorf("no CRD %s", crd.Name)
+		}
+	}
+	checkProperties(t, b, out.Properties)
+}
+
+func checkProperties(t *testing.T, b *bundle.Bundle, text json.RawMessage) {
+	t.Helper()
+	if b.CSV.Annotations[propertiesAnnotation] == "" && len(b.Properties) == 0 {
+		if text != nil {
+			t.Errorf("properties %s", text)
+		}
+		return
+	}
+	var list []struct {
+		Type  string
+		Value json.RawMessage
+	}
+	if err := json.Unmarshal(text, &list); err != nil || len(list) < len(b.Properties) || list[0].Type == "" {
+		t.Errorf("properties %s, error %v", text, err)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// BenchmarkRender renders a bundle of 0.8 MB with four CRDs, two Deployments and fourteen webhooks.
+func BenchmarkRender(b *testing.B) {
+	real := loadReal(b, path.Join("opentelemetry-operator", "0.158.0"))
+	o := Options{Namespace: "operators", Config: json.RawMessage(`{"deploymentConfig": {"nodeSelector": {"a": "b"}}}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Render(real, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
