@@ -27,6 +27,7 @@ var rules = []rule{
 	{pkg: "api", may: []string{"api"}},
 	{pkg: "bundle", may: []string{"api/operators", "catalog", "version"}},
 	{pkg: "bundle/configmap", may: []string{"api/operators", "bundle"}},
+	{pkg: "bundle/registryv1", may: []string{"api/operators", "bundle", "catalog"}},
 	{pkg: "bundle/scaffold", may: []string{"bundle", "catalog", "internal/packagemanifest"}},
 	{pkg: "bundle/validate", may: []string{"api/operators", "bundle", "catalog", "version", "internal/constraint"}},
 	{pkg: "internal/catalogset", may: []string{"catalog"}},
