@@ -2,6 +2,8 @@ package permissions
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -10,5 +12,89 @@ import (
 // right is in one of them, and their order depends on nothing but their content. An *IncompleteError comes with the rules that were found
 // nevertheless; with any other error there are none.
 func Missing(subject Subject, rules RuleSource, objects []*unstructured.Unstructured, extra ...Need) ([]MissingRule, error) {
-	return nil, errors.New("look for missing permissions: not implemented yet")
+	s := &search{source: rules, work: newBudget(), missing: map[right]bool{}, reasons: map[string]bool{}}
+	missing, err := s.run(subject, objects, extra)
+	if limit := (limitError{}); errors.As(err, &limit) {
+		return nil, fmt.Errorf("judge what %s may do: %w", subject.User, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up what %s may do: %w", subject.User, err)
+	}
+	if len(s.reasons) > 0 {
+		return missing, &IncompleteError{Reasons: sortedKeys(s.reasons)}
+	}
+	return missing, nil
+}
+
+// search is one run of Missing.
+type search struct {
+	source RuleSource
+	held   *held
+	work   *budget
+	own    *ownObjects
+	// missing is what was found; reasons say why there may be more.
+	missing map[right]bool
+	reasons map[string]bool
+}
+
+func (s *search) run(subject Subject, objects []*unstructured.Unstructured, extra []Need) ([]MissingRule, error) {
+	var err error
+	if s.held, err = newHeld(subject, s.source, s.work); err != nil {
+		return nil, err
+	}
+	s.own = s.lookThrough(objects)
+	for _, object := range objects {
+		if err := s.object(object); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.handedOn(); err != nil {
+		return nil, err
+	}
+	for _, need := range extra {
+		for _, verb := range need.Verbs {
+			r := right{namespace: need.Namespace, group: need.Group, resource: need.Resource, verb: verb, named: need.Name != "", name: need.Name}
+			if err := s.request(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return compact(withoutCovered(s.missing)), nil
+}
+
+// request needs a request to be authorised.
+func (s *search) request(r right) error {
+	if s.work.rights--; s.work.rights < 0 {
+		return tooManyRights()
+	}
+	allowed, err := s.held.allows(r)
+	if err == nil && !allowed {
+		s.missing[r] = true
+	}
+	return err
+}
+
+// handOn needs a right to be held, because somebody else is given it. Paths have no namespace: only a ClusterRole can have them.
+func (s *search) handOn(r right) error {
+	covered, err := s.held.covers(r)
+	if err == nil && !covered {
+		if r.url != "" {
+			r.namespace = ""
+		}
+		s.missing[r] = true
+	}
+	return err
+}
+
+func (s *search) incomplete(format string, args ...any) {
+	s.reasons[fmt.Sprintf(format, args...)] = true
+}
+
+func sortedKeys(m map[string]bool) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+const (
+	// maxMessage and maxLine bound what statuses say, in bytes.
+	maxMessage = 16 << 10
+	maxLine    = 2 << 10
+)
+
 func (e *IncompleteError) Error() string {
 	return "missing rules may be incomplete: " + strings.Join(e.Reasons, "; ")
 }
@@ -32,12 +38,29 @@ func (r MissingRule) String() string {
 
 // Message is what the status of an extension says of missing rules, and of why there may be more. It is bounded.
 func Message(missing []MissingRule, incomplete error) string {
-	lines := []string{"pre-authorization failed: service account requires the following permissions to manage cluster extension:"}
+	lines := make([]string, 0, len(missing)+1)
 	for _, rule := range missing {
 		lines = append(lines, rule.String())
 	}
+	message := "pre-authorization failed: service account requires the following permissions to manage cluster extension:" + bounded(lines)
 	if incomplete != nil {
-		lines = append(lines, incomplete.Error())
+		message += bounded([]string{incomplete.Error()})
 	}
-	return strings.Join(lines, "\n  ")
+	return message
+}
+
+// bounded is lines that are indented, as many as there is room for.
+func bounded(lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		if len(line) > maxLine {
+			line = strings.ToValidUTF8(line[:maxLine], "") + "... (cut)"
+		}
+		if b.Len()+len(line) > maxMessage {
+			fmt.Fprintf(&b, "\n  ... and %d more lines", len(lines)-i)
+			break
+		}
+		b.WriteString("\n  " + line)
+	}
+	return b.String()
 }

@@ -1,0 +1,153 @@
+package permissions
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// withoutCovered leaves out rights that another one of the set includes.
+func withoutCovered(rights map[right]bool) []right {
+	var kept []right
+	for r := range rights {
+		if !slices.ContainsFunc(broader(r), func(b right) bool { return b != r && rights[b] }) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// broader are the rights that include one, itself among them.
+func broader(r right) []right {
+	all := []right{r}
+	widen := func(change func(*right)) {
+		for _, wider := range slices.Clone(all) {
+			change(&wider)
+			all = append(all, wider)
+		}
+	}
+	widen(func(r *right) { r.verb = "*" })
+	if r.url != "" {
+		narrow := slices.Clone(all)
+		for end := range len(r.url) + 1 {
+			for _, wider := range narrow {
+				wider.url = r.url[:end] + "*"
+				all = append(all, wider)
+			}
+		}
+		return all
+	}
+	widen(func(r *right) { r.group = "*" })
+	widen(func(r *right) { r.namespace = "" })
+	widen(func(r *right) { r.named, r.name = false, "" })
+	resources := []string{"*"}
+	if _, subresource, ok := strings.Cut(r.resource, "/"); ok {
+		resources = append(resources, "*/"+subresource)
+	}
+	narrow := slices.Clone(all)
+	for _, resource := range resources {
+		for _, wider := range narrow {
+			wider.resource = resource
+			all = append(all, wider)
+		}
+	}
+	return all
+}
+
+// box is all combinations of an item of each list, in a namespace.
+type box struct {
+	namespace string
+	lists     [5][]string
+}
+
+// The lists of a box, in the order in which they are merged. A list of names that is nil stands for every name.
+const (
+	verbs = iota
+	names
+	resources
+	groups
+	urls
+)
+
+// compact puts rights together to few rules. Rights that differ in one list only become one box; first by verb, then by name, resource, group
+// and path, so that the outcome does not depend on the order of what comes in.
+func compact(rights []right) []MissingRule {
+	boxes := make([]box, 0, len(rights))
+	for _, r := range rights {
+		b := box{namespace: r.namespace}
+		b.lists[verbs] = []string{r.verb}
+		if r.url != "" {
+			b.lists[urls] = []string{r.url}
+		} else {
+			b.lists[groups], b.lists[resources] = []string{r.group}, []string{r.resource}
+		}
+		if r.named {
+			b.lists[names] = []string{r.name}
+		}
+		boxes = append(boxes, b)
+	}
+	for list := range len(box{}.lists) {
+		boxes = merge(boxes, list)
+	}
+	rules := make([]MissingRule, len(boxes))
+	for i, b := range boxes {
+		rules[i] = MissingRule{b.namespace, rbacv1.PolicyRule{
+			Verbs: b.lists[verbs], APIGroups: b.lists[groups], Resources: b.lists[resources],
+			ResourceNames: b.lists[names], NonResourceURLs: b.lists[urls],
+		}}
+	}
+	slices.SortFunc(rules, compareRules)
+	return rules
+}
+
+// merge makes one box of those that differ in one list only.
+func merge(boxes []box, list int) []box {
+	index := map[string]int{}
+	var merged []box
+	for _, b := range boxes {
+		key := b.key(list)
+		at, ok := index[key]
+		if !ok {
+			at = len(merged)
+			index[key] = at
+			merged = append(merged, b)
+			continue
+		}
+		merged[at].lists[list] = append(merged[at].lists[list], b.lists[list]...)
+	}
+	for i := range merged {
+		slices.Sort(merged[i].lists[list])
+		merged[i].lists[list] = slices.Compact(merged[i].lists[list])
+	}
+	return merged
+}
+
+// key tells boxes apart that differ in more than one list. Quotes keep words from running into one another.
+func (b box) key(without int) string {
+	key := strconv.AppendQuote(nil, b.namespace)
+	for i, list := range b.lists {
+		key = strconv.AppendInt(append(key, ' '), int64(i), 10)
+		if i == without {
+			key = strconv.AppendBool(key, list == nil)
+			continue
+		}
+		for _, word := range list {
+			key = strconv.AppendQuote(key, word)
+		}
+	}
+	return string(key)
+}
+
+func compareRules(a, b MissingRule) int {
+	return cmp.Or(
+		strings.Compare(a.Namespace, b.Namespace),
+		slices.Compare(a.APIGroups, b.APIGroups),
+		slices.Compare(a.Resources, b.Resources),
+		slices.Compare(a.NonResourceURLs, b.NonResourceURLs),
+		slices.Compare(a.ResourceNames, b.ResourceNames),
+		slices.Compare(a.Verbs, b.Verbs),
+	)
+}

@@ -1,0 +1,160 @@
+package permissions
+
+import (
+	"fmt"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// objectVerbs are the requests that name an object.
+var objectVerbs = []string{"get", "patch", "update", "delete"}
+
+// resource is what requests for objects of a kind are about.
+type resource struct {
+	group, name string
+	namespaced  bool
+}
+
+// ownObjects are those of the objects that say something about the others.
+type ownObjects struct {
+	resources           map[schema.GroupKind]resource
+	clusterRoles        map[string]*rbacv1.ClusterRole
+	roles               map[[2]string]*rbacv1.Role
+	clusterRoleBindings []*rbacv1.ClusterRoleBinding
+	roleBindings        []*rbacv1.RoleBinding
+}
+
+// lookThrough finds the resources that the objects define, and the roles and bindings.
+func (s *search) lookThrough(objects []*unstructured.Unstructured) *ownObjects {
+	own := &ownObjects{
+		resources:    map[schema.GroupKind]resource{},
+		clusterRoles: map[string]*rbacv1.ClusterRole{},
+		roles:        map[[2]string]*rbacv1.Role{},
+	}
+	for _, object := range objects {
+		if err := own.add(object); err != nil {
+			s.incomplete("%s is not as its kind has to be: %v", describe(object), err)
+		}
+	}
+	return own
+}
+
+func (own *ownObjects) add(object *unstructured.Unstructured) error {
+	kind := object.GroupVersionKind()
+	switch {
+	case kind.Group == "apiextensions.k8s.io" && kind.Kind == "CustomResourceDefinition":
+		return own.addDefinition(object)
+	case kind.Group != rbacv1.GroupName:
+		return nil
+	}
+	convert := func(into any) error {
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
+	}
+	switch kind.Kind {
+	case "ClusterRole":
+		role := &rbacv1.ClusterRole{}
+		err := convert(role)
+		own.clusterRoles[object.GetName()] = role
+		return err
+	case "Role":
+		role := &rbacv1.Role{}
+		err := convert(role)
+		own.roles[[2]string{object.GetNamespace(), object.GetName()}] = role
+		return err
+	case "ClusterRoleBinding":
+		binding := &rbacv1.ClusterRoleBinding{}
+		err := convert(binding)
+		own.clusterRoleBindings = append(own.clusterRoleBindings, binding)
+		return err
+	case "RoleBinding":
+		binding := &rbacv1.RoleBinding{}
+		err := convert(binding)
+		own.roleBindings = append(own.roleBindings, binding)
+		return err
+	}
+	return nil
+}
+
+func (own *ownObjects) addDefinition(object *unstructured.Unstructured) error {
+	var fields [4]string
+	for i, path := range [][]string{{"spec", "group"}, {"spec", "names", "kind"}, {"spec", "names", "plural"}, {"spec", "scope"}} {
+		value, found, err := unstructured.NestedString(object.Object, path...)
+		if err == nil && !found {
+			err = fmt.Errorf("it has no %s", path[len(path)-1])
+		}
+		if err != nil {
+			return err
+		}
+		fields[i] = value
+	}
+	own.resources[schema.GroupKind{Group: fields[0], Kind: fields[1]}] = resource{group: fields[0], name: fields[2], namespaced: fields[3] == "Namespaced"}
+	return nil
+}
+
+// object needs what is done with every object of a revision.
+func (s *search) object(object *unstructured.Unstructured) error {
+	of, found, err := s.resource(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	if !found {
+		s.incomplete("the cluster has no resource for %s of %s; install the CustomResourceDefinition of its kind first", describe(object), shorten(object.GetAPIVersion()))
+		return nil
+	}
+	r := right{group: of.group, resource: of.name}
+	if of.namespaced {
+		if r.namespace = object.GetNamespace(); r.namespace == "" {
+			s.incomplete("%s names no namespace", describe(object))
+			return nil
+		}
+	}
+	r.verb = "create"
+	if err := s.request(r); err != nil {
+		return err
+	}
+	r.named, r.name = true, object.GetName()
+	for _, r.verb = range objectVerbs {
+		if err := s.request(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resource looks among the definitions in the objects first: they are there before their objects.
+func (s *search) resource(kind schema.GroupVersionKind) (resource, bool, error) {
+	if own, ok := s.own.resources[kind.GroupKind()]; ok {
+		return own, true, nil
+	}
+	mapping, err := s.source.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return resource{}, false, nil
+	}
+	if err != nil {
+		return resource{}, false, fmt.Errorf("find the resource of %s: %w", kind, err)
+	}
+	return resource{
+		group: mapping.Resource.Group, name: mapping.Resource.Resource,
+		namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
+	}, true, nil
+}
+
+// describe names an object in messages. Names were written by others, and may be of any length.
+func describe(object *unstructured.Unstructured) string {
+	name := object.GetName()
+	if object.GetNamespace() != "" {
+		name = object.GetNamespace() + "/" + name
+	}
+	return shorten(object.GetKind()) + " " + shorten(name)
+}
+
+func shorten(text string) string {
+	if len(text) > 300 {
+		return text[:300] + "..."
+	}
+	return text
+}
