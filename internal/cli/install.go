@@ -10,8 +10,10 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,21 +22,35 @@ const installHelp = `Install a package from a catalog: create the namespace, an 
 until the operator runs. What keeps it from running is shown as it changes.
 
 The OperatorGroup that is created lets the operator watch all namespaces; --watch names others. A namespace that has an
-OperatorGroup keeps it.`
+OperatorGroup keeps it.
+
+With --api v1 a ClusterExtension is created instead, in a namespace that has to be there (or --create-namespace creates it); the flags
+that begin with "v1:" are about that. What is missing is said before anything is written, and what the manager says of the
+ClusterExtension is shown as it changes.`
 
 func newInstallCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags
 	var o install.Options
 	var wait time.Duration
+	var v1 extensioncmd.Install
+	var api string
 	cmd := &cobra.Command{
 		Use:   "install PACKAGE",
 		Short: "Install an operator from a catalog",
 		Long:  installHelp,
 		Args:  command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			both := extensioncmd.Both{Package: args[0], Channel: o.Channel, Catalog: o.Catalog, Watch: o.Targets, Wait: wait}
+			if err := checkInstall(cmd, api, &v1, both); err != nil {
+				return err
+			}
 			c, namespace, err := kube.Connect(&k)
 			if err != nil {
 				return err
+			}
+			if api == extensioncmd.V1 {
+				both.Namespace = namespace
+				return v1.Run(cmd.Context(), s, c, both)
 			}
 			o.Package, o.Namespace = args[0], namespace
 			return runInstall(cmd.Context(), s, c, o, wait)
@@ -43,14 +59,44 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 	k.AddCluster(cmd.Flags())
 	k.AddNamespace(cmd.Flags())
 	flags := cmd.Flags()
-	flags.StringVar(&o.Channel, "channel", "", "channel to follow (default: any channel of the package, its default channel first)")
+	flags.StringVar(&o.Channel, "channel", "", "channel to follow; with --api v1 also several, joined by commas (default: any channel of the package, its default channel first)")
 	flags.StringVar(&o.StartingCSV, "starting-csv", "", "version to install first (default: the channel's newest)")
-	flags.StringVar(&o.Catalog, "catalog", "", "[NAMESPACE/]NAME of the CatalogSource (default: the only one in view)")
+	flags.StringVar(&o.Catalog, "catalog", "", "[NAMESPACE/]NAME of the CatalogSource (default: the only one in view); with --api v1 the ClusterCatalogs, joined by commas (default: all)")
 	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see")
 	flags.BoolVar(&o.Manual, "manual", false, "ask for approval before anything is installed or upgraded")
-	flags.StringSliceVar(&o.Targets, "watch", nil, "namespaces for the operator to watch (default: all)")
+	flags.StringSliceVar(&o.Targets, "watch", nil, "namespaces for the operator to watch (default: all); also --watch-namespace")
 	flags.DurationVar(&wait, "wait", 5*time.Minute, "how long to wait until the operator runs; 0 not at all")
+	flags.StringVar(&api, "api", extensioncmd.V0, "API to install by: v0 creates a Subscription, v1 a ClusterExtension")
+	v1.Flags(cmd)
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "watch-namespace" { // as the configuration of extensions calls it
+			name = "watch"
+		}
+		return pflag.NormalizedName(name)
+	})
 	return cmd
+}
+
+// v0Only are the flags that say nothing by the v1 API.
+var v0Only = []string{"starting-csv", "manual", "global-namespace"}
+
+// checkInstall refuses flags of one API where the other is asked for.
+func checkInstall(cmd *cobra.Command, api string, v1 *extensioncmd.Install, both extensioncmd.Both) error {
+	switch api {
+	case extensioncmd.V0:
+		if name := v1.Changed(cmd); name != "" {
+			return command.UsageError{Err: fmt.Errorf("--%s is for the v1 API: add --api v1, or leave it out", name)}
+		}
+		return nil
+	case extensioncmd.V1:
+		for _, name := range v0Only {
+			if cmd.Flags().Changed(name) {
+				return command.UsageError{Err: fmt.Errorf("--%s is for the v0 API: leave it out, or --api v1", name)}
+			}
+		}
+		return v1.Check(both)
+	}
+	return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s", api, extensioncmd.V0, extensioncmd.V1)}
 }
 
 func runInstall(ctx context.Context, s command.Streams, c client.Client, o install.Options, wait time.Duration) error {

@@ -20,8 +20,8 @@ import (
 
 // The APIs that can be asked for.
 const (
-	apiV0 = "v0"
-	apiV1 = "v1"
+	V0 = "v0"
+	V1 = "v1"
 )
 
 // catalogs are the catalogs that a question is about, as its flags say.
@@ -55,8 +55,8 @@ func (c *catalogs) flags(cmd *cobra.Command) {
 }
 
 func (c *catalogs) check() error {
-	if c.api != "" && c.api != apiV0 && c.api != apiV1 {
-		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out for both", c.api, apiV0, apiV1)}
+	if c.api != "" && c.api != V0 && c.api != V1 {
+		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out for both", c.api, V0, V1)}
 	}
 	return c.output.Check()
 }
@@ -103,7 +103,7 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 	for _, api := range []struct {
 		name string
 		ask  func(context.Context, string) (browse.Answer, error)
-	}{{apiV1, cluster.V1}, {apiV0, cluster.V0}} {
+	}{{V1, cluster.V1}, {V0, cluster.V0}} {
 		if cmp.Or(c.api, api.name) != api.name {
 			continue
 		}

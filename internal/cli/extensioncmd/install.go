@@ -1,0 +1,202 @@
+package extensioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/install"
+)
+
+// maxConfig bounds what is read of a configuration, in bytes; the API server takes no object that is larger.
+const maxConfig = 1 << 20
+
+// Install is `fairlead install --api v1`: what its flags say, besides those that both APIs have.
+type Install struct {
+	options  install.Extension
+	selector string
+	config   string
+	needs    bool
+	rollback bool
+	output   command.Output
+	own      *pflag.FlagSet
+}
+
+// Flags adds the flags of the v1 API.
+func (i *Install) Flags(cmd *cobra.Command) {
+	i.own = pflag.NewFlagSet("v1", pflag.ContinueOnError)
+	o, flags := &i.options, i.own
+	flags.StringVar(&o.Name, "name", "", "v1: name of the ClusterExtension (default: that of the package)")
+	flags.StringVar(&o.Version, "version", "", "v1: version or range of versions, such as 1.2.0 or '>=1.2.0 <2.0.0' (default: the newest)")
+	flags.StringVar(&o.Policy, "upgrade-constraint-policy", "", "v1: CatalogProvided or SelfCertified (default: CatalogProvided)")
+	flags.StringVar(&i.selector, "catalog-selector", "", "v1: labels of the ClusterCatalogs to look into, such as team=a,stage!=test")
+	flags.StringVar(&o.ServiceAccount, "service-account", "", "v1: ServiceAccount of the namespace that the objects are written as (default: the manager itself)")
+	flags.StringVar(&i.config, "config", "", "v1: file with the configuration, spec.config.inline, as YAML or JSON; - is standard input")
+	flags.StringVar(&o.CRDSafety, "crd-upgrade-safety", "", "v1: Strict or None (default: Strict)")
+	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "v1: create the namespace where it is missing")
+	flags.BoolVar(&i.needs, "install-dependencies", false, "v1: install what the operator needs, too")
+	flags.BoolVar(&i.rollback, "rollback-on-failure", false, "v1: go back to what was installed when an upgrade fails")
+	flags.BoolVar(&o.DryRun, "dry-run", false, "v1: let the API server check the ClusterExtension, print it, and write nothing")
+	i.output.Flag(cmd)
+	cmd.Flags().AddFlagSet(flags)
+}
+
+// Changed names a flag of the v1 API that was given; empty when there is none.
+func (i *Install) Changed(cmd *cobra.Command) string {
+	changed := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if i.own.Lookup(f.Name) != nil || f.Name == "output" {
+			changed = f.Name
+		}
+	})
+	return changed
+}
+
+// Both is what both APIs have flags for.
+type Both struct {
+	Package, Namespace, Channel, Catalog string
+	Watch                                []string
+	Wait                                 time.Duration
+}
+
+// Check refuses what no ClusterExtension says, before a cluster is asked.
+func (i *Install) Check(both Both) error {
+	var wrong error
+	if p := i.options.Policy; p != "" && p != "CatalogProvided" && p != "SelfCertified" {
+		wrong = fmt.Errorf("--upgrade-constraint-policy %q: choose CatalogProvided or SelfCertified", p)
+	}
+	if s := i.options.CRDSafety; s != "" && s != "Strict" && s != "None" {
+		wrong = fmt.Errorf("--crd-upgrade-safety %q: choose Strict or None", s)
+	}
+	if strings.Contains(both.Catalog, "/") {
+		wrong = fmt.Errorf("--catalog %q: write the name of a ClusterCatalog; it has no namespace", both.Catalog)
+	}
+	if i.selector != "" {
+		selector, err := metav1.ParseToLabelSelector(i.selector)
+		if err != nil {
+			wrong = fmt.Errorf("--catalog-selector %q: %w", i.selector, err)
+		}
+		i.options.Selector = selector
+	}
+	if wrong != nil {
+		return command.UsageError{Err: wrong}
+	}
+	return i.output.Check()
+}
+
+// Run creates the ClusterExtension and waits until it is installed.
+func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, both Both) error {
+	o := i.options
+	o.Package, o.Namespace, o.Watch = both.Package, both.Namespace, both.Watch
+	if both.Channel != "" {
+		o.Channels = strings.Split(both.Channel, ",")
+	}
+	if both.Catalog != "" {
+		o.Catalogs = strings.Split(both.Catalog, ",")
+	}
+	o.Annotations = map[string]string{}
+	if i.needs {
+		o.Annotations[install.DependenciesKey] = "true"
+	}
+	if i.rollback {
+		o.Annotations[install.OnFailureKey] = install.OnFailureRollback
+	}
+	var err error
+	if i.config != "" {
+		if o.Config, err = readConfig(s.In, i.config); err != nil {
+			return err
+		}
+	}
+	asked, err := install.Extend(ctx, c, o)
+	printer := command.Progress(i.told(s))
+	for _, note := range asked.Notes {
+		fmt.Fprintf(s.Err, "note: %s\n", note)
+	}
+	if !o.DryRun {
+		for _, what := range asked.Created {
+			printer.Done("created %s", what)
+		}
+	}
+	if err != nil {
+		return kube.Explain(err)
+	}
+	if o.DryRun {
+		return i.show(s, asked)
+	}
+	if both.Wait > 0 {
+		ctx, cancel := context.WithTimeout(ctx, both.Wait)
+		defer cancel()
+		e, err := install.WaitExtension(ctx, c, asked.Extension.Name, func(_, message string) { printer.Note("%s", message) })
+		if err != nil {
+			return fmt.Errorf("%w\nThe ClusterExtension stays, and the operator is installed when the cause is gone. To give up: fairlead uninstall %s",
+				err, asked.Extension.Name)
+		}
+		asked.Extension = e
+		if e.Status.Install != nil {
+			printer.Done("%s is installed and works in namespace %s", e.Status.Install.Bundle.Name, e.Spec.Namespace)
+		}
+	}
+	return i.result(s, asked)
+}
+
+// told is where progress is shown: not among what programs read.
+func (i *Install) told(s command.Streams) io.Writer {
+	if i.output != command.OutputText {
+		return s.Err
+	}
+	return s.Out
+}
+
+// result prints the ClusterExtension for programs.
+func (i *Install) result(s command.Streams, asked install.Asked) error {
+	return i.output.Write(s.Out, asked.Extension, func(io.Writer) error { return nil })
+}
+
+// show prints what would be written.
+func (i *Install) show(s command.Streams, asked install.Asked) error {
+	asked.Extension.ManagedFields = nil
+	return i.output.Write(s.Out, asked.Extension, func(w io.Writer) error {
+		for _, what := range asked.Created {
+			fmt.Fprintf(w, "would create %s\n", what)
+		}
+		if len(asked.Created) == 0 {
+			fmt.Fprintln(w, "nothing to create: all of it is there")
+		}
+		return nil
+	})
+}
+
+func readConfig(in io.Reader, file string) (map[string]any, error) {
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration: %w", err)
+		}
+		defer opened.Close()
+		in = opened
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
+	if err == nil && len(text) > maxConfig {
+		err = errors.New("it is larger than 1 MiB, which is more than the API server takes")
+	}
+	var config map[string]any
+	if err == nil {
+		err = yaml.Unmarshal(text, &config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration from %s: %w; write an object, with the fields that the bundle takes", file, err)
+	}
+	return config, nil
+}

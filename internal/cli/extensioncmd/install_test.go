@@ -1,0 +1,119 @@
+package extensioncmd
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/cli/command"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func cluster(t *testing.T, objects ...client.Object) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterExtension{}).Build()
+}
+
+// asked parses flags of `fairlead install --api v1` and runs it.
+func asked(t *testing.T, c client.Client, both Both, flags ...string) (out, errs string, err error) {
+	t.Helper()
+	var i Install
+	cmd := &cobra.Command{Use: "install", Args: cobra.NoArgs}
+	i.Flags(cmd)
+	if err := cmd.ParseFlags(flags); err != nil {
+		t.Fatal(err)
+	}
+	var o, e bytes.Buffer
+	if err = i.Check(both); err == nil {
+		err = i.Run(t.Context(), command.Streams{In: strings.NewReader("deploymentConfig: {nodeSelector: {a: b}}"), Out: &o, Err: &e}, c, both)
+	}
+	return o.String(), e.String(), err
+}
+
+func TestInstall(t *testing.T) {
+	both := Both{Package: "kite", Namespace: "ops", Channel: "stable,fast", Watch: []string{"a"}}
+	objects := []client.Object{&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "toys"}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}}}
+	c := cluster(t, objects...)
+	out, _, err := asked(t, c, both, "--dry-run", "-o", "yaml", "--version", "1.x", "--install-dependencies", "--rollback-on-failure", "--config", "-", "--service-account", "", "--catalog-selector", "a notin (b)")
+	for _, want := range []string{"packageName: kite", "version: 1.x", "- fast", "watchNamespace: a", "a: b", `operators.fairlead.dev/install-dependencies: "true"`, "operators.fairlead.dev/on-failure: rollback", "operator: NotIn"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the dry run has no %q:\n%s, %v", want, out, err)
+		}
+	}
+	out, _, err = asked(t, c, both, "--dry-run")
+	if out != "would create ClusterExtension kite\n" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, _, err = asked(t, c, both); !strings.HasSuffix(out, "✓ created ClusterExtension kite\n") || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+
+	both.Wait = time.Minute
+	e := &olmv1.ClusterExtension{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e); err != nil {
+		t.Fatal(err)
+	}
+	e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: "kite.v1.0.0", Version: "1.0.0"}}
+	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeInstalled, "True", "Succeeded", ""))
+	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "True", "Succeeded", ""))
+	if err := c.Status().Update(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err = asked(t, c, both); !strings.HasSuffix(out, "✓ kite.v1.0.0 is installed and works in namespace ops\n") || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "False", "Blocked", "no way"))
+	if err := c.Status().Update(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = asked(t, c, both)
+	if err == nil || !strings.Contains(err.Error(), "Blocked: no way\nThe ClusterExtension stays") || !strings.HasSuffix(err.Error(), "To give up: fairlead uninstall kite") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestInstallRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "list.yaml")
+	if err := os.WriteFile(file, []byte("[a]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		both  Both
+		flags []string
+		want  string
+		code  int
+	}{
+		"a policy":      {flags: []string{"--upgrade-constraint-policy", "Any"}, want: "choose CatalogProvided or SelfCertified", code: command.ExitUsage},
+		"a safety":      {flags: []string{"--crd-upgrade-safety", "Lax"}, want: "choose Strict or None", code: command.ExitUsage},
+		"a selector":    {flags: []string{"--catalog-selector", "a in b"}, want: "--catalog-selector", code: command.ExitUsage},
+		"a v0 catalog":  {both: Both{Catalog: "olm/c"}, want: "it has no namespace", code: command.ExitUsage},
+		"a format":      {flags: []string{"-o", "xml"}, want: "choose text, json or yaml", code: command.ExitUsage},
+		"no file":       {flags: []string{"--config", "/nonexistent"}, want: "read the configuration", code: command.ExitFailed},
+		"no object":     {flags: []string{"--config", file}, want: "write an object", code: command.ExitFailed},
+		"what is there": {flags: nil, want: "there is no ClusterCatalog: create one first", code: command.ExitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.both.Package, test.both.Namespace = "kite", "ops"
+			_, _, err := asked(t, cluster(t), test.both, test.flags...)
+			if err == nil || !strings.Contains(err.Error(), test.want) || command.Code(err) != test.code {
+				t.Errorf("%v, exit code %d, want %d", err, command.Code(err), test.code)
+			}
+		})
+	}
+}

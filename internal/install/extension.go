@@ -1,0 +1,286 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is the field manager of what commands write for their users.
+const fieldOwner = client.FieldOwner("fairlead")
+
+// Annotations of a ClusterExtension, as the manager reads them.
+const (
+	// DependenciesKey set to "true" installs what the operator needs, too.
+	DependenciesKey = "operators.fairlead.dev/install-dependencies"
+	// OnFailureKey set to OnFailureRollback goes back to what was installed when an upgrade fails.
+	OnFailureKey      = "operators.fairlead.dev/on-failure"
+	OnFailureRollback = "rollback"
+)
+
+// Extension says what to install where, by the v1 API.
+type Extension struct {
+	// Name of the ClusterExtension; that of the package when empty.
+	Name      string
+	Package   string
+	Namespace string
+	// Version is a version or a range, Channels are those to stay in, Policy is CatalogProvided or SelfCertified. Empty says nothing.
+	Version  string
+	Channels []string
+	Policy   string
+	// Catalogs are names of ClusterCatalogs, Selector selects them by label; both may be empty.
+	Catalogs []string
+	Selector *metav1.LabelSelector
+	// ServiceAccount of the namespace limits what the extension may do.
+	ServiceAccount string
+	// Watch are the namespaces that the operator is to watch; none leaves that to the bundle.
+	Watch []string
+	// Config is the rest of spec.config.inline.
+	Config map[string]any
+	// CRDSafety is None or Strict; empty says nothing.
+	CRDSafety   string
+	Annotations map[string]string
+	// CreateNamespace creates the namespace where it is missing.
+	CreateNamespace bool
+	// DryRun lets the API server check the object, and writes nothing.
+	DryRun bool
+}
+
+// Object is the ClusterExtension that asks for it.
+func (o Extension) Object() (*olmv1.ClusterExtension, error) {
+	e := &olmv1.ClusterExtension{
+		TypeMeta:   metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},
+		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(o.Name, o.Package), Annotations: maps.Clone(o.Annotations)},
+	}
+	e.Spec.Namespace = o.Namespace
+	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{
+		PackageName: o.Package, Version: o.Version, Channels: o.Channels, Selector: o.selector(), UpgradeConstraintPolicy: olmv1.UpgradeConstraintPolicy(o.Policy),
+	}}
+	if o.ServiceAccount != "" {
+		e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: o.ServiceAccount}
+	}
+	if o.CRDSafety != "" {
+		e.Spec.Install = &olmv1.ClusterExtensionInstallConfig{Preflight: &olmv1.PreflightConfig{
+			CRDUpgradeSafety: &olmv1.CRDUpgradeSafetyPreflightConfig{Enforcement: olmv1.CRDUpgradeSafetyEnforcement(o.CRDSafety)}}}
+	}
+	config, err := o.inline()
+	if err != nil || len(config) == 0 {
+		return e, err
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("write spec.config.inline: %w", err)
+	}
+	e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: olmv1.ClusterExtensionConfigTypeInline, Inline: &apiextensionsv1.JSON{Raw: text}}
+	return e, nil
+}
+
+// inline is the configuration with the namespaces to watch: one of them as watchNamespace, which every implementation knows.
+func (o Extension) inline() (map[string]any, error) {
+	config := maps.Clone(o.Config)
+	if len(o.Watch) == 0 {
+		return config, nil
+	}
+	for _, field := range []string{"watchNamespace", "watchNamespaces"} {
+		if _, there := config[field]; there {
+			return nil, fmt.Errorf("the configuration says %s already: leave that out, or the namespaces to watch", field)
+		}
+	}
+	if config == nil {
+		config = map[string]any{}
+	}
+	if config["watchNamespaces"] = o.Watch; len(o.Watch) == 1 {
+		delete(config, "watchNamespaces")
+		config["watchNamespace"] = o.Watch[0]
+	}
+	return config, nil
+}
+
+func (o Extension) selector() *metav1.LabelSelector {
+	s := o.Selector.DeepCopy()
+	switch {
+	case len(o.Catalogs) == 0:
+		return s
+	case s == nil:
+		s = &metav1.LabelSelector{}
+	}
+	if len(o.Catalogs) == 1 {
+		if s.MatchLabels == nil {
+			s.MatchLabels = map[string]string{}
+		}
+		s.MatchLabels[olmv1.MetadataNameKey] = o.Catalogs[0]
+		return s
+	}
+	s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{Key: olmv1.MetadataNameKey, Operator: metav1.LabelSelectorOpIn, Values: o.Catalogs})
+	return s
+}
+
+// Asked is what came of asking for an extension.
+type Asked struct {
+	Extension *olmv1.ClusterExtension
+	// Created has a line for each object that was created, or would be.
+	Created []string
+	// Notes are what does not stand in the way and should be known.
+	Notes []string
+}
+
+// Extend creates what is missing for the package to be installed by the v1 API. What is missing and not to be created is an error that
+// says so, before anything is written.
+func Extend(ctx context.Context, c client.Client, o Extension) (Asked, error) {
+	var a Asked
+	e, err := o.Object()
+	if err != nil {
+		return a, fmt.Errorf("install package %s: %w", o.Package, err)
+	}
+	a.Extension = e
+	there, err := o.existing(ctx, c, &a)
+	if err != nil {
+		return a, err
+	}
+	missing, err := o.missing(ctx, c, &a)
+	if err != nil {
+		return a, err
+	}
+	create := func(object client.Object, what string) error {
+		options := []client.CreateOption{fieldOwner}
+		if o.DryRun {
+			options = append(options, client.DryRunAll)
+		}
+		err := c.Create(ctx, object, options...)
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("create %s: %w", what, err)
+		}
+		a.Created = append(a.Created, what)
+		return nil
+	}
+	if missing {
+		if err := create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}}, "Namespace "+o.Namespace); err != nil {
+			return a, err
+		}
+	}
+	if there {
+		return a, nil
+	}
+	return a, create(e, olmv1.ClusterExtensionKind+" "+e.Name)
+}
+
+// existing refuses to pass over a ClusterExtension of the name that says something else, and tells of others for the package.
+func (o Extension) existing(ctx context.Context, c client.Client, a *Asked) (there bool, err error) {
+	var list olmv1.ClusterExtensionList
+	if err := c.List(ctx, &list); err != nil {
+		return false, fmt.Errorf("list the ClusterExtensions: %w", err)
+	}
+	for i := range list.Items {
+		live := &list.Items[i]
+		same := live.Spec.Source.Catalog != nil && live.Spec.Source.Catalog.PackageName == o.Package
+		switch {
+		case live.Name == a.Extension.Name && !live.DeletionTimestamp.IsZero():
+			return false, fmt.Errorf("install package %s: ClusterExtension %s is being deleted; wait until it is gone", o.Package, live.Name)
+		case live.Name == a.Extension.Name && same && agrees(live, a.Extension):
+			there = true
+		case live.Name == a.Extension.Name:
+			return false, fmt.Errorf("install package %s: there is ClusterExtension %s already, and it is not the one that would be created; "+
+				"look at it with: kubectl get clusterextension %[2]s -o yaml; change it with: fairlead upgrade %[2]s; or choose another name with --name", o.Package, live.Name)
+		case same:
+			a.Notes = append(a.Notes, fmt.Sprintf("ClusterExtension %s installs package %s, too: of their objects that have the same names, only the first one gets its own", live.Name, o.Package))
+		}
+	}
+	return there, nil
+}
+
+// agrees tells whether a ClusterExtension says what another one asks for. What the API fills in does not count.
+func agrees(live, asked *olmv1.ClusterExtension) bool {
+	spec := live.Spec.DeepCopy()
+	if asked.Spec.Source.Catalog.UpgradeConstraintPolicy == "" {
+		spec.Source.Catalog.UpgradeConstraintPolicy = ""
+	}
+	for key, value := range asked.Annotations {
+		if live.Annotations[key] != value {
+			return false
+		}
+	}
+	return equality.Semantic.DeepEqual(*spec, asked.Spec)
+}
+
+// missing tells whether the namespace is to be created, and refuses where something else is missing.
+func (o Extension) missing(ctx context.Context, c client.Client, a *Asked) (namespace bool, err error) {
+	var problems []error
+	err = c.Get(ctx, client.ObjectKey{Name: o.Namespace}, &corev1.Namespace{})
+	switch {
+	case apierrors.IsForbidden(err): // whoever may not look may yet be right
+	case apierrors.IsNotFound(err):
+		if namespace = o.CreateNamespace; !namespace {
+			problems = append(problems, fmt.Errorf("there is no namespace %s: add --create-namespace, or choose another one with --namespace", o.Namespace))
+		}
+	case err != nil:
+		return false, fmt.Errorf("look for namespace %s: %w", o.Namespace, err)
+	}
+	if o.ServiceAccount != "" {
+		err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.ServiceAccount}, &corev1.ServiceAccount{})
+		switch {
+		case apierrors.IsForbidden(err):
+		case apierrors.IsNotFound(err):
+			problems = append(problems, fmt.Errorf("there is no ServiceAccount %s in namespace %s: create it with: kubectl -n %[2]s create serviceaccount %[1]s; and let it do what the operator's objects need, which the status of the ClusterExtension lists",
+				o.ServiceAccount, o.Namespace))
+		case err != nil:
+			return false, fmt.Errorf("look for ServiceAccount %s/%s: %w", o.Namespace, o.ServiceAccount, err)
+		}
+	}
+	problems = append(problems, o.noCatalog(ctx, c, a))
+	if err := errors.Join(problems...); err != nil {
+		return false, fmt.Errorf("install package %s: %w", o.Package, err)
+	}
+	return namespace, nil
+}
+
+// noCatalog is an error when none of the ClusterCatalogs is asked.
+func (o Extension) noCatalog(ctx context.Context, c client.Client, a *Asked) error {
+	var list olmv1.ClusterCatalogList
+	if err := c.List(ctx, &list); err != nil {
+		return fmt.Errorf("list the ClusterCatalogs: %w", err)
+	}
+	var names, selected []string
+	selector, err := metav1.LabelSelectorAsSelector(cmp.Or(o.selector(), &metav1.LabelSelector{}))
+	if err != nil {
+		return fmt.Errorf("the selector of catalogs: %w", err)
+	}
+	for _, catalog := range list.Items {
+		names = append(names, catalog.Name)
+		labelled := maps.Clone(catalog.Labels)
+		if labelled == nil {
+			labelled = map[string]string{}
+		}
+		labelled[olmv1.MetadataNameKey] = catalog.Name // which the manager adds
+		if selector.Matches(labels.Set(labelled)) {
+			selected = append(selected, catalog.Name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return errors.New("there is no ClusterCatalog: create one first")
+	case len(selected) == 0:
+		return fmt.Errorf("none of the ClusterCatalogs is selected; there is %s", strings.Join(names, ", "))
+	case len(selected) < len(o.Catalogs):
+		missing := slices.DeleteFunc(slices.Clone(o.Catalogs), func(name string) bool { return slices.Contains(names, name) })
+		a.Notes = append(a.Notes, "there is no ClusterCatalog "+strings.Join(missing, ", "))
+	}
+	return nil
+}
