@@ -123,10 +123,7 @@ func (l *Loader) object(ctx context.Context, o *olmv1.ClusterObjectSetObject) (*
 
 // data is what a key of a Secret holds. The Secret has to be immutable: otherwise the revision could change.
 func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, error) {
-	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	if name.Namespace == "" {
-		name.Namespace = l.namespace
-	}
+	name := secretKey(ref, l.namespace)
 	secret := l.secrets[name]
 	if secret == nil {
 		var err error
@@ -146,6 +143,22 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 		return nil, &BlockedError{fmt.Sprintf("key %s of Secret %s holds other content than when the revision was made", ref.Key, name)}
 	}
 	return data, nil
+}
+
+func secretKey(ref olmv1.ObjectSourceRef, namespace string) types.NamespacedName {
+	if ref.Namespace != "" {
+		namespace = ref.Namespace
+	}
+	return types.NamespacedName{Namespace: namespace, Name: ref.Name}
+}
+
+// Secrets are the versions of the Secrets that were read.
+func (l *Loader) Secrets() map[types.NamespacedName]string {
+	out := map[types.NamespacedName]string{}
+	for name, secret := range l.secrets {
+		out[name] = secret.ResourceVersion
+	}
+	return out
 }
 
 // readSecret reads a Secret past caches, which hold only some Secrets: clients read what has no type from the API server.

@@ -1,0 +1,96 @@
+package clusterobjectset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+)
+
+// load reads the phases that have to be looked at, by their indexes, and makes sure that they are what they were when they were first seen.
+func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (map[int]revision.Phase, error) {
+	first := known.phases == nil
+	if len(set.Status.ObservedPhases) == 0 {
+		if err := revision.Own(ctx, c.live, c.client, set, c.namespace); err != nil {
+			return nil, err
+		}
+	}
+	loader := revision.NewLoader(c.live, set, c.namespace)
+	content := map[int]revision.Phase{}
+	var all []revision.Phase
+	for i := range set.Spec.Phases {
+		if !first && !known.dirty(i) {
+			continue
+		}
+		p, err := loader.Phase(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		content[i] = p
+		all = append(all, p)
+	}
+	if err := unaltered(set, all); err != nil {
+		return nil, err
+	}
+	if first {
+		known.learn(all, loader.Secrets())
+	}
+	return content, nil
+}
+
+// read reads all phases of a set, and the versions of the Secrets that they are in.
+func (c *Controller) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]revision.Phase, map[types.NamespacedName]string, error) {
+	loader := revision.NewLoader(c.live, set, c.namespace)
+	all := make([]revision.Phase, len(set.Spec.Phases))
+	for i := range all {
+		var err error
+		if all[i], err = loader.Phase(ctx, i); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, loader.Secrets(), nil
+}
+
+// unaltered refuses phases that are not what was first seen.
+func unaltered(set *olmv1.ClusterObjectSet, phases []revision.Phase) error {
+	if len(set.Status.ObservedPhases) == 0 {
+		return nil
+	}
+	var altered []string
+	for _, p := range phases {
+		digest := revision.PhaseDigest(p)
+		i := slices.IndexFunc(set.Status.ObservedPhases, func(o olmv1.ObservedPhase) bool { return o.Name == p.Name })
+		switch {
+		case i < 0:
+			altered = append(altered, fmt.Sprintf("phase %q was not there before", p.Name))
+		case set.Status.ObservedPhases[i].Digest != digest:
+			altered = append(altered, fmt.Sprintf("phase %q has digest %s, and had %s", p.Name, digest, set.Status.ObservedPhases[i].Digest))
+		}
+	}
+	if len(altered) == 0 {
+		return nil
+	}
+	return &revision.BlockedError{Message: fmt.Sprintf("the content of the revision has changed since it was first seen: %s; "+
+		"put back the Secrets that it refers to as they were, or make a new revision", strings.Join(altered, "; "))}
+}
+
+// observe records the digests of the phases before anything of them is applied. It returns false when the set has changed since it was read.
+func (c *Controller) observe(ctx context.Context, set *olmv1.ClusterObjectSet, content map[int]revision.Phase) (done bool, _ error) {
+	if len(set.Status.ObservedPhases) > 0 || len(set.Spec.Phases) == 0 {
+		return true, nil
+	}
+	version := set.ResourceVersion
+	now := c.clock.Now()
+	err := c.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
+		for i := range set.Spec.Phases {
+			set.Status.ObservedPhases = append(set.Status.ObservedPhases, olmv1.ObservedPhase{Name: content[i].Name, Digest: revision.PhaseDigest(content[i])})
+		}
+		rolledOut(set, outcome{}, now)
+	})
+	return err == nil && set.ResourceVersion != version, err
+}

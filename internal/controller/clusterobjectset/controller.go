@@ -1,0 +1,103 @@
+package clusterobjectset
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
+)
+
+const (
+	// objectManager owns the fields of the objects of revisions.
+	objectManager = "olm.operatorframework.io"
+	// fieldManager owns the fields of ClusterObjectSets that this controller writes.
+	fieldManager = client.FieldOwner("olm.operatorframework.io/clusterobjectset-controller")
+)
+
+// Controller reconciles ClusterObjectSets.
+type Controller struct {
+	client client.Client
+	// live reads past the caches.
+	live     client.Reader
+	engine   *apply.Engine
+	accounts accounts
+	watches  watcher
+	memory   memory
+	events   record.EventRecorder
+	clock    clock.PassiveClock
+	// namespace holds the Secrets that are referred to without one.
+	namespace string
+}
+
+// accounts gives clients that act as a service account.
+type accounts interface {
+	Client(ctx context.Context, namespace, name string) (client.Client, error)
+}
+
+// Reconcile makes one pass over a ClusterObjectSet.
+func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	set := &olmv1.ClusterObjectSet{}
+	err := c.client.Get(ctx, req.NamespacedName, set)
+	switch {
+	case apierrors.IsNotFound(err):
+		c.forget(ctx, req.Name)
+		return reconcile.Result{}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("read ClusterObjectSet %s: %w", req.Name, err)
+	case set.DeletionTimestamp != nil, set.Spec.LifecycleState == olmv1.LifecycleStateArchived:
+		return c.takeOut(ctx, set)
+	}
+	if done, err := c.holdBack(ctx, set); !done {
+		return reconcile.Result{}, err
+	}
+	return c.rollOut(ctx, set)
+}
+
+// holdBack makes sure that the set does not go before its objects. It returns false when the set has changed since it was read.
+func (c *Controller) holdBack(ctx context.Context, set *olmv1.ClusterObjectSet) (done bool, _ error) {
+	before := set.DeepCopy()
+	if !controllerutil.AddFinalizer(set, olmv1.TeardownFinalizer) {
+		return true, nil
+	}
+	if err := c.client.Patch(ctx, set, optimistic(before), fieldManager); err != nil {
+		return false, unlessOutdated("add the finalizer to", set, err)
+	}
+	return true, nil
+}
+
+// letGo lets the set go, or an archived one be done with.
+func (c *Controller) letGo(ctx context.Context, set *olmv1.ClusterObjectSet) error {
+	c.forget(ctx, set.Name)
+	before := set.DeepCopy()
+	if !controllerutil.RemoveFinalizer(set, olmv1.TeardownFinalizer) {
+		return nil
+	}
+	return unlessOutdated("remove the finalizer of", set, c.client.Patch(ctx, set, optimistic(before), fieldManager))
+}
+
+// forget drops what is kept for a set.
+func (c *Controller) forget(ctx context.Context, name string) {
+	c.memory.drop(name)
+	c.watches.free(ctx, name)
+}
+
+// optimistic is a patch that fails when the object has changed since it was read.
+func optimistic(before client.Object) client.Patch {
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+}
+
+// unlessOutdated is the error of a write; none when the set has changed or is gone since it was read: an event brings it here again.
+func unlessOutdated(verb string, set *olmv1.ClusterObjectSet, err error) error {
+	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("%s ClusterObjectSet %s: %w", verb, set.Name, err)
+}

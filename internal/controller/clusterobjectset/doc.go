@@ -1,0 +1,18 @@
+// Package clusterobjectset is the controller of ClusterObjectSets, the revisions of ClusterExtensions: it applies their objects phase by
+// phase, keeps them as they are meant to be, tells how far they are, and takes them out again in reverse order.
+//
+// It never changes what a revision consists of, and touches no object that belongs to somebody else, unless the revision says so. Which
+// revisions there are is the business of those who make them.
+//
+// Start reading at Controller.Reconcile (controller.go). Then:
+//
+//	rollout.go     a pass over an active revision
+//	memory.go      what needs no second look
+//	rules.go       who an object belongs to; pure
+//	probes.go      when an object is available; pure
+//	status.go      what is told; pure
+//	teardown.go    a pass over a revision that goes
+//	handover.go    what goes back to an older revision instead of going
+//	identity.go    the service account that a revision acts as
+//	watches.go     the kinds of objects that are watched, and for whom
+package clusterobjectset

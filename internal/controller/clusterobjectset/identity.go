@@ -1,0 +1,69 @@
+package clusterobjectset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/trouble"
+)
+
+// accountOf is the service account that a set acts as; empty for the manager.
+func accountOf(set *olmv1.ClusterObjectSet) (namespace, name string, _ error) {
+	value := set.Annotations[revision.ServiceAccountKey]
+	if value == "" {
+		return "", "", nil
+	}
+	namespace, name, ok := strings.Cut(value, "/")
+	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return "", "", fmt.Errorf("annotation %s is %q, which is not NAMESPACE/NAME of a ServiceAccount", revision.ServiceAccountKey, value)
+	}
+	return namespace, name, nil
+}
+
+// writer is the client that writes the objects of a set; nil is that of the manager.
+func (c *Controller) writer(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Client, error) {
+	namespace, name, err := accountOf(set)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	return c.accounts.Client(ctx, namespace, name)
+}
+
+// explain is an error in words. Of what the service account may not do, it says which rule would allow it.
+func (c *Controller) explain(set *olmv1.ClusterObjectSet, err error) string {
+	text := trouble.Text(err)
+	var failed *apply.RequestError
+	namespace, name, accountErr := accountOf(set)
+	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || strings.Contains(text, "attempting to grant RBAC") {
+		return text
+	}
+	return fmt.Sprintf("%s; ServiceAccount %s/%s lacks the rule %s", text, namespace, name, c.rule(failed))
+}
+
+// rule is what allows a request.
+func (c *Controller) rule(failed *apply.RequestError) string {
+	group, resource := failed.Ref.Group, strings.ToLower(failed.Ref.Kind)
+	if mapping, err := c.client.RESTMapper().RESTMapping(failed.Ref.GroupKind(), failed.Ref.Version); err == nil {
+		resource = mapping.Resource.Resource
+	}
+	verb, names := failed.Verb, fmt.Sprintf(", resourceNames: [%s]", failed.Ref.Name)
+	switch verb {
+	case "create":
+		names = "" // the name of what is created is not known to authorizers
+	case "apply":
+		verb = "patch"
+	}
+	where := "a ClusterRole"
+	if failed.Ref.Namespace != "" {
+		where = "a Role or ClusterRole bound in namespace " + failed.Ref.Namespace
+	}
+	return fmt.Sprintf(`{apiGroups: [%q], resources: [%s], verbs: [%s]%s} of %s`, group, resource, verb, names, where)
+}

@@ -1,0 +1,122 @@
+package clusterobjectset
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
+)
+
+// defaultProbes say when the objects of well-known kinds are available.
+var defaultProbes = map[schema.GroupKind]apply.Probe{
+	{Kind: "Namespace"}:             apply.FieldValue("status.phase", "Active"),
+	{Kind: "PersistentVolumeClaim"}: apply.FieldValue("status.phase", "Bound"),
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: apply.Established,
+	{Group: "cert-manager.io", Kind: "Certificate"}:                   apply.Condition("Ready", "True"),
+	{Group: "cert-manager.io", Kind: "Issuer"}:                        apply.Condition("Ready", "True"),
+	{Group: "apps", Kind: "Deployment"}:                               deployed,
+	{Group: "apps", Kind: "StatefulSet"}:                              replicated,
+}
+
+// deployed waits until a Deployment runs as it is specified, and nothing of what it ran before is left.
+func deployed(live *unstructured.Unstructured) string {
+	if missing := apply.Available(live); missing != "" {
+		return missing
+	}
+	updated, _, _ := unstructured.NestedInt64(live.Object, "status", "updatedReplicas")
+	if all, _, _ := unstructured.NestedInt64(live.Object, "status", "replicas"); updated < all {
+		return fmt.Sprintf("%d of %d replicas are of an earlier template", all-updated, all)
+	}
+	return ""
+}
+
+// replicated waits until all replicas of a StatefulSet are of its latest template and ready. It has no condition that says so.
+func replicated(live *unstructured.Unstructured) string {
+	wanted, found, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
+	if !found {
+		wanted = 1
+	}
+	for _, what := range []string{"updated", "ready"} {
+		n, _, _ := unstructured.NestedInt64(live.Object, "status", what+"Replicas")
+		if n < wanted {
+			return fmt.Sprintf("%d of %d replicas are %s", n, wanted, what)
+		}
+	}
+	return ""
+}
+
+// probe is one that the user of a set asks for.
+type probe struct {
+	selects func(u *unstructured.Unstructured) bool
+	apply.Probe
+}
+
+// userProbes are the probes of a set.
+func userProbes(set *olmv1.ClusterObjectSet) ([]probe, error) {
+	var out []probe
+	for i, spec := range set.Spec.ProgressionProbes {
+		selects, err := selector(spec.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("spec.progressionProbes[%d].selector: %w", i, err)
+		}
+		var all []apply.Probe
+		for j, a := range spec.Assertions {
+			p, err := assertion(a)
+			if err != nil {
+				return nil, fmt.Errorf("spec.progressionProbes[%d].assertions[%d]: %w", i, j, err)
+			}
+			all = append(all, p)
+		}
+		out = append(out, probe{selects, apply.All(all...)})
+	}
+	return out, nil
+}
+
+func selector(s olmv1.ObjectSelector) (func(*unstructured.Unstructured) bool, error) {
+	switch {
+	case s.GroupKind != nil:
+		kind := schema.GroupKind{Group: s.GroupKind.Group, Kind: s.GroupKind.Kind}
+		return func(u *unstructured.Unstructured) bool { return u.GroupVersionKind().GroupKind() == kind }, nil
+	case s.Label != nil:
+		selects, err := metav1.LabelSelectorAsSelector(s.Label)
+		if err != nil {
+			return nil, err
+		}
+		return func(u *unstructured.Unstructured) bool { return selects.Matches(labels.Set(u.GetLabels())) }, nil
+	}
+	return nil, fmt.Errorf("of type %s has nothing to select by", s.Type)
+}
+
+func assertion(a olmv1.Assertion) (apply.Probe, error) {
+	switch {
+	case a.ConditionEqual != nil:
+		return apply.Condition(a.ConditionEqual.Type, a.ConditionEqual.Status), nil
+	case a.FieldsEqual != nil:
+		return apply.FieldsEqual(a.FieldsEqual.FieldA, a.FieldsEqual.FieldB), nil
+	case a.FieldValue != nil:
+		return apply.FieldValue(a.FieldValue.FieldPath, a.FieldValue.Value), nil
+	}
+	return nil, fmt.Errorf("of type %s asserts nothing", a.Type)
+}
+
+// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet.
+func probeOf(u *unstructured.Unstructured, users []probe) apply.Probe {
+	all := []apply.Probe{apply.Observed}
+	if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
+		all = append(all, p)
+	}
+	for _, p := range users {
+		all = append(all, func(live *unstructured.Unstructured) string {
+			if !p.selects(live) {
+				return ""
+			}
+			return p.Probe(live)
+		})
+	}
+	return apply.All(all...)
+}

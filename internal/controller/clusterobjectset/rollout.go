@@ -1,0 +1,180 @@
+package clusterobjectset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/revision"
+)
+
+// How soon a set is looked at again where no event may tell that there is something to do.
+const (
+	collisionRetry = 10 * time.Second
+	deletionRetry  = 2 * time.Second
+	progressRetry  = 30 * time.Second
+)
+
+// rollOut brings the objects of a set about as far as it gets, and tells how far that is.
+func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (reconcile.Result, error) {
+	f, err := c.familyOf(ctx, set)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	known := c.memory.of(set)
+	o := outcome{}
+	if !known.check(c.watches) || !known.complete() {
+		var done bool
+		if o, done = c.bringAbout(ctx, f, known); !done {
+			return reconcile.Result{}, o.err // the set has changed
+		}
+	}
+	o.complete, o.transition = o.err == nil && known.complete(), known.transition()
+	return c.conclude(ctx, f, o)
+}
+
+// conclude writes the status, retires older revisions, and says when the set is to be looked at again.
+func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconcile.Result, error) {
+	now := c.clock.Now()
+	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { rolledOut(set, o, now) }); err != nil {
+		return reconcile.Result{}, err
+	}
+	if o.complete {
+		if err := c.retire(ctx, f.older()); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	result := reconcile.Result{RequeueAfter: o.retry}
+	if left := deadline(f.set).Sub(now); left > 0 && !o.complete && (result.RequeueAfter == 0 || left < result.RequeueAfter) {
+		result.RequeueAfter = left
+	}
+	if o.retry > 0 || errors.As(o.err, new(*revision.BlockedError)) {
+		return result, nil // what is wrong is told in the status, and going on sooner does not help
+	}
+	if o.err != nil {
+		return reconcile.Result{}, o.err
+	}
+	return result, nil
+}
+
+// retire archives the revisions before one that is complete.
+func (c *Controller) retire(ctx context.Context, older []*olmv1.ClusterObjectSet) error {
+	var all []error
+	for _, set := range older {
+		before := set.DeepCopy()
+		set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+		all = append(all, unlessOutdated("archive", set, c.client.Patch(ctx, set, client.MergeFrom(before), fieldManager)))
+	}
+	return errors.Join(all...)
+}
+
+// bringAbout applies what is not known to be as wanted. It returns false when the set has changed since it was read.
+func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_ outcome, done bool) {
+	content, err := c.load(ctx, f.set, known)
+	if err != nil {
+		return outcome{err: err}, true
+	}
+	if recorded, err := c.observe(ctx, f.set, content); !recorded {
+		return outcome{err: err}, false
+	}
+	users, err := userProbes(f.set)
+	if err != nil {
+		return outcome{err: err}, true
+	}
+	if err := c.watches.want(ctx, f.set, known.kinds()); err != nil {
+		return outcome{err: err}, true
+	}
+	writer, err := c.writer(ctx, f.set)
+	if err != nil {
+		return outcome{err: err}, true
+	}
+	phases, entries := wanted(f, known, content, users, writer)
+	result := c.engine.Apply(ctx, phases)
+	for i, p := range result.Phases {
+		for j, o := range p.Objects {
+			entries[i][j].note(o)
+		}
+	}
+	return c.judge(f.set, result), true
+}
+
+// wanted are the phases as the engine takes them, with what is known of each object. Phases of the same rank become one.
+func wanted(f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client) (phases []apply.Phase, entries [][]*entry) {
+	succeeded := hasSucceeded(f.set)
+	for i := range f.set.Spec.Phases {
+		if !revision.SameRank(f.set, i) || len(phases) == 0 {
+			phases = append(phases, apply.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
+			entries = append(entries, nil)
+		}
+		last := len(phases) - 1
+		for j, o := range content[i].Objects {
+			e := &known.phases[i][j]
+			if e.version != "" {
+				continue
+			}
+			f.mark(o.Unstructured)
+			phases[last].Objects = append(phases[last].Objects, apply.Object{
+				Wanted: o.Unstructured,
+				Owner:  "ClusterObjectSet " + f.set.Name,
+				Claim:  f.claim(o.Protection),
+				Leave:  f.superseded,
+				Adjust: f.displace,
+				Probe:  probeOf(o.Unstructured, users),
+				// What ran once is healed as far as it can be.
+				Optional: succeeded,
+			})
+			entries[last] = append(entries[last], e)
+		}
+	}
+	return phases, entries
+}
+
+// judge says what a run came to.
+func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *apply.Result) outcome {
+	o := outcome{retry: progressRetry}
+	var collisions, failures []string
+	for _, p := range result.Phases {
+		var colliding []string
+		for _, r := range p.Objects {
+			var collision *apply.CollisionError
+			switch {
+			case errors.As(r.Err, &collision):
+				colliding = append(colliding, collision.Error())
+			case r.Err != nil:
+				failures = append(failures, c.explain(set, r.Err))
+			case r.Waiting != "":
+				o.missing = append(o.missing, missing(r))
+				if r.Outcome == apply.NotAttempted {
+					o.retry = deletionRetry
+				}
+			}
+		}
+		if len(colliding) > 0 {
+			collisions = append(collisions, fmt.Sprintf("revision object collisions in phase %s: %s", p.Name, list(colliding)))
+		}
+	}
+	if len(collisions)+len(failures) > 0 {
+		o.err = errors.New(strings.Join(append(collisions, failures...), "\n"))
+		o.retry = 0
+	}
+	if len(failures) == 0 && len(collisions) > 0 {
+		o.retry = collisionRetry
+	}
+	return o
+}
+
+// missing says what an object lacks, in the form that clients of the API know.
+func missing(r apply.ObjectResult) string {
+	name := r.Ref.Name
+	if r.Ref.Namespace != "" {
+		name = r.Ref.Namespace + "/" + name
+	}
+	return fmt.Sprintf("Object %s.%s %s: %s", r.Ref.Kind, r.Ref.GroupVersion(), name, strings.TrimPrefix(r.Waiting, r.Ref.String()+": "))
+}

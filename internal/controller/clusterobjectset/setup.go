@@ -1,0 +1,151 @@
+package clusterobjectset
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/trigger"
+)
+
+const (
+	// workers is how many sets are worked on at a time. Each may hold the content of a whole bundle.
+	workers = 4
+	// eventSource is the source of Events.
+	eventSource = "fairlead-clusterobjectset"
+	// indexBySecret is the cache index of ClusterObjectSets by the Secrets that they refer to.
+	indexBySecret = "clusterobjectset.secret"
+)
+
+// Options are what the controller needs besides the manager.
+type Options struct {
+	// SystemNamespace holds the Secrets that are referred to without a namespace.
+	SystemNamespace string
+	// Clock tells the time; the real one when nil.
+	Clock clock.PassiveClock
+}
+
+// Setup adds the controller, its watches and its caches to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	for name, values := range map[string]client.IndexerFunc{indexByOwner: ownerKeys, indexBySecret: secretKeys(o.SystemNamespace)} {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), &olmv1.ClusterObjectSet{}, name, values); err != nil {
+			return fmt.Errorf("index ClusterObjectSets by %s: %w", name, err)
+		}
+	}
+	objects, err := addCache(mgr, cache.Options{DefaultLabelSelector: labels.SelectorFromSet(labels.Set{managedByLabel: managedByValue})})
+	if err != nil {
+		return err
+	}
+	secrets, err := addCache(mgr, cache.Options{DefaultFieldSelector: fields.OneTermEqualSelector("type", olmv1.SecretTypeObjectData)})
+	if err != nil {
+		return err
+	}
+	w := newWatches(objects)
+	c := &Controller{
+		client:    mgr.GetClient(),
+		live:      mgr.GetAPIReader(),
+		engine:    &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: objectManager},
+		accounts:  apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
+		watches:   w,
+		events:    mgr.GetEventRecorderFor(eventSource), //nolint:staticcheck // The newer recorder has no source.
+		clock:     o.Clock,
+		namespace: o.SystemNamespace,
+	}
+	err = builder.ControllerManagedBy(mgr).Named("clusterobjectset").For(&olmv1.ClusterObjectSet{}).
+		WatchesRawSource(source.Func(func(_ context.Context, q queue) error { w.queue = q; return nil })).
+		WatchesRawSource(source.Kind[client.Object](secrets, metadataOf(secretKind), c.secretEvents(w))).
+		WithOptions(trigger.Options(workers)).Complete(c)
+	if err != nil {
+		return fmt.Errorf("set up the ClusterObjectSet controller: %w", err)
+	}
+	return nil
+}
+
+// addCache adds a cache of little metadata to the manager.
+func addCache(mgr manager.Manager, options cache.Options) (cache.Cache, error) {
+	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	options.DefaultTransform = trim
+	own, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, fmt.Errorf("make a cache of the objects of ClusterObjectSets: %w", err)
+	}
+	return own, mgr.Add(started{own})
+}
+
+// started lets the manager start a cache before the controllers.
+type started struct{ cache.Cache }
+
+// GetCache is how the manager tells caches from others.
+func (s started) GetCache() cache.Cache { return s.Cache }
+
+// secretKeys are the keys of indexBySecret.
+func secretKeys(namespace string) client.IndexerFunc {
+	return func(o client.Object) []string {
+		set, ok := o.(*olmv1.ClusterObjectSet)
+		if !ok {
+			return nil
+		}
+		seen := map[string]bool{}
+		var out []string
+		for _, p := range set.Spec.Phases {
+			for _, object := range p.Objects {
+				if object.Ref == nil {
+					continue
+				}
+				key := types.NamespacedName{Namespace: object.Ref.Namespace, Name: object.Ref.Name}
+				if key.Namespace == "" {
+					key.Namespace = namespace
+				}
+				if !seen[key.String()] {
+					seen[key.String()] = true
+					out = append(out, key.String())
+				}
+			}
+		}
+		return out
+	}
+}
+
+// secretEvents keeps the versions of Secrets with objects, and wakes the sets that refer to them.
+func (c *Controller) secretEvents(w *watches) handler.EventHandler {
+	changed := func(ctx context.Context, o client.Object, version string, q queue) {
+		name := client.ObjectKeyFromObject(o)
+		w.setSecret(name, version)
+		var sets olmv1.ClusterObjectSetList
+		if err := c.client.List(ctx, &sets, client.MatchingFields{indexBySecret: name.String()}, client.UnsafeDisableDeepCopy); err != nil {
+			return // the manager is shutting down
+		}
+		if version == "" && len(sets.Items) == 0 {
+			w.forgetSecret(name)
+		}
+		for i := range sets.Items {
+			q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: sets.Items[i].Name}}, settling)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
+			changed(ctx, e.Object, e.Object.GetResourceVersion(), q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			changed(ctx, e.ObjectNew, e.ObjectNew.GetResourceVersion(), q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { changed(ctx, e.Object, "", q) },
+	}
+}

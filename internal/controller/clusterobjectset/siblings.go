@@ -1,0 +1,65 @@
+package clusterobjectset
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// indexByOwner is the cache index of ClusterObjectSets by the extension that they are revisions of.
+const indexByOwner = "clusterobjectset.owner"
+
+// ownerOf is the key of indexByOwner; empty for sets that are revisions of nothing.
+func ownerOf(set client.Object) string {
+	labels := set.GetLabels()
+	if labels[olmv1.OwnerNameKey] == "" {
+		return ""
+	}
+	return labels[olmv1.OwnerKindKey] + "/" + labels[olmv1.OwnerNameKey]
+}
+
+func ownerKeys(o client.Object) []string {
+	if key := ownerOf(o); key != "" {
+		return []string{key}
+	}
+	return nil
+}
+
+// family is a set and the other revisions of its extension.
+type family struct {
+	set      *olmv1.ClusterObjectSet
+	siblings map[types.UID]*olmv1.ClusterObjectSet
+}
+
+func (c *Controller) familyOf(ctx context.Context, set *olmv1.ClusterObjectSet) (*family, error) {
+	f := &family{set: set, siblings: map[types.UID]*olmv1.ClusterObjectSet{}}
+	owner := ownerOf(set)
+	if owner == "" {
+		return f, nil
+	}
+	var list olmv1.ClusterObjectSetList
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwner: owner}); err != nil {
+		return nil, fmt.Errorf("list the revisions of %s: %w", owner, err)
+	}
+	for i := range list.Items {
+		if s := &list.Items[i]; s.UID != set.UID {
+			f.siblings[s.UID] = s
+		}
+	}
+	return f, nil
+}
+
+// older are the active revisions before this one.
+func (f *family) older() []*olmv1.ClusterObjectSet {
+	var out []*olmv1.ClusterObjectSet
+	for _, s := range f.siblings {
+		if s.Spec.Revision < f.set.Spec.Revision && s.Spec.LifecycleState == olmv1.LifecycleStateActive && s.DeletionTimestamp == nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}

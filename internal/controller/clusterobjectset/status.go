@@ -1,0 +1,146 @@
+package clusterobjectset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+)
+
+// outcome is what a pass over an active set came to.
+type outcome struct {
+	// err is what failed; a *revision.BlockedError when nothing helps but somebody else.
+	err error
+	// missing is what objects lack that were applied.
+	missing []string
+	// complete says that every object is as wanted and available; transition that later revisions keep some.
+	complete, transition bool
+	// retry is when the next pass is due at the latest; 0 is never.
+	retry time.Duration
+}
+
+// rolledOut sets the conditions of an active set.
+func rolledOut(set *olmv1.ClusterObjectSet, o outcome, now time.Time) {
+	progressing, available := progress(set, o, now), availability(set, o)
+	setCondition(set, progressing, now)
+	if available != nil {
+		setCondition(set, *available, now)
+	}
+	if o.complete {
+		setCondition(set, olmv1.NewCondition(olmv1.TypeSucceeded, metav1.ConditionTrue, olmv1.ReasonSucceeded, "Revision "+version(set)+" has rolled out."), now)
+	}
+}
+
+// progress is the condition Progressing.
+func progress(set *olmv1.ClusterObjectSet, o outcome, now time.Time) metav1.Condition {
+	var condition metav1.Condition
+	switch {
+	case errors.As(o.err, new(*revision.BlockedError)):
+		return olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonBlocked, o.err.Error())
+	case o.err != nil:
+		condition = olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, o.err.Error())
+	case o.complete && !o.transition:
+		return olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonSucceeded, "Revision "+version(set)+" has rolled out.")
+	default:
+		condition = olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRollingOut, "Revision "+version(set)+" is rolling out.")
+	}
+	if limit := deadline(set); limit.IsZero() || o.complete || now.Before(limit) {
+		return condition
+	}
+	last := condition.Message
+	if o.err == nil && len(o.missing) > 0 {
+		last = list(o.missing)
+	}
+	return olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonProgressDeadlineExceeded,
+		fmt.Sprintf("Revision has not rolled out for %d minute(s). Last status: %s", set.Spec.ProgressDeadlineMinutes, last))
+}
+
+// availability is the condition Available; nil leaves it unset.
+func availability(set *olmv1.ClusterObjectSet, o outcome) *metav1.Condition {
+	var condition metav1.Condition
+	switch {
+	case o.err != nil && meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeAvailable) == nil:
+		return nil
+	case o.err != nil:
+		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionUnknown, olmv1.ReasonReconciling, o.err.Error())
+	case o.complete:
+		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionTrue, olmv1.ReasonProbesSucceeded, "All objects are there and available.")
+	case len(o.missing) > 0:
+		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionFalse, olmv1.ReasonProbeFailure, list(o.missing))
+	default:
+		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionFalse, olmv1.ReasonRollingOut, "Revision "+version(set)+" is rolling out.")
+	}
+	return &condition
+}
+
+// version names a revision for people: by the version of the bundle, or else by its number.
+func version(set *olmv1.ClusterObjectSet) string {
+	return cmp.Or(set.Annotations[olmv1.BundleVersionKey], strconv.FormatInt(set.Spec.Revision, 10))
+}
+
+// deadline is when the roll-out counts as failed; zero for sets without such a time, and for those that were rolled out once.
+func deadline(set *olmv1.ClusterObjectSet) time.Time {
+	if set.Spec.ProgressDeadlineMinutes <= 0 || hasSucceeded(set) {
+		return time.Time{}
+	}
+	return set.CreationTimestamp.Add(time.Duration(set.Spec.ProgressDeadlineMinutes) * time.Minute)
+}
+
+func hasSucceeded(set *olmv1.ClusterObjectSet) bool {
+	return meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded)
+}
+
+// maxListed is how many objects a condition names.
+const maxListed = 20
+
+// list is one line for each, and the number of those that are left out.
+func list(lines []string) string {
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func setCondition(set *olmv1.ClusterObjectSet, condition metav1.Condition, now time.Time) {
+	olmv1.SetCondition(&set.Status.Conditions, condition, set.Generation, metav1.NewTime(now.Truncate(time.Second)))
+}
+
+// report writes what a change makes of the status, if anything. A set that has changed since it was read is left for the next pass.
+func (c *Controller) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
+	before := set.DeepCopy()
+	change(set)
+	if equality.Semantic.DeepEqual(before.Status, set.Status) {
+		return nil
+	}
+	if err := c.client.Status().Patch(ctx, set, optimistic(before), fieldManager); err != nil {
+		return unlessOutdated("write the status of", set, err)
+	}
+	c.announce(before, set)
+	return nil
+}
+
+// announce makes an Event of what has become of a set.
+func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
+	was, is := meta.FindStatusCondition(before.Status.Conditions, olmv1.TypeProgressing), meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
+	if is == nil || was != nil && was.Reason == is.Reason {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	switch is.Reason {
+	case olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonRetrying:
+		kind = corev1.EventTypeWarning
+	}
+	const maxEvent = 1000 // the API takes 1,024 bytes
+	c.events.Event(set, kind, is.Reason, strings.ToValidUTF8(is.Message[:min(len(is.Message), maxEvent)], ""))
+}
