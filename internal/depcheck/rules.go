@@ -58,6 +58,7 @@ var rules = []rule{
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
 	{pkg: "internal/preflight"},
+	{pkg: "internal/preflight/permissions/live", may: []string{"internal/preflight/permissions"}, client: true},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
 	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/apply"}, client: true},
 	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},

@@ -85,7 +85,9 @@ func TestLimits(t *testing.T) {
 		}
 		return all
 	}
-	many := func(n int, rule rbacv1.PolicyRule) []rbacv1.PolicyRule { return slices.Repeat([]rbacv1.PolicyRule{rule}, n) }
+	many := func(n int, rule rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		return slices.Repeat([]rbacv1.PolicyRule{rule}, n)
+	}
 	rule := rbacv1.PolicyRule{Verbs: words(40), APIGroups: words(10), Resources: words(40)}
 	tests := map[string]struct{ held, wanted []rbacv1.PolicyRule }{
 		"too many rights":         {nil, []rbacv1.PolicyRule{{Verbs: words(5000), APIGroups: words(5000), Resources: words(5000), ResourceNames: words(5000)}}},

@@ -1,8 +1,12 @@
 package permissions
 
 import (
+	"maps"
+	"slices"
+
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -46,3 +50,16 @@ type MissingRule struct {
 
 // IncompleteError says why there may be more missing rules than were found.
 type IncompleteError struct{ Reasons []string }
+
+// Namespaces are those whose Roles and RoleBindings matter for the objects and the further requests.
+func Namespaces(objects []*unstructured.Unstructured, extra ...Need) []string {
+	found := map[string]bool{}
+	for _, object := range objects {
+		found[object.GetNamespace()] = true
+	}
+	for _, need := range extra {
+		found[need.Namespace] = true
+	}
+	delete(found, "")
+	return slices.Sorted(maps.Keys(found))
+}
