@@ -1,0 +1,142 @@
+package clusterobjectset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
+)
+
+// patience is how long a test waits for something that takes a second or two on an idle machine.
+const patience = 90 * time.Second
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// world is the cluster for one test.
+type world struct {
+	*testing.T
+	client.Client
+	namespace string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	t.Parallel()
+	c, err := harness.Shared()
+	if err != nil {
+		t.Fatalf("start the manager: %v", err)
+	}
+	return &world{T: t, Client: c, namespace: devcluster.Namespace(t)}
+}
+
+// apply creates the objects of YAML documents, in which NS stands for the namespace of the test. What is left of them goes with the test.
+func (w *world) apply(text string) {
+	w.Helper()
+	for _, document := range strings.Split(text, "\n---\n") {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(strings.ReplaceAll(document, "NS", w.namespace)), &u.Object); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.Create(w.Context(), u); err != nil {
+			w.Fatalf("create %s %s: %v", u.GetKind(), u.GetName(), err)
+		}
+		w.Cleanup(func() { w.removeNow(u) })
+	}
+}
+
+// removeNow is for the end of a test, whose context is over.
+func (w *world) removeNow(o client.Object) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := w.Delete(ctx, o); client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
+		w.Errorf("delete %s: %v", o.GetName(), err)
+	}
+}
+
+// get reads an object; nil when there is none.
+func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
+	w.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(apiVersion)
+	u.SetKind(kind)
+	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, u)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		w.Fatalf("read %s %s: %v", kind, name, err)
+	}
+	return u
+}
+
+func (w *world) set(name string) *olmv1.ClusterObjectSet {
+	w.Helper()
+	set := &olmv1.ClusterObjectSet{}
+	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.namespace)}, set); err != nil {
+		w.Fatalf("read ClusterObjectSet %s: %v", name, err)
+	}
+	return set
+}
+
+// eventually waits until a check is satisfied.
+func (w *world) eventually(what string, check func() error) {
+	w.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	w.Fatalf("waited %s for %s: %v", patience, what, err)
+}
+
+// reports waits for a condition of a set: Type=Status/Reason, and a part of its message.
+func (w *world) reports(set, condition, message string) {
+	w.Helper()
+	message = strings.ReplaceAll(message, "NS", w.namespace)
+	w.eventually(set+" to report "+condition, func() error {
+		var all []string
+		for _, c := range w.set(set).Status.Conditions {
+			all = append(all, fmt.Sprintf("%s=%s/%s %q", c.Type, c.Status, c.Reason, c.Message))
+			if fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason) == condition && strings.Contains(c.Message, message) {
+				return nil
+			}
+		}
+		return fmt.Errorf("it reports %s", strings.Join(all, ", "))
+	})
+}
+
+// change edits a set until nobody else does at the same time.
+func (w *world) change(name string, do func(*olmv1.ClusterObjectSet)) {
+	w.Helper()
+	w.eventually("an edit of "+name, func() error {
+		set := w.set(name)
+		do(set)
+		return w.Update(w.Context(), set)
+	})
+}
+
+// there waits until an object exists, or is gone.
+func (w *world) there(yes bool, apiVersion, kind, name string) {
+	w.Helper()
+	w.eventually(fmt.Sprintf("%s %s to be there: %t", kind, name, yes), func() error {
+		if found := w.get(apiVersion, kind, name) != nil; found != yes {
+			return fmt.Errorf("it is there: %t", found)
+		}
+		return nil
+	})
+}
