@@ -19,6 +19,8 @@ const (
 	OnFailureKey = prefix + "on-failure"
 	// RollbackToKey is the number of the revision whose objects are to be installed, whatever the catalogs say.
 	RollbackToKey = prefix + "rollback-to"
+	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
+	CRDExemptionsKey = prefix + "crd-upgrade-exemptions"
 )
 
 // OnFailureRollback is the value of OnFailureKey.
@@ -31,8 +33,12 @@ const acknowledgedAll = "*"
 const (
 	// inputsKey identifies what the revision was made from: while that stays the same, nothing is fetched or rendered.
 	inputsKey = prefix + "inputs"
+	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
+	contentKey = prefix + "catalog-content"
 	// generationKey is the generation of the ClusterExtension that the revision was made for.
 	generationKey = prefix + "generation"
+	// providerKey says who makes the serving certificates of the revision.
+	providerKey = prefix + "certificate-provider"
 	// authoritiesKey identifies the certificate authorities that the objects of the revision trust.
 	authoritiesKey = prefix + "authorities"
 	// servingKey lists the serving certificates that the pods of the revision need, as JSON.

@@ -18,6 +18,8 @@ type outcome struct {
 	problem error
 	// lost is why it is not known what is installed; nil when that is known.
 	lost error
+	// leaving is true when the extension is being deleted.
+	leaving bool
 	// doing is what goes on without anything that could be looked at in the cluster, such as a download.
 	doing string
 	// made is the revision that was written in this pass, and is not among those observed.

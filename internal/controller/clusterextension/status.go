@@ -31,7 +31,10 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	}
 	next.Install = v.install()
 	next.ActiveRevisions = v.activeRevisions()
-	conditions := append([]metav1.Condition{v.installed(), v.progressing()}, v.deprecations()...)
+	conditions := []metav1.Condition{v.installed(), v.progressing()}
+	if !v.outcome.leaving { // catalogs are not asked any more
+		conditions = append(conditions, v.deprecations()...)
+	}
 	available := v.available()
 	if available == nil {
 		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeAvailable)

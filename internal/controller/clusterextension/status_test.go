@@ -134,7 +134,7 @@ func TestStatus(t *testing.T) {
 		},
 		"the revisions cannot be read": {
 			outcome: outcome{lost: errors.New("no answer")},
-			want: slices.Concat([]string{"Installed=Unknown/Failed: no answer", "Progressing=True/Retrying: retrying to get installed bundle: no answer"}, unknown, []string{noBundle}),
+			want:    slices.Concat([]string{"Installed=Unknown/Failed: no answer", "Progressing=True/Retrying: retrying to get installed bundle: no answer"}, unknown, []string{noBundle}),
 		},
 		"all of it is deprecated": {
 			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},

@@ -1,0 +1,139 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// bring makes a revision of the target, unless the newest one is of it already: then nothing is fetched, rendered or written.
+func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome) error {
+	newest := s.revisions.newest()
+	inputs := t.inputs(s.ext, c.providerFor(ctx, newest))
+	secrets, err := c.keepCertificates(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	if t.is(newest, inputs) && secrets.trustedBy(newest) {
+		c.rendered.Delete(s.ext.Name)
+		return c.retain(ctx, s)
+	}
+	if o.problem = s.undoneBefore(inputs); o.problem != nil && t.source == nil {
+		return nil
+	}
+	o.problem = c.hasNamespace(ctx, s.ext)
+	if o.problem != nil {
+		return nil
+	}
+	made, err := c.content(ctx, s, t, inputs, o)
+	if err != nil || made == nil {
+		return err
+	}
+	if err := c.trust(ctx, s, made); err != nil {
+		return err
+	}
+	if o.problem = c.preflight(ctx, s, made, o); o.problem != nil {
+		return nil
+	}
+	return c.write(ctx, s, t, made, o)
+}
+
+// is tells whether a revision is of the target.
+func (t *target) is(r *olmv1.ClusterObjectSet, inputs string) bool {
+	if r == nil {
+		return false
+	}
+	if t.source != nil {
+		return r.Name == t.source.Name || r.Annotations[copyKey] == t.source.Name || r.Annotations[copyKey] != "" && r.Annotations[copyKey] == t.source.Annotations[copyKey]
+	}
+	return r.Annotations[inputsKey] == inputs
+}
+
+// hasNamespace is why nothing can be installed where the namespace of the extension is not there. When it appears, an event tells.
+func (c *Controller) hasNamespace(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := c.client.Get(ctx, client.ObjectKey{Name: ext.Spec.Namespace}, namespace)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("namespaces %q not found: create namespace %s, which spec.namespace of ClusterExtension %s names; the installation begins when it is there",
+			ext.Spec.Namespace, ext.Spec.Namespace, ext.Name)
+	case err != nil:
+		return fmt.Errorf("read namespace %s: %w", ext.Spec.Namespace, err)
+	case !namespace.DeletionTimestamp.IsZero():
+		return fmt.Errorf("namespace %s, which spec.namespace of ClusterExtension %s names, is being deleted", ext.Spec.Namespace, ext.Name)
+	}
+	return nil
+}
+
+// write makes a revision of what was rendered. Where the newest one has the same objects, only what is noted on it changes.
+func (c *Controller) write(ctx context.Context, s *state, t *target, made *content, o *outcome) error {
+	options := revision.Options{
+		Extension:       revision.Extension{Name: s.ext.Name, UID: s.ext.UID, Namespace: s.ext.Spec.Namespace},
+		Number:          s.revisions.next(),
+		SystemNamespace: c.SystemNamespace, Objects: made.objects, Annotations: c.notes(s, t, made),
+		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes, CollisionProtection: olmv1.CollisionProtectionPrevent, ServiceAccount: accountOf(s.ext),
+	}
+	built, err := revision.Build(options)
+	if err != nil {
+		o.problem = blocked(err)
+		return nil
+	}
+	newest := s.revisions.newest()
+	same := newest != nil && revision.Digest(newest) == revision.Digest(built.Set)
+	if same {
+		options.Number = newest.Spec.Revision
+		if built, err = revision.Build(options); err != nil {
+			o.problem = blocked(err)
+			return nil
+		}
+	}
+	if err := revision.Write(ctx, c.client, built); err != nil {
+		return err
+	}
+	c.rendered.Delete(s.ext.Name)
+	if !same {
+		o.made = built.Set
+	}
+	return nil
+}
+
+// notes are the annotations of a revision.
+func (c *Controller) notes(s *state, t *target, made *content) map[string]string {
+	all := t.annotations()
+	all[inputsKey], all[generationKey] = made.inputs, strconv.FormatInt(s.ext.Generation, 10)
+	for key, value := range map[string]string{olmv1.PropertiesKey: made.properties, providerKey: string(made.provider), servingKey: made.servingText(), authoritiesKey: made.authorities} {
+		if value != "" {
+			all[key] = value
+		}
+	}
+	if t.source != nil {
+		all[copyKey] = t.source.Name
+	}
+	if t.undone != nil {
+		all[failedKey], all[failedNameKey] = t.undone.Annotations[inputsKey], t.undone.Name
+	}
+	return all
+}
+
+// retain removes revisions that are too old, but for the one that the user goes back to.
+func (c *Controller) retain(ctx context.Context, s *state) error {
+	if len(s.revisions) <= revision.Retention {
+		return nil
+	}
+	var all []olmv1.ClusterObjectSet
+	for i := range s.revisions {
+		if strconv.FormatInt(s.revisions[i].Spec.Revision, 10) != s.ext.Annotations[RollbackToKey] {
+			all = append(all, s.revisions[i])
+		}
+	}
+	return revision.Retain(ctx, c.client, all)
+}

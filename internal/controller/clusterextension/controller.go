@@ -1,0 +1,112 @@
+package clusterextension
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// workers is how many extensions are worked on at once.
+	workers = 4
+	// patience is how long a pass waits for a bundle that may be at hand; a slower one arrives as an event.
+	patience = 500 * time.Millisecond
+)
+
+// Options are what the controller works with.
+type Options struct {
+	// Catalogs are the contents of the ClusterCatalogs.
+	Catalogs *catalogset.Set
+	Clock    clock.Clock
+	// Bundles fetches them, such as an *unpack.Unpacker. Whoever makes it calls Notify when one has arrived.
+	Bundles Bundles
+	// SystemNamespace holds the Secrets with the objects of revisions.
+	SystemNamespace string
+	// Metrics count extensions; Setup makes and registers them when there are none.
+	Metrics *Metrics
+	// Notify is filled by Setup.
+	Notify *Notifier
+}
+
+// Bundles fetches bundles in the background.
+type Bundles interface {
+	Get(ctx context.Context, r unpack.Request, patience time.Duration) unpack.State
+}
+
+// Controller reconciles ClusterExtensions.
+type Controller struct {
+	Options
+	client client.Client
+	live   client.Reader // uncached
+	events record.EventRecorder
+	// kubernetes tells the version of the cluster; zero when it is not known.
+	kubernetes func(context.Context) semver.Version
+	// provider tells who makes serving certificates in this cluster.
+	provider func(context.Context) registryv1.CertificateProvider
+	render   func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
+
+	properties sync.Map // of the bundles of revisions, by their names
+	rendered   sync.Map // what could not be written yet, by the names of extensions
+	decided    sync.Map // the last *decision, by the names of extensions
+	fetching   sync.Map // the names of extensions that wait for a bundle
+}
+
+// Reconcile brings one extension up to date.
+func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ext := &olmv1.ClusterExtension{}
+	if err := c.client.Get(ctx, request.NamespacedName, ext); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			c.forget(request.Name)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	if !ext.DeletionTimestamp.IsZero() {
+		return c.uninstall(ctx, ext)
+	}
+	if err := c.hold(ctx, ext); err != nil {
+		return ctrl.Result{}, err
+	}
+	s, err := c.observe(ctx, ext)
+	if err != nil {
+		return ctrl.Result{}, c.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)
+	}
+	o := &outcome{}
+	err = c.work(ctx, s, o)
+	return ctrl.Result{RequeueAfter: o.again}, c.report(ctx, s, o, err)
+}
+
+// work decides what is wanted, and makes a revision of it where there is none. Its error is one that the queue repeats soon; whatever else
+// is in the way is in the outcome.
+func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
+	t := c.wanted(ctx, s, o)
+	if t == nil {
+		return nil
+	}
+	return c.bring(ctx, s, t, o)
+}
+
+// forget drops what is remembered of an extension that is gone.
+func (c *Controller) forget(name string) {
+	c.rendered.Delete(name)
+	c.decided.Delete(name)
+	c.fetching.Delete(name)
+	c.Metrics.forget(name)
+}
+
+func requestFor(name string) ctrl.Request {
+	return ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}
+}

@@ -1,0 +1,50 @@
+package clusterextension
+
+import (
+	"fmt"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// eventSource is the component that Events come from.
+const eventSource = "clusterextension-controller"
+
+// Reasons of Events, besides those of the condition Progressing.
+const (
+	eventInstalled = "Installed"
+	eventRevision  = "RevisionCreated"
+	eventHeld      = "UpgradeHeldBack"
+)
+
+// tell makes Events of what is new since the status was written last.
+func (c *Controller) tell(before, after *olmv1.ClusterExtension, o *outcome) {
+	if o.made != nil {
+		c.events.Event(after, corev1.EventTypeNormal, eventRevision, fmt.Sprintf("revision %s of bundle %s rolls out", o.made.Name, o.made.Annotations[olmv1.BundleNameKey]))
+	}
+	if is := after.Status.Install; is != nil && (before.Status.Install == nil || before.Status.Install.Bundle.Name != is.Bundle.Name) {
+		c.events.Event(after, corev1.EventTypeNormal, eventInstalled, "bundle "+is.Bundle.Name+" is installed")
+	}
+	was, is := meta.FindStatusCondition(before.Status.Conditions, olmv1.TypeProgressing), meta.FindStatusCondition(after.Status.Conditions, olmv1.TypeProgressing)
+	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason && was.Message == is.Message {
+		return
+	}
+	switch {
+	case is.Status == metav1.ConditionFalse || is.Reason == olmv1.ReasonRetrying:
+		c.events.Event(after, corev1.EventTypeWarning, is.Reason, brief(is.Message))
+	case len(o.notes) > 0:
+		c.events.Event(after, corev1.EventTypeNormal, eventHeld, brief(o.notes[0]))
+	}
+}
+
+// brief is a text that an Event can have: the API server refuses more than a KiB.
+func brief(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return string([]rune(text[:most])[:most/4]) + "... (the condition Progressing has all of it)"
+}

@@ -1,0 +1,256 @@
+package clusterextension
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestInstallAndUpgrade(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.pass("my")
+	w.expect("my", "Installed", "False/Absent: No bundle installed")
+	w.expect("my", "Progressing", "True/RollingOut: Revision 1.0.0 is rolling out.")
+	w.settle("my")
+	w.expect("my", "Installed", "True/Succeeded: Installed bundle quay.io/a:v1.0.0 successfully")
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	w.expect("my", "Available", "True/ProbesSucceeded: all good")
+	if !w.has("bundle a.v1.0.0 is installed") {
+		t.Error("no Event tells of the installation")
+	}
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.1.0" {
+		t.Errorf("a new version is in the catalog, and %s is installed", got)
+	}
+	if diff := cmp.Diff([]string{"my-1 1.0.0 Archived", "my-2 1.1.0 Active"}, names(w.revisions("my"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestUnchangedCostsNothing shows that a pass of what is as it should be writes, fetches and renders nothing, in a new manager too.
+func TestUnchangedCostsNothing(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	gets, renders := w.bundles.gets, w.renders
+	w.controller.forget("my")
+	w.controller.properties.Clear()
+	w.writes = nil
+	w.clock.Step(time.Hour)
+	result := w.pass("my")
+	if len(w.writes) > 0 || w.bundles.gets != gets || w.renders != renders || result.RequeueAfter != 0 {
+		t.Errorf("writes %v, %d fetches, %d renders, again after %s; want none", w.writes, w.bundles.gets-gets, w.renders-renders, result.RequeueAfter)
+	}
+}
+
+// TestOtherVersions go by the edges of the catalog, but for those that the user certifies.
+func TestOtherVersions(t *testing.T) {
+	w := newWorld(t, want("my", "a", "1.0.0"))
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0", "1.2.0"))
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.0.0" {
+		t.Fatalf("pinned to 1.0.0, and %s is installed", got)
+	}
+	w.version("my", "1.2.0")
+	w.settle("my")
+	w.expect("my", "Progressing", `True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "1.2.0"`)
+	w.expect("my", "Installed", "True/Succeeded: Installed bundle quay.io/a:v1.0.0 successfully")
+	certify := func(e *olmv1.ClusterExtension) {
+		e.Spec.Source.Catalog.UpgradeConstraintPolicy = olmv1.UpgradeConstraintPolicySelfCertified
+	}
+	w.change("my", certify)
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.2.0" {
+		t.Errorf("certified by the user, and %s is installed", got)
+	}
+	w.version("my", "1.0.0")
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.0.0" {
+		t.Errorf("the way back certified by the user, and %s is installed", got)
+	}
+}
+
+// TestStuckRollOut shows that another spec is acted on at once, and another catalog after a while.
+func TestStuckRollOut(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.pass("my")
+	stuck := w.newest("my")
+	stuck.CreationTimestamp = metav1.NewTime(w.clock.Now())
+	w.must(w.client.Update(t.Context(), stuck))
+	w.says(stuck, rolling...)
+	w.serve("cat", strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1))
+	result := w.pass("my")
+	if got := w.newest("my"); got.Annotations[olmv1.BundleVersionKey] != "1.1.0" || result.RequeueAfter <= 0 {
+		t.Errorf("a roll-out that has just begun is exchanged for %s, again after %s", got.Annotations[olmv1.BundleVersionKey], result.RequeueAfter)
+	}
+	w.clock.Step(result.RequeueAfter)
+	w.pass("my")
+	if got := w.newest("my"); got.Annotations[olmv1.BundleVersionKey] != "1.2.0" {
+		t.Errorf("a stuck roll-out is not exchanged for what repairs it: %s", got.Annotations[olmv1.BundleVersionKey])
+	}
+	w.says(w.newest("my"), rolling...)
+	w.version("my", "1.0.0")
+	w.pass("my")
+	if got := w.newest("my"); got.Annotations[olmv1.BundleVersionKey] != "1.0.0" || got.Spec.Revision != 4 {
+		t.Errorf("a new spec waits for a stuck roll-out: %v", names(w.revisions("my")))
+	}
+	w.settle("my")
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+}
+
+// TestConfiguration is acted on without a change of version, and refused in words for people.
+func TestConfiguration(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.configure("my", `{"bad":1}`)
+	w.pass("my")
+	w.expect("my", "Progressing", `False/InvalidConfiguration: invalid ClusterExtension configuration: invalid configuration: unknown field "bad"`)
+	w.configure("my", `{"x":1, "y":2}`)
+	w.settle("my")
+	if got := w.newest("my"); got.Spec.Revision != 1 {
+		t.Errorf("revision %d", got.Spec.Revision)
+	}
+	renders := w.renders
+	w.configure("my", `{"y":2,"x":1}`)
+	w.settle("my")
+	if w.renders != renders {
+		t.Error("the same configuration, written otherwise, is rendered again")
+	}
+	w.unserve("cat")
+	w.configure("my", `{"x":2}`)
+	w.settle("my")
+	if got := w.newest("my"); got.Spec.Revision != 2 || got.Annotations[olmv1.BundleNameKey] != "a.v1.0.0" {
+		t.Errorf("without a catalog, another configuration makes %v", names(w.revisions("my")))
+	}
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	w.expect("my", "Deprecated", "Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable")
+}
+
+// TestVanishedContent is told, and goes on running; another configuration is acted on all the same.
+func TestVanishedContent(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	w.serve("cat", pkg("b", "1.0.0"))
+	w.settle("my")
+	w.expect("my", "Progressing", `True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a"`)
+	message := progressOf(w.extension("my")).Message
+	if !strings.Contains(message, "a.v1.0.0 stays installed") {
+		t.Errorf("it is not said what goes on: %s", message)
+	}
+	w.configure("my", `{"x":2}`)
+	w.settle("my")
+	if got := w.newest("my"); got.Spec.Revision != 2 || w.installed("my") != "a.v1.0.0" {
+		t.Errorf("another configuration makes %v", names(w.revisions("my")))
+	}
+}
+
+// TestNamespace is waited for.
+func TestNamespace(t *testing.T) {
+	ext := want("my", "a", "")
+	ext.Spec.Namespace = "late"
+	w := newWorld(t, ext)
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.pass("my")
+	w.expect("my", "Progressing", `True/Retrying: namespaces "late" not found: create namespace late, which spec.namespace of ClusterExtension my names; the installation begins when it is there`)
+	late := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "late"}}
+	w.add(late)
+	if got := w.controller.installedIn(t.Context(), late); len(got) != 1 || got[0].Name != "my" {
+		t.Errorf("the namespace wakes %v", got)
+	}
+	w.settle("my")
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+}
+
+// TestBundles that are slow, or cannot be had, are told of.
+func TestBundles(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.bundles.slow["a.v1.0.0"] = true
+	w.pass("my")
+	w.expect("my", "Progressing", "True/RollingOut: fetching bundle a.v1.0.0, slowly: 1 of 9 MB")
+	queue := newQueue(t, w.controller.Notify)
+	w.controller.Notify.BundleArrived()
+	if queue.Len() != 1 {
+		t.Errorf("a bundle that has arrived wakes %d extensions", queue.Len())
+	}
+	delete(w.bundles.slow, "a.v1.0.0")
+	w.bundles.failed["a.v1.0.0"] = errGone
+	if result := w.pass("my"); result.RequeueAfter != minPause {
+		t.Errorf("tried again after %s", result.RequeueAfter)
+	}
+	w.expect("my", "Progressing", "True/Retrying: connection refused")
+	delete(w.bundles.failed, "a.v1.0.0")
+	w.settle("my")
+	if w.controller.Notify.BundleArrived(); queue.Len() != 1 {
+		t.Error("another bundle wakes an extension that waits for none")
+	}
+}
+
+// TestUninstall tears the revisions down one after the other, and tells how far it is.
+func TestUninstall(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.version("my", "1.0.0")
+	w.settle("my")
+	w.version("my", "")
+	w.pass("my")
+	for _, r := range w.revisions("my") {
+		r.Finalizers = []string{olmv1.TeardownFinalizer}
+		w.must(w.client.Update(t.Context(), &r))
+	}
+	w.says(w.newest("my"), rolling...)
+	w.must(w.client.Delete(t.Context(), w.extension("my")))
+	w.pass("my")
+	leaving := func() []string {
+		var out []string
+		for _, r := range w.revisions("my") {
+			if !r.DeletionTimestamp.IsZero() {
+				out = append(out, r.Name)
+			}
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"my-2"}, leaving()); diff != "" {
+		t.Errorf("torn down at first:\n%s", diff)
+	}
+	w.says(w.newest("my"), is("Progressing", "RollingOut", "3 objects are left"))
+	w.pass("my")
+	w.expect("my", "Progressing", "True/RollingOut: Uninstalling: revision my-2 is being torn down: 3 objects are left")
+	w.expect("my", "PackageDeprecated", "False/NotDeprecated: package not deprecated")
+	for range 2 {
+		gone := w.newest("my")
+		gone.Finalizers = nil
+		w.must(w.client.Update(t.Context(), gone))
+		w.pass("my")
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Name: "my"}, &olmv1.ClusterExtension{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the extension is still there: %v", err)
+	}
+	w.pass("my")
+}
+
+// TestRetention keeps five revisions, and the one that the user goes back to.
+func TestRetention(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	for i := range 8 {
+		w.configure("my", `{"x":`+string(rune('0'+i))+`}`)
+		w.settle("my")
+	}
+	if got := names(w.revisions("my")); len(got) != 5 || got[0] != "my-4 1.0.0 Archived" || got[4] != "my-8 1.0.0 Active" {
+		t.Errorf("kept are %v", got)
+	}
+}

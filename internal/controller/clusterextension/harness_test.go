@@ -1,0 +1,369 @@
+package clusterextension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// world is a cluster on a fake API server, with bundles that are whatever their names say.
+type world struct {
+	t          testing.TB
+	client     client.Client
+	controller *Controller
+	clock      *clocktesting.FakeClock
+	events     *record.FakeRecorder
+	bundles    *bundles
+	provider   registryv1.CertificateProvider
+	serving    []registryv1.Serving                    // of every bundle
+	extra      map[string][]*unstructured.Unstructured // objects of bundles, by their names
+	renders    int
+
+	mutex  sync.Mutex
+	writes []string
+}
+
+// bundles is a registry: every bundle is there but those that fail or take long.
+type bundles struct {
+	gets   int
+	failed map[string]error
+	slow   map[string]bool
+}
+
+func (b *bundles) Get(_ context.Context, r unpack.Request, _ time.Duration) unpack.State {
+	b.gets++
+	if err := b.failed[r.Name]; err != nil {
+		return unpack.State{Err: err}
+	}
+	if b.slow[r.Name] {
+		return unpack.State{Slow: "1 of 9 MB"}
+	}
+	return unpack.State{Bundle: &bundle.Bundle{Name: r.Name}}
+}
+
+var scheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}()
+
+func newWorld(t testing.TB, objects ...client.Object) *world {
+	t.Helper()
+	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), events: record.NewFakeRecorder(10_000), provider: registryv1.BuiltIn,
+		bundles: &bundles{failed: map[string]error{}, slow: map[string]bool{}}, extra: map[string][]*unstructured.Unstructured{}}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}).
+		WithInterceptorFuncs(w.interceptor()).Build()
+	w.controller = &Controller{client: w.client, live: w.client, events: w.events, render: w.render,
+		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
+		provider:   func(context.Context) registryv1.CertificateProvider { return w.provider },
+		Options:    Options{Catalogs: catalogset.New(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}
+	w.controller.Notify.controller = w.controller
+	for _, o := range append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}}) {
+		w.add(o)
+	}
+	return w
+}
+
+// render makes a ConfigMap with the name of the bundle and the configuration, and what the test wants besides.
+func (w *world) render(b *bundle.Bundle, o registryv1.Options) (*registryv1.Rendered, error) {
+	w.renders++
+	if strings.Contains(string(o.Config), "bad") {
+		return nil, &registryv1.ConfigError{Problems: []string{`unknown field "bad"`}}
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "what", "namespace": o.Namespace}, "data": map[string]any{"bundle": b.Name, "config": string(o.Config)}}}
+	return &registryv1.Rendered{Objects: append([]*unstructured.Unstructured{object}, w.extra[b.Name]...), Serving: w.serving,
+		Properties: []byte(`[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}]`)}, nil
+}
+
+func (w *world) interceptor() interceptor.Funcs {
+	note := func(what string, o client.Object) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.writes = append(w.writes, fmt.Sprintf("%s %T %s", what, o, o.GetName()))
+	}
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			note("create", o)
+			return c.Create(ctx, o, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			note("update", o)
+			return c.Update(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			note("delete", o)
+			return c.Delete(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			note("patch", o)
+			return c.Patch(ctx, o, p, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			note("patch "+sub+" of", o)
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	}
+}
+
+func (w *world) add(o client.Object) {
+	w.t.Helper()
+	o.SetUID(types.UID("uid-" + o.GetName()))
+	if err := w.client.Create(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// pass reconciles once.
+func (w *world) pass(name string) ctrl.Result {
+	w.t.Helper()
+	result, err := w.controller.Reconcile(w.t.Context(), requestFor(name))
+	if err != nil {
+		w.t.Fatalf("Reconcile: %v", err)
+	}
+	return result
+}
+
+// settle reconciles until nothing is written any more, with what the controller of ClusterObjectSets does in between.
+func (w *world) settle(name string) {
+	w.t.Helper()
+	for range 10 {
+		w.writes = nil
+		w.pass(name)
+		passed := len(w.writes)
+		w.rollOut(name)
+		if passed == 0 && len(w.writes) == 0 {
+			return
+		}
+	}
+	w.t.Fatalf("it goes on and on: %v", w.writes)
+}
+
+// rollOut does what the controller of ClusterObjectSets does: the newest revision is rolled out, the others are archived.
+func (w *world) rollOut(name string) {
+	w.t.Helper()
+	all := w.revisions(name)
+	for i := range all {
+		r := &all[i]
+		if i < len(all)-1 {
+			if active(r) {
+				r.Spec.LifecycleState = olmv1.LifecycleStateArchived
+				w.must(w.client.Update(w.t.Context(), r))
+			}
+			continue
+		}
+		if !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded) {
+			w.says(r, done...)
+		}
+	}
+}
+
+// says sets the conditions of a revision.
+func (w *world) says(r *olmv1.ClusterObjectSet, conditions ...metav1.Condition) {
+	w.t.Helper()
+	before := r.DeepCopy()
+	r.Status.Conditions = nil
+	for _, c := range conditions {
+		olmv1.SetCondition(&r.Status.Conditions, c, r.Generation, metav1.Unix(1, 0))
+	}
+	w.must(w.client.Status().Patch(w.t.Context(), r, client.MergeFrom(before)))
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) revisions(name string) revisions {
+	w.t.Helper()
+	all, err := revision.List(w.t.Context(), w.client, name)
+	w.must(err)
+	return all
+}
+
+// newest is the newest revision.
+func (w *world) newest(name string) *olmv1.ClusterObjectSet {
+	w.t.Helper()
+	all := w.revisions(name)
+	if len(all) == 0 {
+		w.t.Fatalf("there is no revision of %s: %s", name, w.condition(name, olmv1.TypeProgressing))
+	}
+	return &all[len(all)-1]
+}
+
+func (w *world) extension(name string) *olmv1.ClusterExtension {
+	w.t.Helper()
+	ext := &olmv1.ClusterExtension{}
+	w.must(w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, ext))
+	return ext
+}
+
+// change changes an extension as a user would.
+func (w *world) change(name string, change func(*olmv1.ClusterExtension)) {
+	w.t.Helper()
+	ext := w.extension(name)
+	change(ext)
+	ext.Generation++
+	w.must(w.client.Update(w.t.Context(), ext))
+}
+
+func (w *world) annotate(name, key, value string) {
+	w.t.Helper()
+	ext := w.extension(name)
+	if ext.Annotations == nil {
+		ext.Annotations = map[string]string{}
+	}
+	if ext.Annotations[key] = value; value == "" {
+		delete(ext.Annotations, key)
+	}
+	w.must(w.client.Update(w.t.Context(), ext))
+}
+
+// condition is "Status/Reason: first line" of a condition.
+func (w *world) condition(name, kind string) string {
+	w.t.Helper()
+	c := meta.FindStatusCondition(w.extension(name).Status.Conditions, kind)
+	if c == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(c.Message, "\n")
+	return fmt.Sprintf("%s/%s: %s", c.Status, c.Reason, line)
+}
+
+func (w *world) expect(name, kind, want string) {
+	w.t.Helper()
+	if got := w.condition(name, kind); got != want {
+		w.t.Errorf("%s of %s is %q, want %q", kind, name, got, want)
+	}
+}
+
+// installed is the name of the installed bundle in the status.
+func (w *world) installed(name string) string {
+	if i := w.extension(name).Status.Install; i != nil {
+		return i.Bundle.Name
+	}
+	return ""
+}
+
+// serve publishes a catalog and makes its object.
+func (w *world) serve(name string, packages ...string) {
+	w.t.Helper()
+	object := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{olmv1.MetadataNameKey: name}}}
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, object); err != nil {
+		w.add(object)
+	}
+	text := strings.Join(packages, "")
+	c, err := catalog.Load(w.t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}, catalog.LoadOptions{})
+	w.must(err)
+	x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", text))
+	w.must(err)
+	if len(x.Problems()) > 0 {
+		w.t.Fatalf("the catalog has problems: %v", x.Problems())
+	}
+	w.controller.Catalogs.Publish(catalogset.Ref{Name: name}, catalogset.Entry{Index: x})
+}
+
+// unserve removes a catalog and its content.
+func (w *world) unserve(name string) {
+	w.t.Helper()
+	w.must(w.client.Delete(w.t.Context(), &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	w.controller.Catalogs.Withdraw(catalogset.Ref{Name: name})
+}
+
+// pkg is the text of a package with a linear channel. A version may be followed by =PACKAGE, which it then requires.
+func pkg(name string, versions ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\nschema: olm.package\nname: %s\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: %[1]s\nname: stable\nentries:\n", name)
+	last := ""
+	for _, v := range versions {
+		v, _, _ := strings.Cut(v, "=")
+		fmt.Fprintf(&b, "- name: %s.v%s\n", name, v)
+		if last != "" {
+			fmt.Fprintf(&b, "  replaces: %s\n", last)
+		}
+		last = name + ".v" + v
+	}
+	for _, v := range versions {
+		v, needs, _ := strings.Cut(v, "=")
+		fmt.Fprintf(&b, "---\nschema: olm.bundle\npackage: %s\nname: %[1]s.v%s\nimage: quay.io/%[1]s:v%[2]s\nproperties:\n- type: olm.package\n  value: {packageName: %[1]s, version: %[2]s}\n", name, v)
+		if needs != "" {
+			fmt.Fprintf(&b, "- type: olm.package.required\n  value: {packageName: %s, versionRange: '>=1.0.0'}\n", needs)
+		}
+	}
+	return b.String()
+}
+
+// want is an extension for a package.
+func want(name, pkg, version string) *olmv1.ClusterExtension {
+	return &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1}, Spec: olmv1.ClusterExtensionSpec{Namespace: "ns",
+		Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg, Version: version}}}}
+}
+
+// version sets the range of an extension.
+func (w *world) version(name, v string) {
+	w.t.Helper()
+	w.change(name, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = v })
+}
+
+// configure sets the configuration of an extension.
+func (w *world) configure(name, config string) {
+	w.t.Helper()
+	w.change(name, func(e *olmv1.ClusterExtension) {
+		e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: olmv1.ClusterExtensionConfigTypeInline, Inline: &apiextensionsv1.JSON{Raw: []byte(config)}}
+	})
+}
+
+// has tells whether an Event was made since the last call, and forgets the others.
+func (w *world) has(text string) bool {
+	found := false
+	for len(w.events.Events) > 0 {
+		found = strings.Contains(<-w.events.Events, text) || found
+	}
+	return found
+}
+
+var errGone = errors.New("connection refused")
+
+func names(all revisions) []string {
+	var out []string
+	for i := range all {
+		out = append(out, fmt.Sprintf("%s %s %s", all[i].Name, all[i].Annotations[olmv1.BundleVersionKey], all[i].Spec.LifecycleState))
+	}
+	return slices.Clip(out)
+}

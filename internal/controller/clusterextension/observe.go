@@ -1,0 +1,111 @@
+package clusterextension
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/revision"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// state is what a pass works with, as it was seen at its beginning.
+type state struct {
+	ext       *olmv1.ClusterExtension
+	revisions revisions
+	catalogs  []extension.Catalog
+	others    []extension.Extension
+}
+
+// observe reads all that a decision depends on, from caches. An error in reading the revisions is the outcome of the pass: without
+// them nobody knows what is installed.
+func (c *Controller) observe(ctx context.Context, ext *olmv1.ClusterExtension) (*state, error) {
+	own, err := revision.List(ctx, c.client, ext.Name)
+	if err != nil {
+		return nil, err
+	}
+	s := &state{ext: ext, revisions: sorted(own)}
+	if s.catalogs, err = clustercatalogs.List(ctx, c.client, c.Catalogs); err != nil {
+		return nil, err
+	}
+	s.others, err = c.others(ctx, ext.Name)
+	return s, err
+}
+
+// others is what other extensions have installed.
+func (c *Controller) others(ctx context.Context, but string) ([]extension.Extension, error) {
+	var all olmv1.ClusterObjectSetList
+	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the revisions of all ClusterExtensions: %w", err)
+	}
+	byOwner := map[string]revisions{}
+	for i := range all.Items {
+		if owner := all.Items[i].Labels[olmv1.OwnerNameKey]; owner != but {
+			byOwner[owner] = append(byOwner[owner], all.Items[i])
+		}
+	}
+	var out []extension.Extension
+	for owner, sets := range byOwner {
+		r := sorted(sets).installed()
+		if r == nil {
+			continue
+		}
+		if installed, err := c.installedOf(r); err == nil { // one that cannot be read is told of in its own status
+			out = append(out, extension.Extension{Name: owner, Package: r.Annotations[olmv1.PackageNameKey], Installed: *installed})
+		}
+	}
+	return out, nil
+}
+
+// installedOf reads the bundle of a revision, properties included, from its annotations. Those are remembered as they were read last:
+// every pass of every extension looks at all of them.
+func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installed, error) {
+	var release *string
+	if text, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
+		release = &text
+	}
+	installed, err := extension.ParseInstalled(r.Annotations[olmv1.BundleNameKey], r.Annotations[olmv1.BundleVersionKey], release)
+	if err != nil {
+		return nil, fmt.Errorf("read the annotations of revision %s: %w", r.Name, err)
+	}
+	text := r.Annotations[olmv1.PropertiesKey]
+	if text == "" {
+		return &installed, nil
+	}
+	if known, ok := c.properties.Load(r.Name); ok && known.(readProperties).text == text {
+		installed.Properties = known.(readProperties).properties
+		return &installed, nil
+	}
+	if err := json.Unmarshal([]byte(text), &installed.Properties); err != nil {
+		return nil, fmt.Errorf("read annotation %s of revision %s: %w", olmv1.PropertiesKey, r.Name, err)
+	}
+	c.properties.Store(r.Name, readProperties{text: text, properties: installed.Properties})
+	return &installed, nil
+}
+
+// readProperties are properties and the text that they were read from.
+type readProperties struct {
+	text       string
+	properties []catalog.Property
+}
+
+// request is what is to be decided on.
+func (c *Controller) request(ctx context.Context, s *state) (extension.Request, error) {
+	in, err := observed.ExtensionRequest(s.ext)
+	if err != nil {
+		return in, misconfigured(err)
+	}
+	in.Catalogs, in.Others, in.Kubernetes = s.catalogs, s.others, c.kubernetes(ctx)
+	if r := s.revisions.installed(); r != nil {
+		if in.Installed, err = c.installedOf(r); err != nil {
+			return in, blocked(err)
+		}
+	}
+	return in, nil
+}

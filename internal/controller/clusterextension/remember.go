@@ -1,0 +1,67 @@
+package clusterextension
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// decision is what has to be known of the last pass of an extension to tell which news concern it.
+type decision struct {
+	pkg, namespace string
+	// prints are those of the package in each catalog.
+	prints map[string]uint64
+	// open is true when something may be had that is not: what other extensions install, or a catalog that offers what is needed, may matter.
+	open bool
+	// forbidden is true when other roles or bindings may matter.
+	forbidden bool
+}
+
+// remember notes what the pass rested on.
+func (c *Controller) remember(s *state, o *outcome) {
+	d := &decision{namespace: s.ext.Spec.Namespace, prints: map[string]uint64{}, open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil}
+	d.forbidden = errors.As(o.problem, &permissionProblem{})
+	if s.ext.Spec.Source.Catalog != nil {
+		d.pkg = s.ext.Spec.Source.Catalog.PackageName
+	}
+	for i := range s.catalogs {
+		d.prints[s.catalogs[i].Name] = print(s.catalogs[i].Index, d.pkg)
+	}
+	c.decided.Store(s.ext.Name, d)
+}
+
+// concerns tells whether new content of a catalog may change the decision.
+func (d *decision) concerns(name string, x *catalog.Index) bool {
+	before, known := d.prints[name]
+	return d.open || !known || before != print(x, d.pkg)
+}
+
+// print identifies what a catalog has of a package; zero when that is nothing.
+func print(x *catalog.Index, pkg string) uint64 {
+	if x == nil {
+		return 0
+	}
+	p, ok := x.Package(pkg)
+	if !ok {
+		return 0
+	}
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%q %q\n", p.Name, p.Deprecation)
+	seen := map[string]bool{}
+	for _, channel := range p.Channels {
+		fmt.Fprintf(sum, "%q %q %v\n", channel.Name, channel.Deprecation, channel.Missing)
+		for _, e := range channel.Entries {
+			fmt.Fprintf(sum, "%q %q %q %v\n", e.Name, e.Replaces, e.Skips, e.SkipRange)
+			if b := e.Bundle; b != nil && !seen[b.Name] {
+				seen[b.Name] = true
+				fmt.Fprintf(sum, "%q %q %q %t %q\n", b.VersionText, b.Image, b.Deprecation, b.Deprecated, b.Properties)
+				if b.Image == "" {
+					fmt.Fprintf(sum, "%q\n", x.Digest()) // its manifests are in the catalog, and may differ
+				}
+			}
+		}
+	}
+	return sum.Sum64()
+}

@@ -1,0 +1,66 @@
+package clusterextension
+
+import (
+	"fmt"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/clusterversion"
+	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/version"
+
+	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/discovery"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// Setup adds the controller to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
+	}
+	kubernetes := &clusterversion.Remembered[semver.Version]{Server: server, Clock: o.Clock, Parse: version.ParseTolerant,
+		Without: "what bundles say they need of it is not looked at"}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	if o.Metrics, err = o.Metrics.Register(ctrlmetrics.Registry); err != nil {
+		return fmt.Errorf("register the metrics of ClusterExtensions: %w", err)
+	}
+	//nolint:staticcheck // the same kind of Events as the other controllers make
+	events := mgr.GetEventRecorderFor(eventSource)
+	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
+	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
+		provider: providers.get, render: registryv1.Render}
+	o.Notify.controller = c
+	o.Catalogs.OnChange(o.Notify.catalogChanged)
+	return c.watch(ctrl.NewControllerManagedBy(mgr).Named("clusterextension")).WithOptions(trigger.Options(workers)).Complete(c)
+}
+
+// watch lists what leads to a pass.
+func (c *Controller) watch(b *builder.Builder) *builder.Builder {
+	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deleted))
+	described := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}))
+	forbidden := trigger.After(trigger.Burst, c.forbidden)
+	return b.
+		Watches(&olmv1.ClusterExtension{}, &handler.EnqueueRequestForObject{}, own).
+		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.open), builder.WithPredicates(installedChanged)).
+		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(ownerOfRevision)).
+		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), described).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.installedIn), builder.WithPredicates(comesOrGoes)).
+		WatchesMetadata(&corev1.ServiceAccount{}, forbidden).
+		Watches(&rbacv1.Role{}, forbidden).
+		Watches(&rbacv1.ClusterRole{}, forbidden).
+		Watches(&rbacv1.RoleBinding{}, forbidden).
+		Watches(&rbacv1.ClusterRoleBinding{}, forbidden).
+		WatchesRawSource(ctrlsource.Func(c.Notify.start))
+}

@@ -1,0 +1,87 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// hold keeps the extension, when it is deleted, until its revisions are torn down.
+func (c *Controller) hold(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	before := ext.DeepCopy()
+	if !controllerutil.AddFinalizer(ext, olmv1.CleanupContentManagerCacheFinalizer) {
+		return nil
+	}
+	if err := c.client.Patch(ctx, ext, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		return fmt.Errorf("add a finalizer to ClusterExtension %s: %w", ext.Name, err)
+	}
+	return nil
+}
+
+// uninstall deletes the revisions, the newest first, and lets the extension go when all are gone. Each is torn down by the controller of
+// ClusterObjectSets, whose progress is told.
+func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
+	all, err := revision.List(ctx, c.client, ext.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if len(all) == 0 {
+		return ctrl.Result{}, c.letGo(ctx, ext)
+	}
+	s := &state{ext: ext, revisions: sorted(all)}
+	o := &outcome{leaving: true}
+	last := s.revisions.inTheWay()
+	o.doing = fmt.Sprintf("Uninstalling: revision %s is being torn down", last.Name)
+	if p := meta.FindStatusCondition(last.Status.Conditions, olmv1.TypeProgressing); p != nil && !last.DeletionTimestamp.IsZero() {
+		o.doing += ": " + p.Message
+	}
+	return ctrl.Result{}, c.report(ctx, s, o, c.tearDown(ctx, s, last))
+}
+
+// inTheWay is the revision that is torn down next: the newest active one, and when there is none any of the rest.
+func (r revisions) inTheWay() *olmv1.ClusterObjectSet {
+	for i := len(r) - 1; i >= 0; i-- {
+		if r[i].Spec.LifecycleState != olmv1.LifecycleStateArchived {
+			return &r[i]
+		}
+	}
+	return &r[len(r)-1]
+}
+
+// tearDown deletes a revision, and those that have given up their objects already.
+func (c *Controller) tearDown(ctx context.Context, s *state, next *olmv1.ClusterObjectSet) error {
+	for i := range s.revisions {
+		r := &s.revisions[i]
+		if r.Name != next.Name && r.Spec.LifecycleState != olmv1.LifecycleStateArchived || !r.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, r, client.Preconditions{UID: &r.UID})); err != nil {
+			return fmt.Errorf("delete revision %s of ClusterExtension %s, which is being deleted: %w", r.Name, s.ext.Name, err)
+		}
+	}
+	return nil
+}
+
+// letGo removes the finalizers, those of other implementations of this API included.
+func (c *Controller) letGo(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	before := ext.DeepCopy()
+	ext.Finalizers = slices.DeleteFunc(ext.Finalizers, func(f string) bool {
+		return f == olmv1.CleanupContentManagerCacheFinalizer || f == olmv1.CleanupUnpackCacheFinalizer
+	})
+	c.forget(ext.Name)
+	if len(ext.Finalizers) == len(before.Finalizers) {
+		return nil
+	}
+	if err := client.IgnoreNotFound(c.client.Patch(ctx, ext, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)); err != nil {
+		return fmt.Errorf("remove the finalizer of ClusterExtension %s: %w", ext.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package clusterextension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/version"
+)
+
+// settles is how long a roll-out is left alone when only catalogs have something else to offer by then: to exchange an upgrade halfway
+// for another one every time that a catalog is published would be worse than to finish it. Another spec does not wait.
+const settles = 5 * time.Minute
+
+// wanted decides what the extension is to have; nil means that everything is to stay as it is, and the outcome says why.
+func (c *Controller) wanted(ctx context.Context, s *state, o *outcome) *target {
+	found := c.resolve(ctx, s, o)
+	if text, ok := s.ext.Annotations[RollbackToKey]; ok {
+		o.conflict = nil // what catalogs have does not matter
+		if pin, err := pinned(s, text); err != nil {
+			o.problem = err
+		} else {
+			return pin
+		}
+		return nil
+	}
+	if found == nil {
+		return nil
+	}
+	newest := s.revisions.newest()
+	if back := s.goBack(newest); back != nil {
+		return back
+	}
+	if newest == nil || s.revisions.installed() == newest {
+		return found
+	}
+	if wait := s.leaves(newest, found, c.Clock.Now()); wait > 0 {
+		o.soonest(wait)
+		return nil
+	}
+	return found
+}
+
+// resolve asks the catalogs.
+func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target {
+	in, err := c.request(ctx, s)
+	if err != nil {
+		o.problem = err
+		return nil
+	}
+	o.resolved, err = extension.Resolve(ctx, in)
+	switch {
+	case errors.As(err, &o.conflict):
+		// Another configuration is no matter of catalogs: what is installed is kept up with it, as long as it is what is asked for.
+		if r := s.revisions.installed(); r != nil && asksFor(in.Version, in.Installed.Version) {
+			return kept(r)
+		}
+		return nil
+	case err != nil:
+		o.problem = fmt.Errorf("decide which bundle to have: %w", err)
+		return nil
+	case o.resolved.Bundle == nil:
+		return kept(s.revisions.installed())
+	}
+	if held := o.resolved.Held; held != nil && held.Upgrades == 0 {
+		o.notes = append(o.notes, fmt.Sprintf("%s is held back: %s", held.Wanted, held.Reason))
+		if held.Advice != "" {
+			o.notes = append(o.notes, held.Advice)
+		}
+	}
+	return offered(o.resolved, s.catalogs)
+}
+
+// asksFor tells whether a range has a version.
+func asksFor(text string, v version.VersionRelease) bool {
+	if text == "" {
+		return true
+	}
+	in, err := version.ParseConstraint(text)
+	return err == nil && in.Contains(v.Version)
+}
+
+// pinned is the revision that the user wants back.
+func pinned(s *state, text string) (*target, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, misconfigured(fmt.Errorf("annotation %s is %q, which is not the number of a revision", RollbackToKey, text))
+	}
+	if r := s.revisions.numbered(n); r != nil {
+		return repeated(r), nil
+	}
+	if newest := s.revisions.newest(); newest != nil && newest.Annotations[copyKey] == revision.Name(s.ext.Name, n) {
+		return repeated(newest), nil // it was gone back to before it was removed as too old
+	}
+	return nil, misconfigured(fmt.Errorf("annotation %s asks for revision %d, which is not there: the %d newest are kept; correct or remove the annotation",
+		RollbackToKey, n, revision.Retention))
+}
+
+// goBack is what was installed, when the roll-out of what came after it has failed and the user wants it back then.
+func (s *state) goBack(newest *olmv1.ClusterObjectSet) *target {
+	installed := s.revisions.installed()
+	if !s.goesBack() || newest == nil || installed == nil || newest == installed || !failed(newest) || newest.Annotations[copyKey] != "" {
+		return nil
+	}
+	if generation(newest) != s.ext.Generation {
+		return nil // something else is asked for since
+	}
+	t := repeated(installed)
+	t.undone = newest
+	return t
+}
+
+func (s *state) goesBack() bool { return s.ext.Annotations[OnFailureKey] == OnFailureRollback }
+
+// generation is that of the ClusterExtension which a revision was made for.
+func generation(r *olmv1.ClusterObjectSet) int64 {
+	n, err := strconv.ParseInt(r.Annotations[generationKey], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// leaves is for how long a roll-out is not disturbed although something else is to be had; zero when it does not matter.
+func (s *state) leaves(newest *olmv1.ClusterObjectSet, found *target, now time.Time) time.Duration {
+	if generation(newest) != s.ext.Generation || failed(newest) || found.Name == newest.Annotations[olmv1.BundleNameKey] {
+		return 0
+	}
+	return newest.CreationTimestamp.Add(settles).Sub(now)
+}
+
+// undoneBefore is why a target is not tried again: its roll-out failed, and was gone back from.
+func (s *state) undoneBefore(inputs string) error {
+	newest := s.revisions.newest()
+	if !s.goesBack() || newest == nil || newest.Annotations[failedKey] == "" || newest.Annotations[failedKey] != inputs {
+		return nil
+	}
+	return blocked(fmt.Errorf("the roll-out of revision %s failed, and revision %s went back to what was installed before; to try again, change the "+
+		"spec of the ClusterExtension or remove its annotation %s", newest.Annotations[failedNameKey], newest.Name, OnFailureKey))
+}

@@ -1,0 +1,77 @@
+package clusterextension
+
+import (
+	"context"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// ownerOfRevision is the extension of a revision.
+func ownerOfRevision(_ context.Context, o client.Object) []reconcile.Request {
+	if name := o.GetLabels()[olmv1.OwnerNameKey]; name != "" && o.GetLabels()[olmv1.OwnerKindKey] == olmv1.ClusterExtensionKind {
+		return []reconcile.Request{requestFor(name)}
+	}
+	return nil
+}
+
+// all are all extensions.
+func (c *Controller) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	return c.those(ctx, func(*decision) bool { return true })
+}
+
+// open are the extensions that could have something else if others had.
+func (c *Controller) open(ctx context.Context, o client.Object) []reconcile.Request {
+	var out []reconcile.Request
+	for _, r := range c.those(ctx, func(d *decision) bool { return d.open }) {
+		if r.Name != o.GetName() {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// installedIn are the extensions that are for a namespace.
+func (c *Controller) installedIn(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.those(ctx, func(d *decision) bool { return d.namespace == o.GetName() })
+}
+
+// forbidden are the extensions whose service accounts lack permissions.
+func (c *Controller) forbidden(ctx context.Context, _ client.Object) []reconcile.Request {
+	return c.those(ctx, func(d *decision) bool { return d.forbidden })
+}
+
+// those are the extensions whose last decision is of a certain kind. One of which there was none yet has its pass ahead.
+func (c *Controller) those(_ context.Context, concerned func(*decision) bool) []reconcile.Request {
+	var out []reconcile.Request
+	c.decided.Range(func(name, last any) bool {
+		if concerned(last.(*decision)) {
+			out = append(out, requestFor(name.(string)))
+		}
+		return true
+	})
+	return out
+}
+
+// deleted lets the beginning of a deletion pass.
+var deleted = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+}}
+
+// comesOrGoes leaves out everything but that an object appears, disappears, or is about to.
+var comesOrGoes = deleted
+
+// installedChanged lets pass that an extension has something else installed than before.
+var installedChanged = predicate.Funcs{
+	CreateFunc: func(event.CreateEvent) bool { return false },
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, is := e.ObjectOld.(*olmv1.ClusterExtension)
+		after, too := e.ObjectNew.(*olmv1.ClusterExtension)
+		return is && too && !equality.Semantic.DeepEqual(before.Status.Install, after.Status.Install)
+	},
+}
