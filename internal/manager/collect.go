@@ -27,10 +27,12 @@ const unusedIndexAge = 24 * time.Hour
 // collector keeps the content store within its size, and the indexes to those in use. It is a manager.Runnable.
 type collector struct {
 	stores
-	records  string // the directory of notes about which content catalogs served last
-	reader   client.Reader
-	maxBytes int64
-	log      logr.Logger
+	records string // the directory of notes about which content catalogs served last
+	reader  client.Reader
+	// clusterWide is whether ClusterCatalogs are looked after.
+	clusterWide bool
+	maxBytes    int64
+	log         logr.Logger
 }
 
 // Start collects until the context ends.
@@ -89,6 +91,13 @@ func (c collector) collectIndexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.indexes.GC(ctx, unusedIndexAge, append(recorded, c.catalogs.Digests()...)...)
+	if c.clusterWide {
+		named, err := resolved(ctx, c.reader)
+		if err != nil {
+			return err
+		}
+		recorded = append(recorded, named...)
+	}
+	_, err = c.indexes.GC(ctx, unusedIndexAge, append(recorded, c.digests()...)...)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/controller/installplan"
@@ -24,9 +25,11 @@ import (
 func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) error {
 	news := &subscription.Notifier{}
 	plans := &installplan.Notifier{}
+	extensions := &clusterextension.Notifier{}
 	unpacker := unpack.New(s.contents, c, func() {
 		news.BundleArrived()
 		plans.BundleArrived()
+		extensions.BundleArrived()
 	})
 	unpacker.Timeout = o.BundleUnpackTimeout
 	manifests := unpack.Manifests{Blobs: s.contents}
@@ -38,6 +41,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c,
 				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController(), Pods: o.CatalogPods})
 		}},
+		{"ClusterCatalog", func() error { return addClusterCatalogs(mgr, o, s, c) }},
 		{"Subscription", func() error {
 			return subscription.Setup(mgr, subscription.Options{Catalogs: s.catalogs, Clock: c, Manifests: manifests,
 				Unpacker: unpacker, GlobalNamespace: o.GlobalNamespace, Namespaces: o.Namespaces, Notify: news})
@@ -59,6 +63,8 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr) }},
 		{"Operator", func() error { return operatorobject.Setup(mgr, o.Namespaces) }},
 		{"provided API", func() error { return providedapi.Setup(mgr) }},
+		{"ClusterObjectSet", func() error { return addClusterObjectSets(mgr, o, c) }},
+		{"ClusterExtension", func() error { return addClusterExtensions(mgr, o, s, c, unpacker, extensions) }},
 		{"copied ClusterServiceVersion", func() error {
 			return copiedcsv.Setup(mgr, copiedcsv.Options{Clock: c, Namespaces: o.Namespaces, Protected: o.ProtectedCopiedCSVNamespaces})
 		}},

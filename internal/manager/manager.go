@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/telemetry"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -62,8 +63,12 @@ type Options struct {
 	CatalogAddress   string
 	CatalogAdvertise string
 	// CatalogPods says which images of catalogs are run as pods.
-	CatalogPods   catalogsource.PodOptions
-	PackageServer PackageServer
+	CatalogPods catalogsource.PodOptions
+	// CatalogHTTP says how the contents of ClusterCatalogs are served.
+	CatalogHTTP CatalogHTTP
+	// GlobalPullSecret names a pull secret for all images that no object names any for; none when empty.
+	GlobalPullSecret types.NamespacedName
+	PackageServer    PackageServer
 	// BundleUnpackTimeout is how long one attempt to fetch a bundle may take, where its OperatorGroup says nothing: 0 is
 	// unpack.DefaultTimeout, less than 0 is no bound. InstallPlanRetryTimeout is how long an InstallPlan is tried again after errors: 0 is
 	// installplan.DefaultRetryTimeout.
@@ -97,6 +102,9 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if s.serving, err = openServing(o, s.catalogs); err != nil {
+		return err
+	}
+	if s.http, err = openCatalogHTTP(o, s.clusterCatalogs); err != nil {
 		return err
 	}
 	if err := mayReadGroups(ctx, o); err != nil {
@@ -159,8 +167,9 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 		mgr.AddReadyzCheck("caches", r.check),
 		mgr.Add(r),
 		s.serving.addTo(mgr),
+		s.http.addTo(mgr),
 		addPackageServer(mgr, o, s),
-		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), maxBytes: o.StoreBytes, log: o.Log}),
+		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), clusterWide: o.clusterWide(), maxBytes: o.StoreBytes, log: o.Log}),
 	)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/controller/catalogstandby"
 
 	toolscache "k8s.io/client-go/tools/cache"
@@ -16,13 +15,13 @@ import (
 
 // addStandby lets the manager read catalogs also while another one leads, and returns what both have read.
 func addStandby(mgr manager.Manager, o Options, s stores) (catalogstandby.Contents, error) {
-	contents := catalogstandby.Contents{Leading: s.catalogs, Standby: catalogset.New()}
+	contents := catalogstandby.Contents{Leading: s.catalogs, Standby: s.standby}
 	if !o.LeaderElection {
 		return contents, nil // it leads from the start
 	}
 	standby := catalogstandby.New(catalogstandby.Options{
 		Sources: mgr.GetClient(), Live: mgr.GetAPIReader(), Images: catalogimage.Reader{Images: s.contents, Indexes: s.indexes},
-		Leading: s.catalogs, Contents: contents.Standby, StoreBytes: o.StoreBytes,
+		Leading: s.catalogs, Contents: contents.Standby, StoreBytes: o.StoreBytes, Keep: s.digests,
 		Clock: clock.RealClock{}, Elected: mgr.Elected(), Log: o.Log.WithName("standby"),
 	})
 	return contents, mgr.Add(following{standby, mgr})

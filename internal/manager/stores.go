@@ -22,7 +22,10 @@ type stores struct {
 	catalogs *catalogset.Set
 	// clusterCatalogs are the contents of ClusterCatalogs, in a set of their own: what decides on Subscriptions is not to be woken by them.
 	clusterCatalogs *catalogset.Set
-	serving         *serving // nil when catalogs are not served over gRPC
+	// standby are the contents of CatalogSources that are read while another manager leads.
+	standby *catalogset.Set
+	serving *serving     // nil when catalogs are not served over gRPC
+	http    *catalogHTTP // nil when those of ClusterCatalogs are not served over HTTP
 }
 
 func openStores(o Options) (stores, error) {
@@ -35,5 +38,5 @@ func openStores(o Options) (stores, error) {
 	if err != nil {
 		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
 	}
-	return stores{contents: contents, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New()}, nil
+	return stores{contents: contents, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New()}, nil
 }

@@ -10,14 +10,18 @@ import (
 	"fairlead.dev/fairlead/internal/image"
 )
 
-// TestCollect removes what nobody needs any more, and not what is published.
+// TestCollect removes what nobody needs any more, and neither what is published nor what others serve.
 func TestCollect(t *testing.T) {
 	w := newWorld(t)
 	host := w.images()
+	first := ""
 	for _, pkg := range []string{"one", "two"} {
 		push(t, host+"/"+pkg+":latest", files(pkg), image.CatalogLabels())
 		w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: host + "/" + pkg + ":latest"})
 		w.expect("the catalog "+pkg, pkg)
+		if served, _ := w.Contents.Get(ref); first == "" {
+			first = served.Index.Digest()
+		}
 	}
 	dir := w.indexes
 	old := time.Now().Add(-2 * unusedIndexAge)
@@ -28,6 +32,18 @@ func TestCollect(t *testing.T) {
 	}
 	if before := len(indexFiles(t, dir)); before != 2 {
 		t.Fatalf("%d indexes, want that of each catalog", before)
+	}
+	kept := []string{first}
+	w.Keep = func() []string { return kept }
+	w.collect(t.Context())
+	if left := indexFiles(t, dir); len(left) != 2 {
+		t.Errorf("%d indexes are left, of which somebody else serves one", len(left))
+	}
+	kept = nil
+	for _, name := range indexFiles(t, dir) {
+		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.collect(t.Context())
 	left := indexFiles(t, dir)

@@ -45,6 +45,7 @@ type Options struct {
 	// Leading is what the controllers publish, and Contents where the content goes that is read here.
 	Leading, Contents *catalogset.Set
 	StoreBytes        int64
+	Keep              func() []string // digests of contents that others serve
 	Clock             clock.WithTicker
 	Elected           <-chan struct{} // closed once this manager leads
 	Log               logr.Logger
@@ -254,7 +255,7 @@ func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, source *v1alph
 // collect keeps the content store within its size, as the manager that leads does with its own.
 func (s *Standby) collect(ctx context.Context) {
 	_, contents := s.Images.Images.GC(ctx, func(string) bool { return false }, s.StoreBytes)
-	_, indexes := s.Images.Indexes.GC(ctx, unusedIndexAge, s.Contents.Digests()...)
+	_, indexes := s.Images.Indexes.GC(ctx, unusedIndexAge, append(s.Keep(), s.Contents.Digests()...)...)
 	if err := errors.Join(contents, indexes); err != nil && ctx.Err() == nil {
 		s.Log.Error(err, "the content store may outgrow its size and old indexes may stay; it is looked at again later")
 	}

@@ -86,6 +86,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")
 	addPackageServer(flags, &o.PackageServer)
 	addCatalogPods(cmd, &o.CatalogPods)
+	addClusterCatalogs(flags, &o)
 	addPlans(flags, &o)
 	flags.BoolVar(&o.LeaderElection, "leader-election", false, "wait for a lease, so that of several managers one works at a time")
 	flags.StringVar(&o.LeaderNamespace, "leader-namespace", "", "namespace of the lease (default: that of the pod)")

@@ -1,0 +1,65 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/controller/clustercatalog"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// accountVariable of the environment names the ServiceAccount of the manager's pod.
+const accountVariable = "POD_SERVICE_ACCOUNT"
+
+// clusterWide tells whether the manager looks after kinds that have no namespace. One that is limited to namespaces leaves them to another.
+func (o Options) clusterWide() bool { return len(o.Namespaces) == 0 }
+
+// credentials are those for images that no object names any for.
+func (o Options) credentials() unpack.Credentials {
+	c := unpack.Credentials{Secret: o.GlobalPullSecret}
+	if namespace, account := os.Getenv(podNamespaceVariable), os.Getenv(accountVariable); namespace != "" && account != "" {
+		c.Account = types.NamespacedName{Namespace: namespace, Name: account}
+	}
+	return c
+}
+
+// addClusterCatalogs adds the controller of ClusterCatalogs, which runs in every manager.
+func addClusterCatalogs(mgr manager.Manager, o Options, s stores, c clock.Clock) error {
+	if !o.clusterWide() {
+		return nil
+	}
+	return clustercatalog.Setup(mgr, clustercatalog.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.clusterCatalogs,
+		Serving: s.http.toController(), Credentials: o.credentials(), InUse: s.inUse, Clock: c})
+}
+
+// inUse tells whether content is served, by its digest.
+func (s stores) inUse(digest string) bool { return slices.Contains(s.digests(), digest) }
+
+// digests are those of all contents that are served.
+func (s stores) digests() []string {
+	return slices.Concat(s.catalogs.Digests(), s.standby.Digests(), s.clusterCatalogs.Digests())
+}
+
+// resolved are the digests of the contents that the statuses of ClusterCatalogs name: after a start they are served again, one by one.
+func resolved(ctx context.Context, reader client.Reader) ([]string, error) {
+	var all olmv1.ClusterCatalogList
+	if err := reader.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list the ClusterCatalogs whose indexes are to be kept: %w", err)
+	}
+	var digests []string
+	for i := range all.Items {
+		if digest := clustercatalogs.Digest(&all.Items[i]); digest != "" {
+			digests = append(digests, digest)
+		}
+	}
+	return digests, nil
+}

@@ -1,0 +1,46 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/manager"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// addClusterCatalogs adds the flags of ClusterCatalogs and of what they are pulled with.
+func addClusterCatalogs(flags *pflag.FlagSet, o *manager.Options) {
+	flags.StringVar(&o.CatalogHTTP.Address, "catalog-http-address", "",
+		"host:port to serve ClusterCatalogs on over HTTP, 0 for none (default: "+manager.DefaultCatalogHTTPAddress+" in a pod with POD_IP set, else a free port on loopback)")
+	flags.StringVar(&o.CatalogHTTP.URL, "catalog-http-url", "",
+		"URL, or HOST[:PORT], by which clients reach catalog-http-address (default: Service "+manager.CatalogHTTPService+" in the namespace of the pod, else the address itself)")
+	flags.StringVar(&o.CatalogHTTP.Certificate, "catalog-http-cert", "", "PEM file with the certificate of catalog-http-address, which is HTTPS then; taken over when it changes")
+	flags.StringVar(&o.CatalogHTTP.Key, "catalog-http-key", "", "PEM file with the key of catalog-http-cert")
+	flags.Var((*namespacedName)(&o.GlobalPullSecret), "global-pull-secret", "NAMESPACE/NAME of a pull secret for the images of ClusterCatalogs and ClusterExtensions")
+}
+
+// namespacedName is a flag of the form NAMESPACE/NAME.
+type namespacedName types.NamespacedName
+
+// String is the value as it was written.
+func (n *namespacedName) String() string {
+	if n.Name == "" {
+		return ""
+	}
+	return types.NamespacedName(*n).String()
+}
+
+// Set reads a value.
+func (n *namespacedName) Set(text string) error {
+	namespace, name, ok := strings.Cut(text, "/")
+	if text != "" && (!ok || namespace == "" || name == "" || strings.Contains(name, "/")) {
+		return fmt.Errorf("%q is not of the form NAMESPACE/NAME", text)
+	}
+	n.Namespace, n.Name = namespace, name
+	return nil
+}
+
+// Type is what help calls it.
+func (*namespacedName) Type() string { return "namespace/name" }
