@@ -77,6 +77,8 @@ var rules = []rule{
 	{pkg: "internal/preview", may: append(libraries, "api", "internal/render"), client: true},
 	{pkg: "internal/columns", may: []string{"resolve"}},
 	{pkg: "internal/browse", may: append(libraries, "api", "internal/columns", "internal/preview"), client: true},
+	{pkg: "internal/uninstall", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
+	{pkg: "internal/history", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/bundleio", may: []string{"api/operators", "bundle", "internal/image", "internal/render"}, client: true},
 	{pkg: "internal/progress"},

@@ -11,6 +11,7 @@ func Commands(s command.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newInfoCommand(s),
 		newSearchCommand(s),
+		newUninstallCommand(s),
 		newVersionsCommand(s),
 	}
 }

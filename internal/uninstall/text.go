@@ -1,0 +1,66 @@
+package uninstall
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/columns"
+)
+
+// Write prints what goes and what stays, for people.
+func (r *Removal) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", columns.Clean(r.Operator.String()))
+	if r.Version != "" {
+		fmt.Fprintf(&b, ", version %s", columns.Clean(r.Version))
+	}
+	b.WriteString("\n\nGoes:\n")
+	rows := [][]string{{"KIND", "NAMESPACE", "NAME"}}
+	for _, ref := range r.Goes {
+		rows = append(rows, []string{ref.Kind, ref.Namespace, ref.Name})
+	}
+	b.WriteString(columns.Indent(columns.Text(rows...), 2))
+	if len(r.CRDs) > 0 {
+		b.WriteString("\nCustomResourceDefinitions:\n")
+		rows := [][]string{{"NAME", "CUSTOM RESOURCES", "FINALIZERS", "WHAT HAPPENS"}}
+		for _, c := range r.CRDs {
+			rows = append(rows, []string{c.Name, c.instances(), strings.Join(c.Finalizers, ","), c.fate()})
+		}
+		b.WriteString(columns.Indent(columns.Text(rows...), 2))
+	}
+	if len(r.Stays) > 0 {
+		b.WriteString("\nStays:\n")
+		rows := [][]string{{"KIND", "NAMESPACE", "NAME", "WHY"}}
+		for _, k := range r.Stays {
+			rows = append(rows, []string{k.Kind, k.Namespace, k.Name, k.Why})
+		}
+		b.WriteString(columns.Indent(columns.Text(rows...), 2))
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "\nwarning: %s\n", columns.Clean(warning))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *CRD) instances() string {
+	if c.Instances < 0 {
+		return "unknown"
+	}
+	return strconv.FormatInt(c.Instances, 10)
+}
+
+// fate is what happens to a definition, and why.
+func (c *CRD) fate() string {
+	switch {
+	case c.Goes && c.operands:
+		return "goes with its custom resources: " + c.Why
+	case c.Goes:
+		return "goes: " + c.Why
+	case c.Converted:
+		return "stays, and is converted no more: " + c.Why
+	}
+	return "stays: " + c.Why
+}
