@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // change is an object to be applied, to be removed, or, where both are given, to be replaced.
@@ -18,6 +20,8 @@ type change struct {
 	// byManager is whether the manager makes it with its own rights even where installs are limited to those of a service
 	// account.
 	byManager bool
+	// unseen is whether the object may be somebody else's for all that the cache knows: it is not there, or not with the labels of the CSV.
+	unseen bool
 }
 
 func (c change) String() string {
@@ -35,7 +39,7 @@ func (c *Controller) compare(ctx context.Context, wanted []client.Object) ([]cha
 		live := emptyLike(object)
 		err := c.readerFor(object.GetNamespace()).Get(ctx, client.ObjectKeyFromObject(object), live, client.UnsafeDisableDeepCopy)
 		if apierrors.IsNotFound(err) {
-			out = append(out, change{apply: object})
+			out = append(out, change{apply: object, unseen: true})
 			continue
 		}
 		if err != nil {
@@ -47,12 +51,19 @@ func (c *Controller) compare(ctx context.Context, wanted []client.Object) ([]cha
 		}
 		switch {
 		case refersElsewhere(live, object):
-			out = append(out, change{apply: object, remove: live})
+			out = append(out, change{apply: object, remove: live, unseen: ofAnother(live, object)})
 		case !same:
-			out = append(out, change{apply: object})
+			out = append(out, change{apply: object, unseen: ofAnother(live, object)})
 		}
 	}
 	return out, nil
+}
+
+// ofAnother says whether a live object lacks what tells that it is the wanted one, and nobody else's of the same name.
+func ofAnother(live, wanted client.Object) bool {
+	is, _ := ownerOf(live)
+	should, _ := ownerOf(wanted)
+	return live.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue || is != should
 }
 
 // refersElsewhere says whether a binding is to another role than wanted, which cannot be changed in place.

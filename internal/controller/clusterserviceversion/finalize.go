@@ -86,17 +86,24 @@ func (f *facts) removeFromSystem(ctx context.Context) error {
 	return fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err)
 }
 
-// removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces.
+// removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces. It asks the cluster too: nobody would delete
+// later what the cache does not show yet.
 func (f *facts) removeCopies(ctx context.Context) error {
-	owned, err := f.ownedRoles(ctx)
-	if err != nil {
-		return err
+	if !labelled(f.csv) {
+		return nil
+	}
+	copied := bundle.OwnerLabels(f.csv)
+	copied[v1alpha1.CopiedFromLabel] = f.csv.Namespace
+	var roles rbacv1.RoleList
+	var bindings rbacv1.RoleBindingList
+	for _, list := range []client.ObjectList{&bindings, &roles} {
+		if err := f.c.live.List(ctx, list, client.MatchingLabels(copied)); err != nil {
+			return fmt.Errorf("list the copied roles of ClusterServiceVersion %s: %w", f.name(), err)
+		}
 	}
 	var errs []error
-	for _, o := range namespaced(owned) {
-		if f.isCopied(o) {
-			errs = append(errs, removeAs(ctx, f.c.client, o))
-		}
+	for _, o := range namespaced(&roleSet{roles: roles.Items, bindings: bindings.Items}) {
+		errs = append(errs, removeAs(ctx, f.c.client, o, thatOne(o)))
 	}
 	return errors.Join(errs...)
 }

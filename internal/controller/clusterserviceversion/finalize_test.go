@@ -1,10 +1,12 @@
 package clusterserviceversion
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,9 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 )
 
 func TestUninstall(t *testing.T) {
@@ -93,6 +97,37 @@ func TestConversionOfSomebodyElseStays(t *testing.T) {
 	k.pass("op.v1")
 	if got := k.conversion("things.example.com").Strategy; got != "Webhook" {
 		t.Errorf("the conversion was reset to %s", got)
+	}
+}
+
+// TestCopiesGoThatTheCacheDoesNotShow: permissions in target namespaces that were made a moment ago go with the CSV, and nobody else's do.
+func TestCopiesGoThatTheCacheDoesNotShow(t *testing.T) {
+	k := newCluster(t, newGroup(ns, "target"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "target"}})
+	csv := newCSV("op.v1")
+	k.installed(csv)
+	name := permissionRole(t, csv).Name
+	if !k.get("target", name, &rbacv1.Role{}) || !k.get("target", name, &rbacv1.RoleBinding{}) {
+		t.Fatal("the permissions were not copied")
+	}
+	k.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "target", Name: "foreign", Labels: bundle.OwnerLabels(csv)}})
+	k.c.client = interceptor.NewClient(k.client, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			switch list.(type) {
+			case *rbacv1.RoleList, *rbacv1.RoleBindingList:
+				return nil
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+	k.delete(k.csv("op.v1"))
+	if left := k.pass("op.v1"); left != nil {
+		t.Fatalf("the CSV is still there: %v", left.Finalizers)
+	}
+	if k.get("target", name, &rbacv1.Role{}) || k.get("target", name, &rbacv1.RoleBinding{}) {
+		t.Error("copied permissions are left")
+	}
+	if !k.get("target", "foreign", &rbacv1.Role{}) {
+		t.Error("a Role that is no copy is gone")
 	}
 }
 

@@ -49,7 +49,9 @@ func (f *facts) stillRefused(ctx context.Context) (finding, error) {
 		for i := range changes {
 			changes[i].remove = nil
 		}
-		_, err = f.make(ctx, changes, client.DryRunAll)
+		if err = f.nothingTaken(ctx, changes); err == nil {
+			_, err = f.make(ctx, changes, client.DryRunAll)
+		}
 	}
 	if err != nil && isRefusal(err) {
 		f.unwatched = true // a quota or a policy may be the cause
@@ -84,6 +86,9 @@ func (f *facts) installAll(ctx context.Context) error {
 func (f *facts) makeChanges(ctx context.Context) error {
 	changes, err := f.changes(ctx)
 	if err != nil {
+		return err
+	}
+	if err := f.nothingTaken(ctx, changes); err != nil {
 		return err
 	}
 	applied, err := f.make(ctx, changes)

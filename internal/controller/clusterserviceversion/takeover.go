@@ -1,0 +1,85 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// nothingTaken refuses changes that would take a Deployment or a Service over from somebody. The caches hold only what carries the label of
+// what is managed, so where they show no object of this CSV the cluster is asked.
+func (f *facts) nothingTaken(ctx context.Context, changes []change) error {
+	var errs []error
+	for _, c := range changes {
+		if !c.unseen {
+			continue
+		}
+		switch c.apply.(type) {
+		case *appsv1.Deployment, *corev1.Service:
+			errs = append(errs, f.mayHave(ctx, c.apply))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// mayHave refuses an object that is there and belongs to somebody else.
+func (f *facts) mayHave(ctx context.Context, wanted client.Object) error {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(wanted.GetObjectKind().GroupVersionKind())
+	err := f.c.live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look whether %s %s is somebody's: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
+	}
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return err
+	}
+	if whose := f.heldBy(chain, live); whose != "" {
+		return refused(fmt.Errorf("%s %s %s", kindOf(wanted), client.ObjectKeyFromObject(wanted), whose))
+	}
+	return nil
+}
+
+// heldBy says to whom an object of the namespace belongs, if that is neither this CSV, nor one that it replaces or is replaced by, nor one
+// that is gone. The labels of owners are those of every manager of operators; the label of what is managed is how users offer an object.
+func (f *facts) heldBy(chain *chain, live metav1.Object) string {
+	isMarked := live.GetLabels()[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue
+	var owners []string
+	if owner, ok := ownerOf(live); ok && owner.Namespace == f.csv.Namespace {
+		owners = append(owners, owner.Name)
+	}
+	for _, r := range live.GetOwnerReferences() {
+		gv, err := schema.ParseGroupVersion(r.APIVersion)
+		switch {
+		case err == nil && gv.Group == v1alpha1.GroupName && r.Kind == v1alpha1.ClusterServiceVersionKind:
+			owners = append(owners, r.Name)
+		case r.Controller != nil && *r.Controller:
+			return fmt.Sprintf("is controlled by %s %s: delete or rename one of the two", r.Kind, r.Name)
+		}
+	}
+	if len(owners) == 0 && !isMarked {
+		return fmt.Sprintf("exists, and nothing says that it belongs to an operator: delete or rename it, or let operators have it by giving it the label %s=%s",
+			v1alpha1.ManagedLabel, v1alpha1.ManagedLabelValue)
+	}
+	held := ""
+	for _, name := range owners {
+		other := chain.byName[name]
+		if name == f.csv.Name || other == nil || !other.DeletionTimestamp.IsZero() || chain.related(name, f.csv.Name) {
+			return ""
+		}
+		held = fmt.Sprintf("belongs to %s %s/%s: delete one of the two, or let one replace the other", v1alpha1.ClusterServiceVersionKind, f.csv.Namespace, name)
+	}
+	return held
+}
