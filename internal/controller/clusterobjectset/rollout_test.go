@@ -1,0 +1,52 @@
+package clusterobjectset
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// TestRollout: phases wait for each other, the objects say whose they are, and once all is there nothing is written or read again.
+func TestRollout(t *testing.T) {
+	w := newWorld(t)
+	name := w.revise(options(1, configMap(t, "config", "1"), deployment(t, "op", "op:v1"), service(t, "web"), object(t, `
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata: {namespace: ns, name: monitor}
+`)))
+	w.settle()
+	w.expect(name, "Progressing=True/RollingOut", "Revision 1.0.0 is rolling out.")
+	w.expect(name, "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: 0 of 1 replicas are updated")
+	if diff := cmp.Diff([]string{"ConfigMap/config@1 of ext-1", "Deployment/op@ of ext-1", "Service/web@ of ext-1"}, w.objects()); diff != "" {
+		t.Error(diff)
+	}
+	monitor := object(t, "{apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor, metadata: {namespace: ns, name: monitor}}")
+	if w.controller.live.Get(t.Context(), keyOf(monitor), monitor) == nil {
+		t.Error("a phase was applied before the one before it is available")
+	}
+	w.run("op", true)
+	w.settle()
+	w.expect(name, "Progressing=True/Succeeded: Revision 1.0.0 has rolled out.")
+	w.expect(name, "Available=True/ProbesSucceeded")
+	w.expect(name, "Succeeded=True/Succeeded")
+	if err := w.controller.live.Get(t.Context(), keyOf(monitor), monitor); err != nil {
+		t.Error(err)
+	}
+	u := w.get("ConfigMap", "config")
+	wantLabels := map[string]string{managedByLabel: managedByValue, olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"}
+	if diff := cmp.Diff(wantLabels, u.GetLabels()); diff != "" {
+		t.Error(diff)
+	}
+	for key, want := range map[string]string{olmv1.BundleVersionKey: "1.0.0", olmv1.PackageNameKey: "pkg", revisionAnnotation: "1"} {
+		if got := u.GetAnnotations()[key]; got != want {
+			t.Errorf("annotation %s is %q, want %q", key, got, want)
+		}
+	}
+	w.taken()
+	w.settle()
+	if len(w.writes)+len(w.reads) > 0 {
+		t.Errorf("nothing has changed, but: %v %v", w.writes, w.reads)
+	}
+}

@@ -1,0 +1,227 @@
+package clusterobjectset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// upgraded is a world in which revision 1 runs, and revision 2 waits for its Deployment.
+func upgraded(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.revise(options(1, configMap(t, "config", "1"), configMap(t, "old", "1"), deployment(t, "op", "op:v1")))
+	w.settle()
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+	w.revise(options(2, configMap(t, "config", "2"), deployment(t, "op", "op:v2"), service(t, "new")))
+	w.settle()
+	return w
+}
+
+// TestUpgrade: the next revision takes over what both have; what only the one before has goes when the next is complete.
+func TestUpgrade(t *testing.T) {
+	w := upgraded(t)
+	// The Deployment of the fake server still counts as available.
+	want := []string{"ConfigMap/config@2 of ext-2", "Deployment/op@ of ext-2", "Service/new@ of ext-2"}
+	if diff := cmp.Diff(want, w.objects()); diff != "" {
+		t.Error(diff)
+	}
+	w.expect("ext-2", "Progressing=True/Succeeded: Revision 2.0.0 has rolled out.")
+	w.expect("ext-1", "Progressing=False/Archived")
+	w.expect("ext-1", "Available=Unknown/Archived")
+	w.expect("ext-1", "Succeeded=True/Succeeded")
+	if s := w.set("ext-1"); s.Spec.LifecycleState != olmv1.LifecycleStateArchived || len(s.Finalizers) > 0 || w.wanted["ext-1"] {
+		t.Errorf("revision 1 is not done with: %s %v", s.Spec.LifecycleState, s.Finalizers)
+	}
+	w.taken()
+	w.settle()
+	if len(w.writes)+len(w.reads) > 0 {
+		t.Errorf("nothing has changed, but: %v %v", w.writes, w.reads)
+	}
+}
+
+// stuck is a world in which revision 2 has taken over the Deployment, which does not become available.
+func stuck(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.revise(options(1, configMap(t, "config", "1"), configMap(t, "old", "1"), deployment(t, "op", "op:v1")))
+	w.settle()
+	w.run("op", true)
+	w.settle()
+	w.run("op", false)
+	w.settle()
+	w.expect("ext-1", "Available=False/ProbeFailure", "said the test")
+	w.revise(options(2, configMap(t, "config", "2"), deployment(t, "op", "op:v2"), service(t, "new")))
+	w.settle()
+	return w
+}
+
+// TestBothAreActive while the next revision rolls out: the one before is in transition, and tells how its objects are.
+func TestBothAreActive(t *testing.T) {
+	w := stuck(t)
+	want := []string{"ConfigMap/config@2 of ext-2", "ConfigMap/old@1 of ext-1", "Deployment/op@ of ext-2", "Service/new@ of ext-2"}
+	if diff := cmp.Diff(want, w.objects()); diff != "" {
+		t.Error(diff)
+	}
+	w.expect("ext-1", "Progressing=True/RollingOut")
+	w.expect("ext-1", "Available=False/ProbeFailure")
+	w.expect("ext-2", "Progressing=True/RollingOut")
+}
+
+// TestGivingUp: a revision that is deleted or archived before it was complete gives back what the one before it is to keep, and only what
+// is its own goes.
+func TestGivingUp(t *testing.T) {
+	for how, give := range map[string]func(w *world){
+		"deleted": func(w *world) {
+			if err := w.inner.Delete(w.Context(), w.set("ext-2")); err != nil {
+				w.Fatal(err)
+			}
+		},
+		"archived": func(w *world) {
+			set := w.set("ext-2")
+			set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+			if err := w.inner.Update(w.Context(), set); err != nil {
+				w.Fatal(err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			w := stuck(t)
+			uid := w.get("Deployment", "op").GetUID()
+			give(w)
+			w.settle()
+			want := []string{"ConfigMap/config@1 of ext-1", "ConfigMap/old@1 of ext-1", "Deployment/op@ of ext-1"}
+			if diff := cmp.Diff(want, w.objects()); diff != "" {
+				t.Error(diff)
+			}
+			if w.get("Deployment", "op").GetUID() != uid {
+				t.Error("the workload was deleted on the way")
+			}
+			w.run("op", true)
+			w.settle()
+			w.expect("ext-1", "Available=True/ProbesSucceeded")
+			w.expect("ext-1", "Progressing=True/Succeeded")
+		})
+	}
+}
+
+// TestTeardown removes the last phase first, and tells how far it is.
+func TestTeardown(t *testing.T) {
+	w := upgraded(t)
+	service := w.get("Service", "new")
+	held := w.get("Deployment", "op")
+	held.SetFinalizers([]string{"example.com/wait"})
+	if err := w.inner.Update(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	w.taken()
+	if err := w.inner.Delete(t.Context(), w.set("ext-2")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 is being taken out: 3 of 3 objects are left.", "Deployment ns/op is being deleted, which waits for [example.com/wait]")
+	if w.get("Service", service.GetName()) == nil || w.get("ConfigMap", "config") == nil {
+		t.Error("an earlier phase went before a later one")
+	}
+	held = w.get("Deployment", "op")
+	held.SetFinalizers(nil)
+	if err := w.inner.Update(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if got := w.objects(); len(got) > 0 || slices.Contains(w.names(), "ext-2") {
+		t.Errorf("left: %v %v", got, w.names())
+	}
+	var deleted []string
+	for _, what := range w.taken() {
+		if kind, ok := strings.CutPrefix(what, "delete "); ok {
+			deleted = append(deleted, kind)
+		}
+	}
+	if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, deleted); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTeardownLeavesOthersAlone: what somebody else controls by now, or what was made anew, stays.
+func TestTeardownLeavesOthersAlone(t *testing.T) {
+	w := upgraded(t)
+	u := w.get("ConfigMap", "config")
+	yes, no := true, false
+	u.SetOwnerReferences([]metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: "boss", Controller: &yes},
+		{APIVersion: "olm.operatorframework.io/v1", Kind: "ClusterObjectSet", Name: "ext-2", UID: w.set("ext-2").UID, Controller: &no},
+	})
+	if err := w.inner.Update(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.inner.Delete(t.Context(), w.set("ext-2")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if diff := cmp.Diff([]string{"ConfigMap/config@2 of "}, w.objects()); diff != "" {
+		t.Error(diff)
+	}
+	if owners := w.get("ConfigMap", "config").GetOwnerReferences(); len(owners) != 1 || owners[0].Name != "boss" {
+		t.Errorf("owners: %v", owners)
+	}
+}
+
+// TestOrphaning: objects stay without anything that says that they are managed.
+func TestOrphaning(t *testing.T) {
+	w := upgraded(t)
+	set := w.set("ext-2")
+	set.Finalizers = append(set.Finalizers, metav1.FinalizerOrphanDependents)
+	if err := w.inner.Update(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.inner.Delete(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
+	if diff := cmp.Diff(want, w.objects()); diff != "" {
+		t.Error(diff)
+	}
+	u := w.get("ConfigMap", "config")
+	if len(u.GetLabels())+len(u.GetAnnotations())+len(u.GetOwnerReferences()) > 0 {
+		t.Errorf("%v", u.Object["metadata"])
+	}
+	if finalizers := w.set("ext-2").Finalizers; !slices.Equal(finalizers, []string{metav1.FinalizerOrphanDependents}) {
+		t.Errorf("finalizers: %v", finalizers)
+	}
+}
+
+// TestLostContent: of a deleted set that nobody can read any more, Kubernetes removes what it controls; an archived one says what to do.
+func TestLostContent(t *testing.T) {
+	w := upgraded(t)
+	w.restart()
+	for _, ref := range []string{w.set("ext-2").Spec.Phases[0].Objects[0].Ref.Name} {
+		secret := object(t, "{apiVersion: v1, kind: Secret, metadata: {namespace: olm, name: "+ref+"}}")
+		if err := w.inner.Delete(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := w.set("ext-2")
+	set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+	if err := w.inner.Update(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 cannot be taken out", "delete the ClusterObjectSet")
+	if err := w.inner.Delete(t.Context(), w.set("ext-2"), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if slices.Contains(w.names(), "ext-2") {
+		t.Error("the set does not go")
+	}
+}

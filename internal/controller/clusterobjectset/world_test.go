@@ -1,0 +1,368 @@
+package clusterobjectset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/revision"
+)
+
+var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// errKilled is what the manager gets that is stopped while it writes.
+var errKilled = errors.New("the manager was killed")
+
+// world is a fake API server with a controller on it.
+type world struct {
+	*testing.T
+	client.WithWatch
+	inner      client.WithWatch
+	controller *Controller
+	clock      *clocktesting.FakePassiveClock
+	events     *record.FakeRecorder
+	uids       int
+	// writes and reads are what was asked of the API server.
+	writes, reads []string
+	// fault is asked before and after each write.
+	fault func(what string, after bool) error
+	// refuse is asked before writes of a service account.
+	refuse func(verb string, o client.Object) error
+	// accountless makes service accounts unknown.
+	accountless bool
+	wanted      map[string]bool
+}
+
+func newWorld(t *testing.T, objects ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, olmv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{T: t, clock: clocktesting.NewFakePassiveClock(epoch), events: record.NewFakeRecorder(1000), wanted: map[string]bool{}}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithStatusSubresource(&olmv1.ClusterObjectSet{}).
+		WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithIndex(&olmv1.ClusterObjectSet{}, indexByOwner, ownerKeys)
+	w.inner = builder.WithObjects(objects...).Build()
+	w.WithWatch = interceptor.NewClient(w.inner, w.funcs(""))
+	w.restart()
+	return w
+}
+
+// restart is a new manager: it knows nothing of what the one before did.
+func (w *world) restart() {
+	w.controller = &Controller{
+		client: w.WithWatch, live: w.WithWatch, accounts: w, watches: (*fakeWatches)(w), events: w.events, clock: w.clock, namespace: "olm",
+		engine: &apply.Engine{Client: w.WithWatch, FieldManager: objectManager, Parallel: 1},
+	}
+}
+
+// Client acts as a service account.
+func (w *world) Client(_ context.Context, namespace, name string) (client.Client, error) {
+	if w.accountless {
+		return nil, fmt.Errorf("act as ServiceAccount %s/%s: %w", namespace, name, apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccounts"}, name))
+	}
+	return interceptor.NewClient(w.inner, w.funcs(namespace+"/"+name)), nil
+}
+
+func (w *world) write(account, verb string, o client.Object, do func() error) error {
+	what := fmt.Sprintf("%s %T %s", verb, o, o.GetName())
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		what = fmt.Sprintf("%s %s %s", verb, u.GetKind(), u.GetName())
+	}
+	if account != "" {
+		what += " as " + account
+	}
+	w.writes = append(w.writes, what)
+	if w.fault != nil {
+		if err := w.fault(what, false); err != nil {
+			return err
+		}
+	}
+	if account != "" && w.refuse != nil {
+		if err := w.refuse(verb, o); err != nil {
+			return err
+		}
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if w.fault != nil {
+		return w.fault(what, true)
+	}
+	return nil
+}
+
+func (w *world) funcs(account string) interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, cached := o.(*olmv1.ClusterObjectSet); !cached {
+				w.reads = append(w.reads, o.GetObjectKind().GroupVersionKind().Kind+" "+key.Name)
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if o.GetUID() == "" {
+				w.uids++
+				o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
+			}
+			return w.write(account, "create", o, func() error { return c.Create(ctx, o, opts...) })
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			text, err := yaml.Marshal(o)
+			if err != nil {
+				return err
+			}
+			u := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(text, &u.Object); err != nil {
+				return err
+			}
+			return w.write(account, "apply", u, func() error { return c.Apply(ctx, o, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return w.write(account, "patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			return w.write(account, "delete", o, func() error { return c.Delete(ctx, o, opts...) })
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			return w.write(account, "patch "+sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+		},
+	}
+}
+
+// fakeWatches know everything at once.
+type fakeWatches world
+
+func (f *fakeWatches) want(_ context.Context, set *olmv1.ClusterObjectSet, _ []schema.GroupVersionKind) error {
+	f.wanted[set.Name] = true
+	return nil
+}
+
+func (f *fakeWatches) free(_ context.Context, set string) { delete(f.wanted, set) }
+
+func (f *fakeWatches) version(ref apply.Ref) (string, bool) {
+	u := named(ref)
+	if err := f.inner.Get(f.Context(), client.ObjectKeyFromObject(u), u); err != nil || u.GetLabels()[managedByLabel] != managedByValue {
+		return "", true
+	}
+	return u.GetResourceVersion(), true
+}
+
+func (f *fakeWatches) secret(name types.NamespacedName) (string, bool) {
+	s := &corev1.Secret{}
+	if err := f.inner.Get(f.Context(), name, s); err != nil {
+		return "", true
+	}
+	return s.ResourceVersion, s.Type == olmv1.SecretTypeObjectData
+}
+
+// pass makes one pass over a set.
+func (w *world) pass(name string) (reconcile.Result, error) {
+	return w.controller.Reconcile(w.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+}
+
+// settle makes passes over all sets until none writes any more.
+func (w *world) settle() {
+	w.Helper()
+	for range 30 {
+		before := len(w.writes)
+		for _, name := range w.names() {
+			if _, err := w.pass(name); err != nil && !errors.Is(err, errKilled) {
+				w.Logf("pass over %s: %v", name, err)
+			}
+		}
+		if len(w.writes) == before {
+			return
+		}
+	}
+	w.Fatalf("it does not come to rest: %v", w.writes[len(w.writes)-10:])
+}
+
+func (w *world) names() []string {
+	w.Helper()
+	var list olmv1.ClusterObjectSetList
+	if err := w.inner.List(w.Context(), &list); err != nil {
+		w.Fatal(err)
+	}
+	var names []string
+	for _, s := range list.Items {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// taken returns the writes since the last call.
+func (w *world) taken() []string {
+	out := w.writes
+	w.writes, w.reads = nil, nil
+	return out
+}
+
+func (w *world) set(name string) *olmv1.ClusterObjectSet {
+	w.Helper()
+	set := &olmv1.ClusterObjectSet{}
+	if err := w.inner.Get(w.Context(), client.ObjectKey{Name: name}, set); err != nil {
+		w.Fatal(err)
+	}
+	return set
+}
+
+// condition is TYPE=STATUS/REASON: MESSAGE.
+func (w *world) condition(set, kind string) string {
+	w.Helper()
+	c := meta.FindStatusCondition(w.set(set).Status.Conditions, kind)
+	if c == nil {
+		return kind + " is not set"
+	}
+	return fmt.Sprintf("%s=%s/%s: %s", c.Type, c.Status, c.Reason, c.Message)
+}
+
+// expect compares the beginning of a condition, and a part of its message.
+func (w *world) expect(set, condition string, parts ...string) {
+	w.Helper()
+	kind, _, _ := strings.Cut(condition, "=")
+	got := w.condition(set, kind)
+	if !strings.HasPrefix(got, condition) {
+		w.Errorf("%s: %s, want %s", set, got, condition)
+	}
+	for _, p := range parts {
+		if !strings.Contains(got, p) {
+			w.Errorf("%s: %s lacks %q", set, got, p)
+		}
+	}
+}
+
+func object(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func configMap(t testing.TB, name, value string) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {namespace: ns, name: %s}, data: {key: %q}}", name, value))
+}
+
+func deployment(t testing.TB, name, image string) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: ns, name: %s}
+spec:
+  selector: {matchLabels: {app: op}}
+  template: {metadata: {labels: {app: op}}, spec: {containers: [{name: manager, image: %s}]}}
+`, name, image))
+}
+
+func service(t testing.TB, name string) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf("{apiVersion: v1, kind: Service, metadata: {namespace: ns, name: %s}, spec: {ports: [{port: 80}]}}", name))
+}
+
+// options are those of revision n of extension ext.
+func options(n int64, objects ...*unstructured.Unstructured) revision.Options {
+	return revision.Options{
+		Extension: revision.Extension{Name: "ext", UID: "ext-uid", Namespace: "ns"}, Number: n, SystemNamespace: "olm", Objects: objects,
+		Annotations: map[string]string{olmv1.BundleVersionKey: fmt.Sprintf("%d.0.0", n), olmv1.PackageNameKey: "pkg"},
+	}
+}
+
+// revise brings a revision into the world.
+func (w *world) revise(o revision.Options) string {
+	w.Helper()
+	r, err := revision.Build(o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	r.Set.CreationTimestamp = metav1.NewTime(w.clock.Now())
+	if err := revision.Write(w.Context(), w.WithWatch, r); err != nil {
+		w.Fatal(err)
+	}
+	return r.Set.Name
+}
+
+func (w *world) get(kind, name string) *unstructured.Unstructured {
+	w.Helper()
+	ref := apply.Ref{Namespace: "ns", Name: name}
+	ref.GroupVersionKind = schema.GroupVersionKind{Version: "v1", Kind: kind}
+	if kind == "Deployment" {
+		ref.Group = "apps"
+	}
+	u := named(ref)
+	err := w.inner.Get(w.Context(), client.ObjectKeyFromObject(u), u)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return u
+}
+
+// run makes a Deployment available, or not.
+func (w *world) run(name string, available bool) {
+	w.Helper()
+	u := w.get("Deployment", name)
+	status := "False"
+	if available {
+		status = "True"
+	}
+	u.Object["status"] = map[string]any{"observedGeneration": u.GetGeneration(), "replicas": int64(1), "updatedReplicas": int64(1),
+		"conditions": []any{map[string]any{"type": "Available", "status": status, "message": "said the test"}}}
+	if err := w.inner.Status().Update(w.Context(), u); err != nil {
+		w.Fatal(err)
+	}
+	// The fake server keeps the status of kinds without a subresource with the object.
+	if err := w.inner.Update(w.Context(), u); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// objects are KIND/NAME@VALUE controlled by SET, of the kinds that tests use.
+func (w *world) objects() []string {
+	w.Helper()
+	var out []string
+	for _, kind := range []schema.GroupVersionKind{{Version: "v1", Kind: "ConfigMapList"}, {Version: "v1", Kind: "ServiceList"}, {Group: "apps", Version: "v1", Kind: "DeploymentList"}} {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := w.inner.List(w.Context(), list, client.InNamespace("ns")); err != nil {
+			w.Fatal(err)
+		}
+		for i := range list.Items {
+			u := &list.Items[i]
+			value, _, _ := unstructured.NestedString(u.Object, "data", "key")
+			out = append(out, fmt.Sprintf("%s/%s@%s of %s", u.GetKind(), u.GetName(), value, setOf(u)))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func keyOf(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
