@@ -90,7 +90,7 @@ func (c *Controller) observe(ctx context.Context, set *olmv1.ClusterObjectSet, c
 		for i := range set.Spec.Phases {
 			set.Status.ObservedPhases = append(set.Status.ObservedPhases, olmv1.ObservedPhase{Name: content[i].Name, Digest: revision.PhaseDigest(content[i])})
 		}
-		rolledOut(set, outcome{}, now)
+		reportRollout(set, outcome{}, now)
 	})
 	return err == nil && set.ResourceVersion != version, err
 }

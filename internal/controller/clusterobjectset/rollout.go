@@ -43,7 +43,7 @@ func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 // conclude writes the status, retires older revisions, and says when the set is to be looked at again.
 func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconcile.Result, error) {
 	now := c.clock.Now()
-	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { rolledOut(set, o, now) }); err != nil {
+	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { reportRollout(set, o, now) }); err != nil {
 		return reconcile.Result{}, err
 	}
 	if o.complete {

@@ -30,8 +30,8 @@ type outcome struct {
 	retry time.Duration
 }
 
-// rolledOut sets the conditions of an active set.
-func rolledOut(set *olmv1.ClusterObjectSet, o outcome, now time.Time) {
+// reportRollout sets the conditions of an active set.
+func reportRollout(set *olmv1.ClusterObjectSet, o outcome, now time.Time) {
 	progressing, available := progress(set, o, now), availability(set, o)
 	setCondition(set, progressing, now)
 	if available != nil {

@@ -366,3 +366,16 @@ func (w *world) objects() []string {
 }
 
 func keyOf(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
+
+// integers gives whole numbers the type that they have when they come from the API server.
+func integers(u *unstructured.Unstructured) *unstructured.Unstructured {
+	text, err := u.MarshalJSON()
+	if err != nil {
+		panic(err)
+	}
+	out := &unstructured.Unstructured{}
+	if err := out.UnmarshalJSON(text); err != nil {
+		panic(err)
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package clusterobjectset
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+)
+
+// TestConditions is the table of what is told of an active set.
+func TestConditions(t *testing.T) {
+	const (
+		rollingOut = "Progressing=True/RollingOut: Revision 1.2.3 is rolling out."
+		rolledOut  = "Progressing=True/Succeeded: Revision 1.2.3 has rolled out."
+		available  = "Available=True/ProbesSucceeded: All objects are there and available."
+		incomplete = "Available=False/RollingOut: Revision 1.2.3 is rolling out."
+		succeeded  = "Succeeded=True/Succeeded: Revision 1.2.3 has rolled out."
+	)
+	blocked := fmt.Errorf("read: %w", &revision.BlockedError{Message: "not immutable"})
+	complete := outcome{complete: true}
+	waiting := outcome{missing: []string{"Object ConfigMap.v1 ns/a: not yet", "Object ConfigMap.v1 ns/b: not yet"}}
+	probing := "Available=False/ProbeFailure: Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet"
+	failed := outcome{err: errors.New("create ConfigMap ns/a: no")}
+	tests := map[string]struct {
+		before []outcome
+		now    outcome
+		after  time.Duration // since the set was made; its deadline is after 10 minutes
+		want   []string
+	}{
+		"begins":                  {now: outcome{}, want: []string{rollingOut, incomplete}},
+		"waits":                   {now: waiting, want: []string{rollingOut, probing}},
+		"complete":                {now: complete, want: []string{rolledOut, available, succeeded}},
+		"in transition":           {before: []outcome{complete}, now: outcome{complete: true, transition: true}, want: []string{rollingOut, available, succeeded}},
+		"fails first":             {now: failed, want: []string{"Progressing=True/Retrying: create ConfigMap ns/a: no"}},
+		"fails later":             {before: []outcome{complete}, now: failed, want: []string{"Progressing=True/Retrying: create ConfigMap ns/a: no", "Available=Unknown/Reconciling: create ConfigMap ns/a: no", succeeded}},
+		"blocked":                 {now: outcome{err: blocked}, want: []string{"Progressing=False/Blocked: read: not immutable"}},
+		"blocked beyond deadline": {now: outcome{err: blocked}, after: time.Hour, want: []string{"Progressing=False/Blocked: read: not immutable"}},
+		"lost after success":      {before: []outcome{complete}, now: waiting, after: time.Hour, want: []string{rollingOut, probing, succeeded}},
+		"deadline, waiting": {now: waiting, after: 10 * time.Minute, want: []string{
+			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet", probing}},
+		"deadline, failing": {now: failed, after: time.Hour, want: []string{
+			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: create ConfigMap ns/a: no"}},
+		"before the deadline": {now: waiting, after: 10*time.Minute - time.Second, want: []string{rollingOut, probing}},
+		"complete at last":    {before: []outcome{waiting}, now: complete, after: time.Hour, want: []string{rolledOut, available, succeeded}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			set := newSet("ext-1", 1)
+			set.Annotations = map[string]string{olmv1.BundleVersionKey: "1.2.3"}
+			set.CreationTimestamp, set.Generation, set.Spec.ProgressDeadlineMinutes = metav1.NewTime(epoch), 7, 10
+			for _, o := range append(tc.before, tc.now) {
+				reportRollout(set, o, epoch.Add(tc.after))
+			}
+			var got []string
+			for _, c := range set.Status.Conditions {
+				got = append(got, fmt.Sprintf("%s=%s/%s: %s", c.Type, c.Status, c.Reason, c.Message))
+				if c.ObservedGeneration != 7 {
+					t.Errorf("%s is of generation %d", c.Type, c.ObservedGeneration)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestVersions: a set that is of no bundle goes by its number.
+func TestVersions(t *testing.T) {
+	if got := version(newSet("mine", 4)); got != "4" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLongLists are cut, and say how much.
+func TestLongLists(t *testing.T) {
+	lines := make([]string, 25)
+	got := list(lines)
+	if strings.Count(got, "\n") != maxListed || !strings.HasSuffix(got, "and 5 more") {
+		t.Errorf("%q", got)
+	}
+}
