@@ -1,0 +1,19 @@
+package manager
+
+import (
+	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// addClusterExtensions adds the controller of ClusterExtensions. A manager that is limited to some namespaces has none: extensions are of the
+// whole cluster, and belong to one manager.
+func addClusterExtensions(mgr manager.Manager, o Options, s stores, c clock.Clock, bundles *unpack.Unpacker, notify *clusterextension.Notifier) error {
+	if len(o.Namespaces) > 0 {
+		return nil
+	}
+	return clusterextension.Setup(mgr, clusterextension.Options{Catalogs: s.clusterCatalogs, Clock: c, Bundles: bundles,
+		SystemNamespace: o.GlobalNamespace, Notify: notify})
+}
