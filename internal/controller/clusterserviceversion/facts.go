@@ -109,6 +109,8 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	requestsUnderWay:           (*facts).requestsUnderWay,
 	driftedMeanwhile:           (*facts).driftedMeanwhile,
 	successorMissing:           (*facts).successorMissing,
+	unhealthyMeanwhile:         (*facts).unhealthyMeanwhile,
+	healthyMeanwhile:           (*facts).healthyMeanwhile,
 }
 
 // look makes an observation, or remembers it.

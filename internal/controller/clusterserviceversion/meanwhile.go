@@ -3,7 +3,9 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -47,6 +49,46 @@ func successorBegan(chain *chain, csv *v1alpha1.ClusterServiceVersion) bool {
 		}
 	}
 	return false
+}
+
+// meanwhile is what the status says of a CSV on its way out that is not healthy.
+const meanwhile = ", which has not begun its install; meanwhile this one is not healthy: "
+
+// unhealthyMeanwhile looks whether a CSV on its way out does not run well, while it is the one that runs.
+func (f *facts) unhealthyMeanwhile(ctx context.Context) (finding, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	next := chain.successor(f.csv.Name)
+	if next == nil || successorBegan(chain, f.csv) {
+		return seenNot, nil
+	}
+	found, err := f.firstDeployment(ctx, func(csv *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
+		if live != nil && !ownedBy(live, csv) {
+			return "" // taken over, although the status of the successor does not show it yet
+		}
+		return unready(csv, wanted, live)
+	})
+	if isOurRefusal(err) || err == nil && !found.holds {
+		return seenNot, nil
+	}
+	return seen(next.Name + meanwhile + found.detail), err
+}
+
+// healthyMeanwhile looks whether the status says what was so before.
+func (f *facts) healthyMeanwhile(ctx context.Context) (finding, error) {
+	if !strings.Contains(f.csv.Status.Message, meanwhile) {
+		return seenNot, nil
+	}
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	if next := chain.successor(f.csv.Name); next != nil {
+		return seen(next.Name), nil
+	}
+	return seenNot, nil
 }
 
 // driftedUnsettled looks whether somebody changed what the strategy had set while the OperatorGroup has yet to select its

@@ -30,6 +30,8 @@ func TestHealedWhileReplaced(t *testing.T) {
 		t.Fatalf("nothing runs: %v", d.Labels)
 	}
 
+	k.rollOut()
+	k.pass("op.v1")
 	k.create(newCRD("things.example.com", "v1"))
 	before := k.csv("op.v2").Status
 	expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
@@ -45,6 +47,32 @@ func TestHealedWhileReplaced(t *testing.T) {
 		if writes := k.wrote(); writes != nil {
 			t.Errorf("while the next version is %s: %v", status.Phase, writes)
 		}
+	}
+}
+
+// TestUnhealthyWhileReplaced: the status says so as long as no successor has begun, and when it is over.
+func TestUnhealthyWhileReplaced(t *testing.T) {
+	k := newCluster(t, newGroup(""))
+	k.installed(newCSV("op.v1", withoutAccounts))
+	k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "things.example.com", Version: "v1", Kind: "Thing"}}
+	}))
+	k.pass("op.v2")
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
+	k.unavailable("manager")
+	unhealthy := "being replaced by csv: op.v2, which has not begun its install; meanwhile this one is not healthy: waiting for deployment manager to become ready: "
+	for range 2 {
+		csv := k.pass("op.v1")
+		if csv.Status.Phase != toReplacing || !strings.HasPrefix(csv.Status.Message, unhealthy) {
+			t.Errorf("%s %q, want %q", csv.Status.Phase, csv.Status.Message, unhealthy)
+		}
+	}
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
+	k.wrote()
+	k.pass("op.v1")
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("at rest: %v", writes)
 	}
 }
 

@@ -69,6 +69,8 @@ const (
 	requestsUnderWay   observation = "requestsUnderWay"   // the one that replaces it has Succeeded just now, and requests may still lead to this one
 	driftedMeanwhile   observation = "driftedMeanwhile"   // somebody changed what the strategy had set, and no successor has begun its install
 	successorMissing   observation = "successorMissing"   // no CSV replaces it any more
+	unhealthyMeanwhile observation = "unhealthyMeanwhile" // it is not healthy, and no successor has begun its install
+	healthyMeanwhile   observation = "healthyMeanwhile"   // its status says that it is not healthy, which is over
 )
 
 // finding is the outcome of an observation: whether it holds, and what exactly was seen, for the message.

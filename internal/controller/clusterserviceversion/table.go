@@ -247,5 +247,9 @@ var replacementRows = []transition{
 		message: "replaced by csv: {detail}, which is installed; requests that are under way are answered first", rest: true},
 	{from: in(toReplacing), when: successorInstalled, to: toDeleting, because: v1alpha1.CSVReasonReplaced,
 		message: "replaced by csv: {detail}, which is installed", rest: true},
+	{from: in(toReplacing), when: unhealthyMeanwhile, because: v1alpha1.CSVReasonBeingReplaced,
+		message: "being replaced by csv: {detail}", rest: true},
+	{from: in(toReplacing), when: healthyMeanwhile, because: v1alpha1.CSVReasonBeingReplaced,
+		message: "being replaced by csv: {detail}", rest: true},
 	{from: in(toDeleting), when: always, do: deleteSelf, rest: true},
 }
