@@ -238,3 +238,41 @@ func TestTheChartHasTheKinds(t *testing.T) {
 		}
 	}
 }
+
+// TestPoliciesOfTheChart: who may let extensions act as whom can be switched, and the manager is known by its namespace.
+func TestPoliciesOfTheChart(t *testing.T) {
+	policies := func(accounts bool, identity string) string {
+		var out []string
+		for _, o := range chart(t, func(v map[string]any) {
+			v["namespace"] = "elsewhere"
+			v["policies"] = map[string]any{"serviceAccounts": accounts, "managerIdentity": identity}
+		}) {
+			if o.GetKind() == "ValidatingAdmissionPolicy" {
+				text, err := yaml.Marshal(o.Object)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, string(text))
+			}
+		}
+		return strings.Join(out, "\n")
+	}
+	count := func(text, part string) int { return strings.Count(text, part) }
+	for name, test := range map[string]struct {
+		accounts bool
+		identity string
+		want     map[string]int
+	}{
+		"as it comes":       {true, "restricted", map[string]int{"kind: ValidatingAdmissionPolicy": 4, "impersonate').allowed()": 2, "act-as-manager').allowed()": 2, "system:serviceaccount:elsewhere:fairlead-manager": 4}},
+		"never the manager": {true, "nobody", map[string]int{"kind: ValidatingAdmissionPolicy": 4, "act-as-manager').allowed()": 0, "expression: variables.account != ''\n": 2}},
+		"everybody":         {true, "anyone", map[string]int{"kind: ValidatingAdmissionPolicy": 2, "impersonate').allowed()": 2, "act-as-manager": 0}},
+		"no policies":       {false, "anyone", map[string]int{"kind: ValidatingAdmissionPolicy": 0}},
+	} {
+		text := policies(test.accounts, test.identity)
+		for part, want := range test.want {
+			if got := count(text, part); got != want {
+				t.Errorf("%s: %q is there %d times, want %d:\n%s", name, part, got, want, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package permissions
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+var extensionKind = schema.GroupVersionKind{Group: olmv1.GroupName, Version: "v1", Kind: "ClusterExtension"}
+
+// extension is one of a package, with or without a service account of the namespace tools.
+func extension(name, account string, change ...func(*olmv1.ClusterExtension)) *olmv1.ClusterExtension {
+	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: olmv1.ClusterExtensionSpec{
+		Namespace: "tools",
+		Source:    olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "argocd-operator"}},
+	}}
+	if account != "" {
+		ext.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: account}
+	}
+	for _, change := range change {
+		change(ext)
+	}
+	return ext
+}
+
+func revisionSet(name, account string) *olmv1.ClusterObjectSet {
+	set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: olmv1.ClusterObjectSetSpec{
+		LifecycleState: olmv1.LifecycleStateActive, Revision: 1, CollisionProtection: olmv1.CollisionProtectionPrevent,
+	}}
+	if account != "" {
+		set.Annotations = map[string]string{"operators.fairlead.dev/service-account": account}
+	}
+	return set
+}
+
+const usersRoles = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: revision-editor}
+rules:
+- {apiGroups: [olm.operatorframework.io], resources: [clusterobjectsets, clusterextensions], verbs: [create, get, list, update, patch]}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: tools}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: use-installer, namespace: tools}
+rules:
+- {apiGroups: [""], resources: [serviceaccounts], resourceNames: [installer], verbs: [impersonate]}
+- {apiGroups: [""], resources: [serviceaccounts/token], resourceNames: [deployer], verbs: [create]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: use-installer, namespace: tools}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: use-installer}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: writer}]
+`
+
+// TestWhoMayLetAnExtensionActAsWhom: S4. An account is named by those who may use it, and none is named by administrators.
+func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
+	w := newWorld(t)
+	w.apply("../../../config/rbac-users-v1.yaml")
+	w.create(read(t, []byte(usersRoles))...)
+	w.apply("../../../config/policies.yaml")
+	w.bind("writer", "clusterextension-editor-role")
+	w.bind("writer", "revision-editor")
+	const managerUser = "system:serviceaccount:olm:fairlead-manager"
+	w.bind(managerUser, "clusterextension-editor-role")
+	w.bind("boss", "clusterextension-admin-role")
+	writer, boss := w.as("writer"), w.as("boss")
+	w.awaitPolicies(func() error { return writer.Create(t.Context(), extension("probe", ""), client.DryRunAll) })
+	w.awaitPolicies(func() error { return writer.Create(t.Context(), extension("probe", "other"), client.DryRunAll) })
+	w.awaitPolicies(func() error { return writer.Create(t.Context(), revisionSet("probe-1", ""), client.DryRunAll) })
+	w.awaitPolicies(func() error {
+		return writer.Create(t.Context(), revisionSet("probe-1", "tools/other"), client.DryRunAll)
+	})
+
+	creating := map[string]struct {
+		who     client.Client
+		object  client.Object
+		refused string
+	}{
+		"an account that one may impersonate":         {writer, extension("a", "installer"), ""},
+		"an account whose tokens one may ask for":     {writer, extension("a", "deployer"), ""},
+		"a foreign account":                           {writer, extension("a", "other"), "writer may not use the service account other of namespace tools"},
+		"the account of a foreign namespace":          {writer, extension("a", "installer", func(e *olmv1.ClusterExtension) { e.Spec.Namespace = "kube-system" }), "may not use the service account installer of namespace kube-system"},
+		"no account":                                  {writer, extension("a", ""), "writer may not install with the rights of the manager"},
+		"no account, with the verb for it":            {boss, extension("a", ""), ""},
+		"a foreign account, with the verb for none":   {boss, extension("a", "installer"), "boss may not use the service account installer"},
+		"an administrator, without account":           {w.Client, extension("a", ""), ""},
+		"an administrator, with any account":          {w.Client, extension("a", "other"), ""},
+		"the manager":                                 {w.as(managerUser), extension("a", ""), ""},
+		"a revision with an account that one may use": {writer, revisionSet("r-1", "tools/installer"), ""},
+		"a revision with a foreign account":           {writer, revisionSet("r-1", "kube-system/installer"), "writer may not use the service account kube-system/installer"},
+		"a revision with half an account":             {writer, revisionSet("r-1", "installer"), "writer may not use the service account installer"},
+		"a revision of the manager":                   {writer, revisionSet("r-1", ""), "writer may not apply a revision with the rights of the manager"},
+		"a revision of an administrator":              {w.Client, revisionSet("r-1", ""), ""},
+	}
+	for name, test := range creating {
+		t.Run(name, func(t *testing.T) {
+			expect(t, test.who.Create(t.Context(), test.object.DeepCopyObject().(client.Object), client.DryRunAll), test.refused)
+		})
+	}
+	t.Run("updates", func(t *testing.T) { w.updates(writer) })
+}
+
+// updates of extensions that somebody else has made are refused when they change what is done, and only then.
+func (w *world) updates(writer client.Client) {
+	t := w.t
+	create := func(ext *olmv1.ClusterExtension) {
+		if err := w.Create(t.Context(), ext); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = w.Delete(context.Background(), ext) })
+	}
+	create(extension("of-manager", ""))
+	create(extension("of-other", "other"))
+	create(extension("of-writer", "installer"))
+	patch := func(name, patch string) error {
+		ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		return writer.Patch(t.Context(), ext, client.RawPatch("application/merge-patch+json", []byte(patch)), client.DryRunAll)
+	}
+	const version, label, note, ours = `{"spec":{"source":{"catalog":{"version":"1.2.3"}}}}`, `{"metadata":{"labels":{"a":"b"}}}`,
+		`{"metadata":{"annotations":{"example.com/note":"x"}}}`, `{"metadata":{"annotations":{"operators.fairlead.dev/acknowledged-permissions":"x"}}}`
+	const manager, account = "may not install with the rights of the manager", "may not use the service account other"
+	for _, test := range []struct{ name, patch, refused string }{
+		{"of-manager", version, manager},
+		{"of-manager", label, ""},
+		{"of-manager", note, ""},
+		{"of-manager", ours, manager},
+		{"of-other", version, account},
+		{"of-other", ours, account},
+		{"of-other", label, ""},
+		{"of-writer", version, ""},
+		{"of-writer", ours, ""},
+		{"of-writer", `{"spec":{"serviceAccount":null}}`, manager},
+	} {
+		t.Run(test.name+" "+test.patch, func(t *testing.T) { expect(t, patch(test.name, test.patch), test.refused) })
+	}
+}
+
+// expect wants an error with a text, or none.
+func expect(t *testing.T, err error, refused string) {
+	t.Helper()
+	if refused == "" && err != nil {
+		t.Errorf("it is refused: %v", err)
+	}
+	if refused != "" && (err == nil || !strings.Contains(err.Error(), refused)) {
+		t.Errorf("the answer is %v; want a refusal with %q", err, refused)
+	}
+}
+
+// TestSamplePolicyRestrictsInstallers: the scenarios of the specification about policies that users write.
+func TestSamplePolicyRestrictsInstallers(t *testing.T) {
+	w := newWorld(t)
+	w.apply("../../../config/rbac-users-v1.yaml")
+	w.apply("../../../docs/examples/extension-policy.yaml")
+	w.bind("member", "clusterextension-editor-role")
+	member, other := w.as("member", "tools-installers"), w.as("member")
+	good := func(e *olmv1.ClusterExtension) {
+		e.Spec.Source.Catalog.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"approved": "true"}}
+	}
+	w.awaitPolicies(func() error { return member.Create(t.Context(), extension("probe", ""), client.DryRunAll) })
+	tests := map[string]struct {
+		who     client.Client
+		change  func(*olmv1.ClusterExtension)
+		refused string
+	}{
+		"what is allowed":   {member, func(*olmv1.ClusterExtension) {}, ""},
+		"another package":   {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "miner" }, "the package miner is not among"},
+		"another namespace": {member, func(e *olmv1.ClusterExtension) { e.Spec.Namespace = "kube-system" }, "not kube-system"},
+		"another selector": {member, func(e *olmv1.ClusterExtension) {
+			e.Spec.Source.Catalog.Selector.MatchLabels = map[string]string{"approved": "no"}
+		}, "label approved=true"},
+		"no selector":            {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Selector = nil }, "label approved=true"},
+		"SelfCertified":          {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.UpgradeConstraintPolicy = "SelfCertified" }, "SelfCertified"},
+		"CRD checks off":         {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks() }, "may not switch off the checks of CRD upgrades"},
+		"somebody of no group":   {other, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "miner" }, ""},
+		"the checks left strict": {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks(); strict(e) }, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			expect(t, test.who.Create(t.Context(), extension("a", "", good, test.change), client.DryRunAll), test.refused)
+		})
+	}
+	existing := extension("existing", "", good)
+	if err := w.Create(t.Context(), existing); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Delete(context.Background(), existing) })
+	forced := &unstructured.Unstructured{}
+	forced.SetGroupVersionKind(extensionKind)
+	forced.SetName("existing")
+	expect(t, member.Patch(t.Context(), forced, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"spec":{"source":{"catalog":{"upgradeConstraintPolicy":"SelfCertified"}}}}`)), client.DryRunAll), "SelfCertified")
+}
+
+func noChecks() *olmv1.ClusterExtensionInstallConfig {
+	return &olmv1.ClusterExtensionInstallConfig{Preflight: &olmv1.PreflightConfig{CRDUpgradeSafety: &olmv1.CRDUpgradeSafetyPreflightConfig{Enforcement: "None"}}}
+}
+
+func strict(e *olmv1.ClusterExtension) {
+	e.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement = "Strict"
+}
