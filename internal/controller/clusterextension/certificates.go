@@ -111,7 +111,7 @@ func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, se
 	if err := c.live.Get(ctx, at, secret); err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", at, serving.Deployment, err)
 	}
-	if secret.UID != "" && secret.Labels[olmv1.OwnerNameKey] != ext.Name {
+	if secret.ResourceVersion != "" && secret.Labels[olmv1.OwnerNameKey] != ext.Name {
 		return nil, fmt.Errorf("secret %s is there already and is not that of ClusterExtension %s, which needs it for the serving certificate of Deployment %s: delete it",
 			at, ext.Name, serving.Deployment)
 	}
@@ -159,7 +159,7 @@ func (c *Controller) save(ctx context.Context, one *certificate) error {
 		one.secret.Data[nextCertificate], one.secret.Data[nextKey] = one.next.Certificate, one.next.Key
 	}
 	write := func() error { return c.client.Update(ctx, one.secret, fieldOwner) }
-	if one.secret.UID == "" {
+	if one.secret.ResourceVersion == "" {
 		write = func() error { return c.client.Create(ctx, one.secret, fieldOwner) }
 	}
 	if err := write(); err != nil {

@@ -1,0 +1,166 @@
+package clusterextension
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/certs"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// hooked is a webhook configuration that leads to a Service.
+func hooked(service string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+		"metadata": map[string]any{"name": "hook"}, "webhooks": []any{map[string]any{"name": "v.example.com",
+			"clientConfig": map[string]any{"service": map[string]any{"name": service, "namespace": "ns"}}}}}}
+}
+
+var served = registryv1.Serving{Deployment: "op", Service: "op-service", Secret: "op-service-cert", Hosts: []string{"op-service.ns.svc"}}
+
+func newServingWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, want("my", "a", ""))
+	w.serving = []registryv1.Serving{served}
+	w.extra["a.v1.0.0"] = []*unstructured.Unstructured{hooked("op-service")}
+	w.serve("cat", pkg("a", "1.0.0"))
+	return w
+}
+
+// secret is that of the certificate.
+func (w *world) secret() *corev1.Secret {
+	w.t.Helper()
+	s := &corev1.Secret{}
+	w.must(w.client.Get(w.t.Context(), client.ObjectKey{Namespace: "ns", Name: served.Secret}, s))
+	return s
+}
+
+// shown is what pods serve with, and what the webhook configuration of the newest revision trusts.
+func (w *world) shown() (shown certs.Serving, trusted []byte) {
+	w.t.Helper()
+	data := w.secret().Data
+	shown = certs.Serving{Certificate: data["tls.crt"], Key: data["tls.key"]}
+	for _, u := range w.objects() {
+		for _, config := range clientConfigs(u) {
+			text, _ := config["caBundle"].(string)
+			ca, err := base64.StdEncoding.DecodeString(text)
+			w.must(err)
+			trusted = ca
+		}
+	}
+	shown.Authorities = trusted
+	return shown, trusted
+}
+
+// TestCertificates are there before the revision, and trusted by it; a pass that changes nothing writes nothing.
+func TestCertificates(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	shown, _ := w.shown()
+	if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
+		t.Errorf("the webhook configuration does not trust the certificate: %v", err)
+	}
+	if !metav1.IsControlledBy(w.secret(), w.extension("my")) {
+		t.Error("the Secret does not go with the extension")
+	}
+	if result := w.pass("my"); result.RequeueAfter < 24*time.Hour {
+		t.Errorf("looked at again after %s", result.RequeueAfter)
+	}
+}
+
+// TestRenewal takes place in an order that breaks no connection: the next certificate is trusted before pods show it. A new manager goes on.
+func TestRenewal(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	first, _ := w.shown()
+	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+	for step := range 6 {
+		w.controller.rendered.Clear()
+		w.pass("my")
+		shown, _ := w.shown()
+		if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
+			t.Fatalf("step %d: what pods show is not trusted: %v", step, err)
+		}
+		if step%2 == 1 {
+			w.rollOut("my")
+		}
+	}
+	w.settle("my")
+	last, _ := w.shown()
+	if string(last.Certificate) == string(first.Certificate) || w.newest("my").Spec.Revision != 2 {
+		t.Errorf("the certificate was not renewed by revision %d", w.newest("my").Spec.Revision)
+	}
+	if err := last.Due(served.Hosts, w.clock.Now()); err != nil {
+		t.Errorf("it is due again: %v", err)
+	}
+}
+
+// TestLostCertificate is replaced.
+func TestLostCertificate(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	w.must(w.client.Delete(t.Context(), w.secret()))
+	w.settle("my")
+	shown, _ := w.shown()
+	if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForeignSecret is not touched.
+func TestForeignSecret(t *testing.T) {
+	w := newServingWorld(t)
+	w.add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: served.Secret}, Data: map[string][]byte{"mine": []byte("x")}})
+	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err == nil {
+		t.Error("it is no error")
+	}
+	w.expect("my", "Progressing", "True/Retrying: secret ns/op-service-cert is there already and is not that of ClusterExtension my, which needs it for the serving certificate of Deployment op: delete it")
+	if string(w.secret().Data["mine"]) != "x" {
+		t.Error("it was changed")
+	}
+}
+
+// TestRollbackTrustsTheCertificateOfNow, not that of when the revision was made.
+func TestRollbackTrustsTheCertificateOfNow(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	w.must(w.client.Delete(t.Context(), w.secret()))
+	w.settle("my")
+	w.configure("my", `{"x":1}`)
+	w.settle("my")
+	w.annotate("my", RollbackToKey, "1")
+	w.settle("my")
+	shown, _ := w.shown()
+	if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
+		t.Errorf("%v after %v", err, names(w.revisions("my")))
+	}
+}
+
+// TestProviderStays when another one appears, and goes when its product is gone.
+func TestProviderStays(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	provider := func() string { return w.newest("my").Annotations[providerKey] }
+	w.provider = registryv1.CertManager
+	w.settle("my")
+	if provider() != "BuiltIn" {
+		t.Errorf("the provider is %s", provider())
+	}
+	other := want("other", "a", "")
+	w.add(other)
+	w.pass("other")
+	if got := w.newest("other").Annotations[providerKey]; got != "CertManager" {
+		t.Errorf("the provider of a new extension is %s", got)
+	}
+	w.provider = registryv1.BuiltIn
+	w.settle("other")
+	if got := w.newest("other").Annotations[providerKey]; got != "BuiltIn" {
+		t.Errorf("the provider is %s, which is gone", got)
+	}
+}

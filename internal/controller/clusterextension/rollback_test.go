@@ -1,0 +1,125 @@
+package clusterextension
+
+import (
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// objects are those of a revision; of the newest one of my when none is named.
+func (w *world) objects(of ...*olmv1.ClusterObjectSet) []*unstructured.Unstructured {
+	w.t.Helper()
+	if len(of) == 0 {
+		of = append(of, w.newest("my"))
+	}
+	all, err := revision.Objects(w.t.Context(), w.client, of[0])
+	w.must(err)
+	return all
+}
+
+// objectsOf are the objects of the newest revision, as text.
+func (w *world) objectsOf(r *olmv1.ClusterObjectSet) []string {
+	w.t.Helper()
+	var out []string
+	for _, u := range w.objects(r) {
+		text, err := u.MarshalJSON()
+		w.must(err)
+		out = append(out, string(text))
+	}
+	return out
+}
+
+// TestRollbackTo brings the objects of an earlier revision back, without the catalog and the bundle, and stays there until the annotation is gone.
+func TestRollbackTo(t *testing.T) {
+	w := newWorld(t, want("my", "a", "1.0.0"))
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.settle("my")
+	before := w.objectsOf(w.newest("my"))
+	w.version("my", "1.1.0")
+	w.settle("my")
+	w.unserve("cat")
+	gets := w.bundles.gets
+	w.annotate("my", RollbackToKey, "1")
+	w.settle("my")
+	if diff := cmp.Diff(before, w.objectsOf(w.newest("my"))); diff != "" || w.installed("my") != "a.v1.0.0" || w.bundles.gets != gets {
+		t.Errorf("%s is installed after %d fetches:\n%s", w.installed("my"), w.bundles.gets-gets, diff)
+	}
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.settle("my")
+	if got := w.newest("my").Spec.Revision; got != 3 {
+		t.Errorf("the pinned revision was left for revision %d", got)
+	}
+	w.annotate("my", RollbackToKey, "")
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.1.0" {
+		t.Errorf("without the annotation %s is installed", got)
+	}
+}
+
+// TestRollbackToNowhere is told.
+func TestRollbackToNowhere(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	for value, text := range map[string]string{"7": "which is not there", "x": "which is not the number of a revision"} {
+		w.annotate("my", RollbackToKey, value)
+		w.pass("my")
+		if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/InvalidConfiguration") || !strings.Contains(got, text) {
+			t.Errorf("of %s it is said: %s", value, got)
+		}
+	}
+}
+
+// TestRollbackOnFailure goes back when a roll-out fails, does not try the same again, and acts on what is new.
+func TestRollbackOnFailure(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.annotate("my", OnFailureKey, OnFailureRollback)
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	before := w.objectsOf(w.newest("my"))
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.pass("my")
+	w.says(w.newest("my"), rolling...)
+	w.pass("my")
+	if got := w.newest("my").Spec.Revision; got != 2 {
+		t.Fatalf("a roll-out that goes on was left for revision %d", got)
+	}
+	w.says(w.newest("my"), exceeded...)
+	w.pass("my")
+	if diff := cmp.Diff(before, w.objectsOf(w.newest("my"))); diff != "" || w.newest("my").Spec.Revision != 3 {
+		t.Errorf("revisions are %v, and the objects differ:\n%s", names(w.revisions("my")), diff)
+	}
+	w.settle("my")
+	if got := w.newest("my").Spec.Revision; got != 3 {
+		t.Errorf("what failed is tried again: %v", names(w.revisions("my")))
+	}
+	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/Blocked: the roll-out of revision my-2 failed, and revision my-3 went back") {
+		t.Error(got)
+	}
+	w.serve("cat", strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1))
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.2.0" {
+		t.Errorf("what repairs it is not installed, but %s", got)
+	}
+}
+
+// TestFailureWithoutRollback stays as it is, for somebody to look at.
+func TestFailureWithoutRollback(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	w.pass("my")
+	w.says(w.newest("my"), exceeded...)
+	w.pass("my")
+	if got := w.newest("my").Spec.Revision; got != 2 {
+		t.Errorf("there is revision %d", got)
+	}
+	w.expect("my", "Progressing", "False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x")
+}
