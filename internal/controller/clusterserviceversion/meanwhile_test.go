@@ -50,6 +50,27 @@ func TestHealedWhileReplaced(t *testing.T) {
 	}
 }
 
+// TestFailedIsHealedWhileGroupIsNotReady: what was installed and did not become healthy in its time may yet, so it is healed like what runs.
+func TestFailedIsHealedWhileGroupIsNotReady(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	k.create(newCSV("op.v1", withoutAccounts))
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	k.clock.SetTime(k.clock.Now().Add(2 * DefaultInstallTimeout))
+	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
+	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = v1.OperatorGroupStatus{} })
+	k.delete(managerDeployment())
+	for range 2 {
+		k.forgetTimes()
+		expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
+	}
+	if !k.get(ns, "manager", &appsv1.Deployment{}) {
+		t.Error("the Deployment is not made again")
+	}
+	k.rollOut()
+	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = newGroup(ns).Status })
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+}
+
 // TestUnhealthyWhileReplaced: the status says so as long as no successor has begun, and when it is over.
 func TestUnhealthyWhileReplaced(t *testing.T) {
 	k := newCluster(t, newGroup(""))
