@@ -7,11 +7,11 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/preflight/permissions/live"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/version"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,7 +46,7 @@ func (c *Controller) lacking(ctx context.Context, ext *olmv1.ClusterExtension, o
 		}
 		return fmt.Errorf("read ServiceAccount %s/%s: %w", ext.Spec.Namespace, name, err)
 	}
-	rules, err := c.rules(ctx)
+	rules, err := live.Read(ctx, c.client, c.client.RESTMapper(), objects)
 	if err != nil {
 		return err
 	}
@@ -60,31 +60,6 @@ func (c *Controller) lacking(ctx context.Context, ext *olmv1.ClusterExtension, o
 		return nil // what could not be told is refused when it is written, if it is
 	}
 	return errors.New(permissions.Message(missing, err))
-}
-
-// rules are the roles and bindings of the cluster, as caches have them.
-func (c *Controller) rules(ctx context.Context) (permissions.RuleSource, error) {
-	all := permissions.RBAC{Resources: c.client.RESTMapper()}
-	var clusterRoles rbacv1.ClusterRoleList
-	var clusterBindings rbacv1.ClusterRoleBindingList
-	var roles rbacv1.RoleList
-	var bindings rbacv1.RoleBindingList
-	for _, list := range []client.ObjectList{&clusterRoles, &clusterBindings, &roles, &bindings} {
-		if err := c.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("list the roles and bindings that a service account may have: %w", err)
-		}
-	}
-	all.ClusterRoles, all.ClusterRoleBindings = pointers(clusterRoles.Items), pointers(clusterBindings.Items)
-	all.Roles, all.RoleBindings = pointers(roles.Items), pointers(bindings.Items)
-	return all.Source(), nil
-}
-
-func pointers[T any](items []T) []*T {
-	out := make([]*T, len(items))
-	for i := range items {
-		out[i] = &items[i]
-	}
-	return out
 }
 
 // increase is what another bundle than the installed one asks for in addition, unless somebody has agreed to that: by the exact version, or
