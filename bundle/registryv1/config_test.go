@@ -150,6 +150,7 @@ func TestDeploymentConfigForm(t *testing.T) {
 		"quantities":             {`{"resources": {"limits": {"cpu": "100m", "memory": 1024}, "requests": {"cpu": 0.5, "memory": "1.5Gi"}}}`, ``},
 		"no quantity":            {`{"resources": {"limits": {"cpu": "much"}}}`, `invalid value "much": must match ` + quantityPattern + ` (field "deploymentConfig.resources.limits.cpu")`},
 		"nearly a quantity":      {`{"resources": {"limits": {"cpu": "1.2.3"}}}`, `invalid value for field "deploymentConfig": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
+		"a quantity without end": {`{"resources": {"limits": {"cpu": "1e999999999"}}}`, `invalid value "1e999999999": must match ` + quantityPattern + ` (field "deploymentConfig.resources.limits.cpu")`},
 		"what texts come from":   {`{"envFrom": [{"prefix": "A_", "configMapRef": {"name": "c", "optional": true}}]}`, ``},
 		"all keys": {`{"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}], "resources": {}, "envFrom": [], "env": [], "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}],
 			"volumeMounts": [{"name": "v", "mountPath": "/v"}], "affinity": {"nodeAffinity": {}}, "annotations": {"a": "b"}}`, ``},

@@ -12,8 +12,9 @@ import (
 
 const definitionsPath = "#/definitions/"
 
-// quantityPattern is what the texts of quantities look like; whether one can be read is found out by reading it.
-const quantityPattern = `^[+-]?[0-9.]+([eE][+-]?[0-9]+|[numkKMGTPE]i?)?$`
+// quantityPattern is what the texts of quantities look like; whether one can be read is found out by reading it. Digits and exponents are few,
+// because reading 1e999999999 would take minutes; Kubernetes knows no quantity above 2^63.
+const quantityPattern = `^[+-]?[0-9.]{1,64}([eE][+-]?[0-9]{1,2}|[numkKMGTPE]i?)?$`
 
 // typeSchemas makes schemas of the Go types that Kubernetes objects are decoded into. Every struct becomes a definition.
 type typeSchemas struct {
