@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,6 +36,19 @@ var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // errKilled is what the manager gets that is stopped while it writes.
 var errKilled = errors.New("the manager was killed")
+
+// testScheme has only the kinds that tests use: the fake server looks through all of them at every write.
+var testScheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.ConfigMap{}, &corev1.ConfigMapList{}, &corev1.Secret{}, &corev1.SecretList{}, &corev1.Service{}, &corev1.ServiceList{})
+	scheme.AddKnownTypes(appsv1.SchemeGroupVersion, &appsv1.Deployment{}, &appsv1.DeploymentList{})
+	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
+	metav1.AddToGroupVersion(scheme, appsv1.SchemeGroupVersion)
+	if err := olmv1.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	return scheme
+}()
 
 // world is a fake API server with a controller on it.
 type world struct {
@@ -59,15 +72,9 @@ type world struct {
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, olmv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
 	w := &world{T: t, clock: clocktesting.NewFakePassiveClock(epoch), events: record.NewFakeRecorder(1000), wanted: map[string]bool{}}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithStatusSubresource(&olmv1.ClusterObjectSet{}).
-		WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithIndex(&olmv1.ClusterObjectSet{}, indexByOwner, ownerKeys)
+	builder := fake.NewClientBuilder().WithScheme(testScheme).WithReturnManagedFields().WithStatusSubresource(&olmv1.ClusterObjectSet{}).
+		WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(testScheme)).WithIndex(&olmv1.ClusterObjectSet{}, indexByOwner, ownerKeys)
 	w.inner = builder.WithObjects(objects...).Build()
 	w.WithWatch = interceptor.NewClient(w.inner, w.funcs(""))
 	w.restart()
@@ -98,14 +105,14 @@ func (w *world) write(account, verb string, o client.Object, do func() error) er
 	if account != "" {
 		what += " as " + account
 	}
-	w.writes = append(w.writes, what)
-	if w.fault != nil {
-		if err := w.fault(what, false); err != nil {
+	if account != "" && w.refuse != nil {
+		if err := w.refuse(verb, o); err != nil {
 			return err
 		}
 	}
-	if account != "" && w.refuse != nil {
-		if err := w.refuse(verb, o); err != nil {
+	w.writes = append(w.writes, what)
+	if w.fault != nil {
+		if err := w.fault(what, false); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,84 @@
+package clusterobjectset
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// referring is a world with a set whose only object is in a Secret that a user made.
+func referring(t *testing.T, immutable bool) *world {
+	t.Helper()
+	w := newWorld(t, userSecret("1", immutable))
+	set := newSet("mine", 1)
+	set.Labels = nil
+	set.Spec.LifecycleState, set.Spec.CollisionProtection = olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
+	set.Spec.Phases = []olmv1.ClusterObjectSetPhase{{Name: "first", Objects: []olmv1.ClusterObjectSetObject{{Ref: &olmv1.ObjectSourceRef{Name: "objects", Key: "config"}}}}}
+	if err := w.inner.Create(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	return w
+}
+
+func userSecret(value string, immutable bool) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "objects"}, Type: olmv1.SecretTypeObjectData, Immutable: &immutable,
+		Data: map[string][]byte{"config": []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"ns","name":"config"},"data":{"key":"` + value + `"}}`)},
+	}
+}
+
+func TestMutableSecretsBlock(t *testing.T) {
+	w := referring(t, false)
+	w.expect("mine", "Progressing=False/Blocked", "olm/objects", "immutable")
+	if got := w.objects(); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+	if result, err := w.pass("mine"); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("it is tried again: %v %v", result, err)
+	}
+}
+
+// TestChangedContentBlocks, told as soon as the Secret is there, and until it is as it was.
+func TestChangedContentBlocks(t *testing.T) {
+	w := referring(t, true)
+	w.expect("mine", "Progressing=True/Succeeded")
+	digest := w.set("mine").Status.ObservedPhases[0].Digest
+	replace := func(value string) {
+		t.Helper()
+		if err := w.inner.Delete(t.Context(), userSecret("", true)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.inner.Create(t.Context(), userSecret(value, true)); err != nil {
+			t.Fatal(err)
+		}
+		w.settle()
+	}
+	replace("2")
+	w.expect("mine", "Progressing=False/Blocked", `phase "first"`, digest)
+	w.expect("mine", "Available=Unknown/Reconciling")
+	if got := w.objects()[0]; got != "ConfigMap/config@1 of mine" {
+		t.Errorf("%s", got)
+	}
+	replace("1")
+	w.expect("mine", "Progressing=True/Succeeded")
+	w.expect("mine", "Available=True/ProbesSucceeded")
+	if got := w.set("mine").Status.ObservedPhases[0].Digest; got != digest {
+		t.Errorf("the digest has changed: %s, %s", digest, got)
+	}
+}
+
+// TestMissingSecret is told, and waited for.
+func TestMissingSecret(t *testing.T) {
+	w := referring(t, true)
+	if err := w.inner.Delete(t.Context(), userSecret("", true)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.pass("mine"); err == nil {
+		t.Error("it is not tried again")
+	}
+	w.expect("mine", "Progressing=True/Retrying", "olm/objects", "not found")
+}

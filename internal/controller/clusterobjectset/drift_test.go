@@ -1,0 +1,115 @@
+package clusterobjectset
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// running is a world in which revision 1 runs.
+func running(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.revise(options(1, configMap(t, "config", "1"), deployment(t, "op", "op:v1")))
+	w.settle()
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+	w.taken()
+	return w
+}
+
+// TestDrift: what somebody else changes of the wanted fields is healed, with one look at the object that has changed; what they add stays.
+func TestDrift(t *testing.T) {
+	w := running(t)
+	edit := func(change func(u *unstructured.Unstructured)) {
+		t.Helper()
+		u := w.get("ConfigMap", "config")
+		change(u)
+		if err := w.inner.Update(t.Context(), u, client.FieldOwner("somebody")); err != nil {
+			t.Fatal(err)
+		}
+		w.settle()
+		w.expect("ext-1", "Progressing=True/Succeeded")
+	}
+	edit(func(u *unstructured.Unstructured) {
+		u.Object["data"] = map[string]any{"key": "theirs", "more": "theirs"}
+	})
+	data := w.get("ConfigMap", "config").Object["data"].(map[string]any)
+	if data["key"] != "1" || data["more"] != "theirs" {
+		t.Errorf("%v", data)
+	}
+	for _, read := range w.reads {
+		if read == "Deployment op" {
+			t.Errorf("what has not changed was read: %v", w.reads)
+		}
+	}
+	edit(func(u *unstructured.Unstructured) {
+		labels := u.GetLabels()
+		delete(labels, managedByLabel)
+		u.SetLabels(labels)
+	})
+	if w.get("ConfigMap", "config").GetLabels()[managedByLabel] == "" {
+		t.Error("the label does not come back")
+	}
+	if err := w.inner.Delete(t.Context(), w.get("ConfigMap", "config")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if w.get("ConfigMap", "config") == nil {
+		t.Error("the object does not come back")
+	}
+}
+
+// TestReadiness follows the workload, down and up.
+func TestReadiness(t *testing.T) {
+	w := running(t)
+	w.run("op", false)
+	w.settle()
+	w.expect("ext-1", "Available=False/ProbeFailure", "Deployment.apps/v1 ns/op: condition Available is False: said the test")
+	w.expect("ext-1", "Succeeded=True/Succeeded")
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-1", "Available=True/ProbesSucceeded")
+}
+
+// TestHealingGoesOn although one object is somebody else's by now.
+func TestHealingGoesOn(t *testing.T) {
+	w := running(t)
+	u := w.get("ConfigMap", "config")
+	u.SetOwnerReferences(nil)
+	if err := w.inner.Update(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.inner.Delete(t.Context(), w.get("Deployment", "op")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration")
+	w.expect("ext-1", "Available=Unknown/Reconciling")
+	if w.get("Deployment", "op") == nil {
+		t.Error("a collision keeps another object from being healed")
+	}
+}
+
+// TestDeadline is told when it passes, and taken back when the revision is complete after all.
+func TestDeadline(t *testing.T) {
+	w := newWorld(t)
+	o := options(1, deployment(t, "op", "op:v1"))
+	o.ProgressDeadlineMinutes = 10
+	w.revise(o)
+	w.settle()
+	w.clock.SetTime(epoch.Add(10*time.Minute - 5*time.Second))
+	if result, err := w.pass("ext-1"); err != nil || result.RequeueAfter != 5*time.Second {
+		t.Errorf("the deadline is not waited for: %v %v", result, err)
+	}
+	w.expect("ext-1", "Progressing=True/RollingOut")
+	w.clock.SetTime(epoch.Add(10 * time.Minute))
+	w.settle()
+	w.expect("ext-1", "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: ", "0 of 1 replicas")
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+}

@@ -1,0 +1,90 @@
+package clusterobjectset
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/revision"
+)
+
+func accountOptions(w *world) revision.Options {
+	o := options(1, configMap(w, "config", "1"), deployment(w, "op", "op:v1"))
+	o.ServiceAccount = "installer"
+	return o
+}
+
+func forbidden(resource, name string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: resource}, name, errors.New(`User "system:serviceaccount:ns:installer" cannot`))
+}
+
+// TestServiceAccount: its objects are written and removed as the account, and what that may not do is told with the rule that it lacks.
+func TestServiceAccount(t *testing.T) {
+	w := newWorld(t)
+	w.refuse = func(_ string, o client.Object) error {
+		if strings.HasPrefix(o.GetName(), "op") {
+			return forbidden("deployments", "op")
+		}
+		return nil
+	}
+	w.revise(accountOptions(w))
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Retrying: create Deployment ns/op", "cannot",
+		`ServiceAccount ns/installer lacks the rule {apiGroups: ["apps"], resources: [deployments], verbs: [create]} of a Role or ClusterRole bound in namespace ns`)
+	w.refuse = nil
+	w.settle()
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+	for _, want := range []string{"create ConfigMap config as ns/installer", "create Deployment op as ns/installer"} {
+		if !slices.Contains(w.writes, want) {
+			t.Errorf("%q is not among %q", want, w.writes)
+		}
+	}
+	w.refuse = func(string, client.Object) error { return forbidden("deployments", "op") }
+	if err := w.inner.Delete(t.Context(), w.set("ext-1")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Retrying", "2 of 2 objects are left", "verbs: [delete], resourceNames: [op]")
+	w.refuse = nil
+	w.settle()
+	if got := w.objects(); len(got) > 0 || !slices.Contains(w.writes, "delete Deployment op as ns/installer") {
+		t.Errorf("%v %v", got, w.writes)
+	}
+}
+
+// TestMissingServiceAccount holds up a roll-out, but not the removal: nobody else is left to clean up after it.
+func TestMissingServiceAccount(t *testing.T) {
+	w := newWorld(t)
+	w.accountless = true
+	w.revise(accountOptions(w))
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Retrying: act as ServiceAccount ns/installer", "not found")
+	w.accountless = false
+	w.settle()
+	w.accountless = true
+	if err := w.inner.Delete(t.Context(), w.set("ext-1")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if got := w.objects(); len(got) > 0 || len(w.names()) > 0 {
+		t.Errorf("%v %v", got, w.names())
+	}
+}
+
+// TestMalformedServiceAccount is told.
+func TestMalformedServiceAccount(t *testing.T) {
+	for _, value := range []string{"installer", "/installer", "ns/", "ns/a/b"} {
+		set := newSet("ext-1", 1)
+		set.Annotations = map[string]string{revision.ServiceAccountKey: value}
+		if _, _, err := accountOf(set); err == nil {
+			t.Errorf("%q passes", value)
+		}
+	}
+}
