@@ -239,3 +239,33 @@ func TestWhereTo(t *testing.T) {
 		}
 	}
 }
+
+func TestForward(t *testing.T) {
+	c := world(t, crd("a b", "v1"), []string{"v1"}, nil, []*unstructured.Unstructured{crd("a", "v1")}, []*unstructured.Unstructured{crd("a b", "v1")})
+	ext := &olmv1.ClusterExtension{}
+	read := func() {
+		if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, ext); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read()
+	if got := Forward(ext); got != nil {
+		t.Errorf("nothing to go forward from: %q", got)
+	}
+	ext.Annotations = map[string]string{CRDExemptionsKey: "enum a.b"}
+	if err := c.Update(t.Context(), ext); err != nil {
+		t.Fatal(err)
+	}
+	r := judge(t, c, 1)
+	if err := r.Apply(t.Context(), c); err != nil || len(r.exemptions) == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	read()
+	if got := ext.Annotations[CRDExemptionsKey]; !strings.HasPrefix(got, "enum a.b; existingFieldRemoval kites.example.com") {
+		t.Errorf("exemptions %q", got)
+	}
+	want := map[string]string{RollbackToKey: "", ExemptionsKey: "", CRDExemptionsKey: "enum a.b"}
+	if diff := cmp.Diff(want, Forward(ext)); diff != "" {
+		t.Errorf("what was exempted before stays (-want +got):\n%s", diff)
+	}
+}

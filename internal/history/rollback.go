@@ -22,9 +22,36 @@ import (
 const (
 	// RollbackToKey is the number of the revision that is gone back to.
 	RollbackToKey = "operators.fairlead.dev/rollback-to"
+	// ExemptionsKey remembers which of the exemptions were made for going back, so that they go with it.
+	ExemptionsKey = "operators.fairlead.dev/rollback-exemptions"
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
 	CRDExemptionsKey = "operators.fairlead.dev/crd-upgrade-exemptions"
 )
+
+// separator is between exemptions.
+const separator = "; "
+
+// Forward is what the annotations of a ClusterExtension are to be when it is kept at an earlier revision no more: those to change, where
+// empty is to be removed.
+func Forward(ext *olmv1.ClusterExtension) map[string]string {
+	if ext.Annotations[RollbackToKey] == "" && ext.Annotations[ExemptionsKey] == "" {
+		return nil
+	}
+	changes := map[string]string{RollbackToKey: ""}
+	made, ok := ext.Annotations[ExemptionsKey]
+	if !ok {
+		return changes
+	}
+	changes[ExemptionsKey] = ""
+	var left []string
+	for _, one := range strings.Split(ext.Annotations[CRDExemptionsKey], ";") {
+		if one = strings.TrimSpace(one); one != "" && !slices.Contains(strings.Split(made, separator), one) {
+			left = append(left, one)
+		}
+	}
+	changes[CRDExemptionsKey] = strings.Join(left, separator)
+	return changes
+}
 
 // fieldOwner is the field manager of what commands write for their users.
 const fieldOwner = client.FieldOwner("fairlead")
@@ -178,7 +205,8 @@ func (r *Rollback) Apply(ctx context.Context, c client.Client) error {
 		if there := r.ext.Annotations[CRDExemptionsKey]; there != "" {
 			all = append([]string{there}, all...)
 		}
-		annotations[CRDExemptionsKey] = strings.Join(all, "; ")
+		annotations[CRDExemptionsKey] = strings.Join(all, separator)
+		annotations[ExemptionsKey] = strings.Join(r.exemptions, separator)
 	}
 	patch := map[string]any{"metadata": map[string]any{"annotations": annotations, "resourceVersion": r.ext.ResourceVersion}}
 	if r.To.Version != "" {

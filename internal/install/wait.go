@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -27,6 +28,35 @@ func Wait(ctx context.Context, reader client.Reader, key client.ObjectKey, tell 
 			return sub.Status.InstalledCSV, nil
 		}
 		if ready.Message != "" && !ready.Equals(last) {
+			last = ready
+			tell(ready.Reason, ready.Message)
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("wait for Subscription %s: it is not ready: %s", key, last.Message)
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan that waits for
+// approval ends it, because nothing more happens by itself.
+func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
+	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription since it was changed: is the manager running?"}
+	for {
+		var sub v1alpha1.Subscription
+		if err := c.Get(ctx, key, &sub); err != nil && ctx.Err() == nil {
+			return "", fmt.Errorf("get Subscription %s: %w", key, err)
+		}
+		ready, current := sub.Status.GetCondition("Ready"), sub.Status.ObservedGeneration >= sub.Generation
+		if current && ready.Status == "True" && sub.Status.InstalledCSV == sub.Status.CurrentCSV {
+			return sub.Status.InstalledCSV, nil
+		}
+		if plan, err := waitingPlan(ctx, c, &sub); current && plan != nil && err == nil {
+			return "", fmt.Errorf("Subscription %s: InstallPlan %s, which installs %s, waits for approval: look at it with fairlead plan show, and add --approve",
+				key, plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
+		}
+		if current && ready.Message != "" && !ready.Equals(last) {
 			last = ready
 			tell(ready.Reason, ready.Message)
 		}

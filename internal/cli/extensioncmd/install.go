@@ -120,7 +120,7 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 		}
 	}
 	asked, err := install.Extend(ctx, c, o)
-	printer := command.Progress(i.told(s))
+	printer := command.Progress(told(s, i.output))
 	for _, note := range asked.Notes {
 		fmt.Fprintf(s.Err, "note: %s\n", note)
 	}
@@ -149,14 +149,6 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 		}
 	}
 	return i.result(s, asked)
-}
-
-// told is where progress is shown: not among what programs read.
-func (i *Install) told(s command.Streams) io.Writer {
-	if i.output != command.OutputText {
-		return s.Err
-	}
-	return s.Out
 }
 
 // result prints the ClusterExtension for programs.

@@ -1,0 +1,159 @@
+package extensioncmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/history"
+	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+)
+
+func newHistoryCommand(s command.Streams) *cobra.Command {
+	var k kubeconfig.Flags
+	var format command.Output
+	cmd := &cobra.Command{
+		Use:   "history NAME",
+		Short: "List the revisions of a ClusterExtension that are kept",
+		Long: `List the revisions of a ClusterExtension that are kept, the newest first. Each holds all its objects, so that it can be gone back to
+with fairlead rollback.`,
+		Args: command.Usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format.Check(); err != nil {
+				return err
+			}
+			c, _, err := kube.Connect(&k)
+			if err != nil {
+				return err
+			}
+			h, err := history.Of(cmd.Context(), c, args[0])
+			if err != nil {
+				return kube.Explain(err)
+			}
+			return format.Write(s.Out, h, h.Write)
+		},
+	}
+	k.AddCluster(cmd.Flags())
+	format.Flag(cmd)
+	return cmd
+}
+
+// rollback is `fairlead rollback`: what its flags say.
+type rollback struct {
+	streams command.Streams
+	to      int64
+	yes     bool
+	dryRun  bool
+	wait    time.Duration
+	output  command.Output
+}
+
+const rollbackHelp = `Go back to an earlier revision of a ClusterExtension: its objects are applied again as they were, whatever the catalogs have by then.
+
+Before anything is written it is proven that nothing is lost: no CustomResourceDefinition may lose a version that custom resources are
+stored in, none that would be deleted may have custom resources, and where a schema becomes narrower all custom resources are looked at. What
+is in the way is listed, and then nothing is done.
+
+The ClusterExtension stays at that revision, and its version is pinned, until fairlead upgrade says otherwise.
+
+Exit code 0: it was gone back, or --dry-run found nothing in the way. 3: something is in the way, or you did not say yes. 1: something went
+wrong. 2: wrong usage.`
+
+func newRollbackCommand(s command.Streams) *cobra.Command {
+	r := rollback{streams: s}
+	var k kubeconfig.Flags
+	cmd := &cobra.Command{
+		Use:   "rollback NAME",
+		Short: "Go back to an earlier revision of a ClusterExtension, if nothing is lost",
+		Long:  rollbackHelp,
+		Example: `  fairlead history etcd
+  fairlead rollback etcd --to 3 --dry-run`,
+		Args: command.Usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(cmd); err != nil {
+				return err
+			}
+			c, _, err := kube.Connect(&k)
+			if err != nil {
+				return err
+			}
+			return r.run(cmd.Context(), c, args[0])
+		},
+	}
+	k.AddCluster(cmd.Flags())
+	r.output.Flag(cmd)
+	flags := cmd.Flags()
+	flags.Int64Var(&r.to, "to", 0, "revision to go back to (default: the newest one before with another version)")
+	flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "only show what would change, and what is in the way")
+	flags.DurationVar(&r.wait, "wait", 5*time.Minute, "how long to wait until it is gone back; 0 not at all")
+	return cmd
+}
+
+func (r *rollback) check(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("to") && r.to < 1 {
+		return command.UsageError{Err: fmt.Errorf("--to %d: revisions count from 1; fairlead history lists them", r.to)}
+	}
+	if r.output != command.OutputText && !r.yes && !r.dryRun {
+		return command.UsageError{Err: fmt.Errorf("-o %s is for programs, which cannot be asked: add --dry-run or --yes", r.output)}
+	}
+	return r.output.Check()
+}
+
+func (r *rollback) run(ctx context.Context, c client.Client, name string) error {
+	h, err := history.Of(ctx, c, name)
+	if err != nil {
+		return kube.Explain(err)
+	}
+	back, err := h.Judge(ctx, c, r.to)
+	if err != nil {
+		return err
+	}
+	if err := r.output.Write(r.streams.Out, back, back.Write); err != nil {
+		return err
+	}
+	if !back.Possible() {
+		fmt.Fprintf(r.streams.Err, "ClusterExtension %s stays at revision %d: custom resources would be lost or become unusable, see above.\n", name, back.From.Number)
+		return command.ExitError{Code: command.ExitNo}
+	}
+	if r.dryRun {
+		return nil
+	}
+	if !r.yes && !confirmed(r.streams, fmt.Sprintf("\nGo back to revision %d? [y/N] ", back.To.Number)) {
+		fmt.Fprintln(r.streams.Err, "Nothing was changed. To do it without being asked, add --yes.")
+		return command.ExitError{Code: command.ExitNo}
+	}
+	if err := back.Apply(ctx, c); err != nil {
+		return err
+	}
+	printer := command.Progress(told(r.streams, r.output))
+	printer.Done("told ClusterExtension %s to go back to revision %d", name, back.To.Number)
+	if r.wait == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.wait)
+	defer cancel()
+	e, err := install.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
+	if err != nil {
+		return fmt.Errorf("%w\nThe manager goes on as soon as the cause is gone. To stay at what was: fairlead upgrade %s", err, name)
+	}
+	if e.Status.Install != nil {
+		printer.Done("%s is installed again and works", e.Status.Install.Bundle.Name)
+	}
+	return nil
+}
+
+// told is where progress is shown: not among what programs read.
+func told(s command.Streams, format command.Output) io.Writer {
+	if format != command.OutputText {
+		return s.Err
+	}
+	return s.Out
+}

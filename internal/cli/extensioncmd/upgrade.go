@@ -1,0 +1,175 @@
+package extensioncmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/history"
+	"fairlead.dev/fairlead/internal/install"
+)
+
+// upgrade is `fairlead upgrade`: what its flags say.
+type upgrade struct {
+	streams     command.Streams
+	version     string
+	channel     string
+	policy      string
+	safety      string
+	acknowledge string
+	approve     bool
+	dryRun      bool
+	wait        time.Duration
+}
+
+const upgradeHelp = `Change what an operator asks for, and wait until it has it.
+
+NAME is a ClusterExtension: --version, --channel and --upgrade-constraint-policy say what it asks for from now on; an empty value takes a
+wish back. Without any of them, an extension that fairlead rollback has set back follows its catalogs again.
+
+Or NAME is a Subscription of the namespace: --channel changes its channel, and --approve approves the InstallPlan that waits for that.
+
+What would be installed is told before by fairlead resolve and fairlead why-not, what would change by fairlead plan.`
+
+// v1Upgrade are the flags that say something about ClusterExtensions alone.
+var v1Upgrade = []string{"version", "upgrade-constraint-policy", "crd-upgrade-safety", "acknowledge-permissions"}
+
+func newUpgradeCommand(s command.Streams) *cobra.Command {
+	u := upgrade{streams: s}
+	var t target
+	cmd := &cobra.Command{
+		Use:   "upgrade NAME",
+		Short: "Upgrade an operator: choose its version or channel, or approve what waits",
+		Long:  upgradeHelp,
+		Example: `  fairlead upgrade etcd --version '>=0.10.0 <0.11.0'
+  fairlead upgrade etcd -n operators --approve`,
+		Args: command.Usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := t.check(); err != nil {
+				return err
+			}
+			if p := u.policy; p != "" && p != "CatalogProvided" && p != "SelfCertified" {
+				return command.UsageError{Err: fmt.Errorf("--upgrade-constraint-policy %q: choose CatalogProvided or SelfCertified", p)}
+			}
+			c, namespace, api, err := t.connect(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if api == V1 {
+				return u.extension(cmd, c, args[0])
+			}
+			return u.subscription(cmd, c, client.ObjectKey{Namespace: namespace, Name: args[0]})
+		},
+	}
+	t.flags(cmd)
+	u.flags(cmd)
+	return cmd
+}
+
+func (u *upgrade) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&u.version, "version", "", "v1: version or range of versions, such as 1.2.0 or '>=1.2.0 <2.0.0'; '' for any")
+	flags.StringVar(&u.channel, "channel", "", "channel to follow; v1 also several, joined by commas; '' for any")
+	flags.StringVar(&u.policy, "upgrade-constraint-policy", "", "v1: CatalogProvided or SelfCertified")
+	flags.StringVar(&u.safety, "crd-upgrade-safety", "", "v1: Strict or None")
+	flags.StringVar(&u.acknowledge, "acknowledge-permissions", "", "v1: digest of the added permissions that you agree to, as the status of the ClusterExtension names it")
+	flags.BoolVar(&u.approve, "approve", false, "v0: approve the InstallPlan that waits for that")
+	flags.BoolVar(&u.dryRun, "dry-run", false, "let the API server check the change, show it, and write nothing")
+	flags.DurationVar(&u.wait, "wait", 5*time.Minute, "how long to wait until it is upgraded; 0 not at all")
+}
+
+func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) error {
+	if u.approve {
+		return command.UsageError{Err: fmt.Errorf("--approve is for Subscriptions, and %s is a ClusterExtension: leave it out", name)}
+	}
+	changed := cmd.Flags().Changed
+	given := func(flag string, value *string) *string {
+		if !changed(flag) {
+			return nil
+		}
+		return value
+	}
+	change := install.ExtensionChange{Version: given("version", &u.version), Policy: given("upgrade-constraint-policy", &u.policy), CRDSafety: given("crd-upgrade-safety", &u.safety),
+		Acknowledge: given("acknowledge-permissions", &u.acknowledge), Annotations: history.Forward, DryRun: u.dryRun}
+	if changed("channel") {
+		var channels []string
+		if u.channel != "" {
+			channels = strings.Split(u.channel, ",")
+		}
+		change.Channels = &channels
+	}
+	ctx := cmd.Context()
+	_, said, err := install.ChangeExtension(ctx, c, name, change)
+	if err != nil {
+		return kube.Explain(err)
+	}
+	if !u.tell(said, "ClusterExtension "+name) {
+		return nil
+	}
+	printer := command.Progress(u.streams.Out)
+	ctx, cancel := context.WithTimeout(ctx, u.wait)
+	defer cancel()
+	e, err := install.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
+	if err != nil {
+		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade goes on when the cause is gone. To go back: fairlead rollback %s", err, name)
+	}
+	if e.Status.Install != nil {
+		printer.Done("%s is installed and works", e.Status.Install.Bundle.Name)
+	}
+	return nil
+}
+
+func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.ObjectKey) error {
+	for _, flag := range v1Upgrade {
+		if cmd.Flags().Changed(flag) {
+			return command.UsageError{Err: fmt.Errorf("--%s is for ClusterExtensions, and there is none named %s: leave it out, or correct the name", flag, key.Name)}
+		}
+	}
+	change := install.SubscriptionChange{Approve: u.approve, DryRun: u.dryRun}
+	if cmd.Flags().Changed("channel") {
+		change.Channel = &u.channel
+	}
+	ctx := cmd.Context()
+	said, waits, err := install.ChangeSubscription(ctx, c, key, change)
+	if err != nil {
+		return kube.Explain(err)
+	}
+	if waits != "" {
+		u.tell(said, "Subscription "+key.String())
+		fmt.Fprintf(u.streams.Out, "%s, waits for approval: look at it with fairlead plan show, and add --approve\n", waits)
+		return nil
+	}
+	if !u.tell(said, "Subscription "+key.String()) {
+		return nil
+	}
+	printer := command.Progress(u.streams.Out)
+	ctx, cancel := context.WithTimeout(ctx, u.wait)
+	defer cancel()
+	csv, err := install.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Note("%s", message) })
+	if err != nil {
+		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade goes on when the cause is gone", err)
+	}
+	printer.Done("%s is installed and running", csv)
+	return nil
+}
+
+// tell says what has changed, or would, and whether there is something to wait for.
+func (u *upgrade) tell(said []string, what string) bool {
+	verb := "changed"
+	if u.dryRun {
+		verb = "would change"
+	}
+	for _, line := range said {
+		fmt.Fprintf(u.streams.Out, "%s %s: %s\n", verb, what, line)
+	}
+	if len(said) == 0 {
+		fmt.Fprintf(u.streams.Out, "%s: nothing to change\n", what)
+	}
+	return !u.dryRun && u.wait > 0
+}
