@@ -102,14 +102,7 @@ func (b *builder) newest() string {
 
 // provide says what to create so that a need, which stands in a certain place, is met.
 func (b *builder) provide(c constraint.Constraint, place string) string {
-	var packages []string
-	for _, source := range b.catalogs {
-		if source.Index != nil {
-			packages = append(packages, providersOf(c, source.Index)...)
-		}
-	}
-	slices.Sort(packages)
-	packages = slices.DeleteFunc(slices.Compact(packages), func(pkg string) bool { return pkg == b.in.Package })
+	packages := b.providers(c)
 	switch {
 	case c.GVK == nil && c.Package == nil:
 		if c.FailureMessage != "" {

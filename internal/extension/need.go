@@ -106,7 +106,7 @@ func (b *builder) require(c *candidate, n need) {
 	if len(c.refusals) == 0 {
 		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
 	}
-	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind})
+	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind, lacks: b.lacks(n.what, c.bundle.Package)})
 }
 
 // besides is the world without what is of a package: a package does not provide for itself.

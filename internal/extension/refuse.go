@@ -25,7 +25,8 @@ const (
 type refusal struct {
 	rule   rule
 	origin resolve.Origin
-	by     string // the type of the property of a need, or the extension that a guard is for
+	by     string    // the type of the property of a need, or the extension that a guard is for
+	lacks  []Missing // what would meet a need; nil when nobody has that
 }
 
 // The fields of a ClusterExtension that explanations name.

@@ -34,6 +34,9 @@ type Result struct {
 	Channels []string
 	// Held is the newest version that is wanted and cannot be had now, if there is one.
 	Held *Held
+	// Missing is what other extensions would have to install so that the most wanted version could be had; none when nothing is missing, or
+	// when that would not help.
+	Missing []Missing
 	// Deprecation is what the catalog says about the package.
 	Deprecation *Deprecation
 	// MaxOpenShiftVersion is the last minor version of OpenShift that the bundle supports; empty when it does not say.
@@ -69,7 +72,7 @@ type Deprecation struct {
 
 // result describes the chosen candidate.
 func (b *builder) result(chosen *candidate) *Result {
-	r := &Result{Candidates: b.verdicts(), Deprecation: b.deprecation(chosen)}
+	r := &Result{Candidates: b.verdicts(), Deprecation: b.deprecation(chosen), Missing: b.missing()}
 	if chosen == nil {
 		return r
 	}
