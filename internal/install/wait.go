@@ -20,7 +20,7 @@ func Wait(ctx context.Context, reader client.Reader, key client.ObjectKey, tell 
 	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription yet: is the manager running?"}
 	for {
 		var sub v1alpha1.Subscription
-		if err := reader.Get(ctx, key, &sub); err != nil && ctx.Err() == nil {
+		if err := reader.Get(ctx, key, &sub); err != nil && !over(ctx) {
 			return "", fmt.Errorf("get Subscription %s: %w", key, err)
 		}
 		ready := sub.Status.GetCondition("Ready")
@@ -39,13 +39,20 @@ func Wait(ctx context.Context, reader client.Reader, key client.ObjectKey, tell 
 	}
 }
 
+// over says whether the time is up. A context hears of its deadline a little after others that compare it with the clock themselves, such as
+// the limit that a client keeps to, and give up with an error of their own: that must not be told in place of what was waited for.
+func over(ctx context.Context) bool {
+	deadline, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && !time.Now().Before(deadline)
+}
+
 // WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan that waits for
 // approval ends it, because nothing more happens by itself.
 func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
 	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription since it was changed: is the manager running?"}
 	for {
 		var sub v1alpha1.Subscription
-		if err := c.Get(ctx, key, &sub); err != nil && ctx.Err() == nil {
+		if err := c.Get(ctx, key, &sub); err != nil && !over(ctx) {
 			return "", fmt.Errorf("get Subscription %s: %w", key, err)
 		}
 		ready, current := sub.Status.GetCondition("Ready"), sub.Status.ObservedGeneration >= sub.Generation

@@ -2,73 +2,76 @@ package install
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/kubeconfig"
 
-	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestAWaitThatIsOverSaysWhatItWaitedFor polls a slow API server with the client that commands use, until the time is up.
-func TestAWaitThatIsOverSaysWhatItWaitedFor(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"s","namespace":"ns"},
-			"status":{"conditions":[{"type":"Ready","status":"False","reason":"Held","message":"OperatorGroup a/b is in the way"}]}}`))
-	}))
-	defer server.Close()
-	c := connect(t, server.URL)
-	// More requests than a client with the usual limit of 5 a second may make in the time.
-	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
-	defer cancel()
-	for range 15 { // which are what the limit allows at once
-		var sub v1alpha1.Subscription
-		if err := c.Get(ctx, client.ObjectKey{Namespace: "ns", Name: "s"}, &sub); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := Wait(ctx, c, client.ObjectKey{Namespace: "ns", Name: "s"}, func(string, string) {})
-	if err == nil || !strings.Contains(err.Error(), "OperatorGroup a/b is in the way") {
-		t.Errorf("got %v, want what was waited for", err)
-	}
+// late is a context whose deadline passes while its timer has not run yet, as on a busy machine.
+type late struct {
+	context.Context
+	deadline time.Time
 }
 
-func connect(t *testing.T, address string) client.Client {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	text := `{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":"` + address + `"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+func (l *late) Deadline() (time.Time, bool) { return l.deadline, true }
+
+// impatient answers once, and then fails because there is no time left; only after that the context hears of its end.
+type impatient struct {
+	client.Reader
+	ctx     *late
+	hear    context.CancelFunc
+	answers int
+}
+
+func (i *impatient) Get(_ context.Context, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	i.answers++
+	if i.answers > 1 {
+		time.AfterFunc(time.Millisecond, i.hear)
+		return errors.New("rate: Wait(n=1) would exceed context deadline")
 	}
-	var flags kubeconfig.Flags
-	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	flags.AddCluster(set)
-	if err := set.Parse([]string{"--kubeconfig", file}); err != nil {
-		t.Fatal(err)
+	i.ctx.deadline = time.Now()
+	switch o := o.(type) {
+	case *v1alpha1.Subscription:
+		o.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Reason: "Held", Message: "OperatorGroup a/b is in the way"}}
+	case *olmv1.ClusterExtension:
+		o.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeProgressing, Status: metav1.ConditionTrue, Reason: olmv1.ReasonRetrying, Message: "OperatorGroup a/b is in the way"}}
 	}
-	config, err := flags.Config()
-	if err != nil {
-		t.Fatal(err)
+	return nil
+}
+
+func TestAWaitThatIsOverSaysWhatItWaitedFor(t *testing.T) {
+	quiet := func(string, string) {}
+	for name, wait := range map[string]func(context.Context, client.Reader) error{
+		"Subscription": func(ctx context.Context, r client.Reader) error {
+			_, err := Wait(ctx, r, client.ObjectKey{Namespace: "ns", Name: "s"}, quiet)
+			return err
+		},
+		"ClusterExtension": func(ctx context.Context, r client.Reader) error {
+			_, err := WaitExtension(ctx, r, "e", quiet)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			l := &late{Context: ctx, deadline: time.Now().Add(time.Hour)}
+			if err := wait(l, &impatient{ctx: l, hear: cancel}); err == nil || !strings.Contains(err.Error(), "OperatorGroup a/b is in the way") {
+				t.Errorf("got %v, want what was waited for", err)
+			}
+		})
 	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(v1alpha1.GroupVersion.WithKind(v1alpha1.SubscriptionKind), meta.RESTScopeNamespace)
-	c, err := client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	t.Run("an error in time is told", func(t *testing.T) {
+		l := &late{Context: t.Context(), deadline: time.Now().Add(time.Hour)}
+		r := &impatient{ctx: l, hear: func() {}, answers: 1}
+		if _, err := Wait(l, r, client.ObjectKey{Namespace: "ns", Name: "s"}, quiet); err == nil || !strings.Contains(err.Error(), "get Subscription ns/s: rate") {
+			t.Errorf("got %v, want the error of the read", err)
+		}
+	})
 }

@@ -50,7 +50,7 @@ func WaitExtension(ctx context.Context, reader client.Reader, name string, tell 
 	last := Stand(&olmv1.ClusterExtension{}) // which is nothing to tell of yet
 	for {
 		e := &olmv1.ClusterExtension{}
-		if err := reader.Get(ctx, client.ObjectKey{Name: name}, e); err != nil && ctx.Err() == nil {
+		if err := reader.Get(ctx, client.ObjectKey{Name: name}, e); err != nil && !over(ctx) {
 			return nil, fmt.Errorf("get ClusterExtension %s: %w", name, err)
 		} else if err == nil {
 			s := Stand(e)
