@@ -78,3 +78,33 @@ func (r *ExtensionResolution) channel(in string, channels []string) string {
 
 // Solved tells whether there is an answer.
 func (r *ExtensionResolution) Solved() bool { return r.Conflict == nil }
+
+// Chosen is the bundle to have in the place of what is installed, and the catalog that has it; nil when there is none.
+func (r *ExtensionResolution) Chosen() (*catalog.BundleInfo, *catalog.Index) {
+	if r.bundle == nil || len(r.Install) == 0 {
+		return nil, nil
+	}
+	return r.bundle, r.indexOf(r.Install[0].Catalog)
+}
+
+// Available finds the bundle of a name in the catalogs, the one that is installed for example; nil where no catalog has it.
+func (r *ExtensionResolution) Available(name string) (*catalog.BundleInfo, *catalog.Index) {
+	for _, c := range r.request.Catalogs {
+		if c.Index == nil {
+			continue
+		}
+		if b, ok := c.Index.Bundle(r.Package, name); ok {
+			return b, c.Index
+		}
+	}
+	return nil, nil
+}
+
+func (r *ExtensionResolution) indexOf(name string) *catalog.Index {
+	for _, c := range r.request.Catalogs {
+		if c.Name == name {
+			return c.Index
+		}
+	}
+	return nil
+}

@@ -74,6 +74,20 @@ func (q *Question) extensions(ctx context.Context, l *Library) ([]*ExtensionReso
 	return all, nil
 }
 
+// Named decides on one of the ClusterExtensions of the question, as its object says.
+func (q *Question) Named(ctx context.Context, l *Library, name string) (*ExtensionResolution, error) {
+	requests, err := q.requests(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range requests.all {
+		if in.Name == name {
+			return resolveExtension(ctx, beside(in, requests.all))
+		}
+	}
+	return nil, fmt.Errorf("decide on ClusterExtension %s: there is none of that name, or it is being deleted", name)
+}
+
 // properties are those of an installed bundle, as far as a catalog has a bundle of that name and version: its objects do not tell them.
 func properties(catalogs []extension.Catalog, pkg string, i *extension.Installed) []catalog.Property {
 	for _, c := range catalogs {

@@ -49,6 +49,9 @@ func OpenLibrary(ctx context.Context, r *render.Renderer) (*Library, error) {
 // Indexes is where the library keeps what it made of catalogs.
 func (l *Library) Indexes() *catalogcache.Cache { return l.indexes }
 
+// Images is where images are read with.
+func (l *Library) Images(ctx context.Context) (*image.Store, error) { return l.images(ctx) }
+
 // Close removes what is not worth keeping.
 func (l *Library) Close() error {
 	if l.temp == "" {

@@ -56,7 +56,7 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 		return nil, nil
 	}
 	provider := c.providerFor(ctx, s.revisions.newest())
-	rendered, err := c.render(b, registryv1.Options{Namespace: s.ext.Spec.Namespace, Config: configOf(s.ext), Certificates: provider})
+	rendered, err := c.render(b, RenderOptions(s.ext, provider))
 	if err != nil {
 		o.problem = unrenderable(t, err)
 		return nil, nil
