@@ -1,0 +1,256 @@
+package registryv1
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+)
+
+// TestMountCert holds what pods mount before, and afterwards.
+func TestMountCert(t *testing.T) {
+	const ours = "{name: apiservice-cert, mountPath: /apiserver.local.config/certificates}, {name: webhook-cert, mountPath: /tmp/k8s-webhook-server/serving-certs}"
+	const volumes = "{name: apiservice-cert, secret: {secretName: s, items: [{key: tls.crt, path: apiserver.crt}, {key: tls.key, path: apiserver.key}]}}, " +
+		"{name: webhook-cert, secret: {secretName: s, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}}"
+	tests := map[string]struct{ before, want string }{
+		"nothing": {
+			"containers: [{name: a}, {name: b}]",
+			"volumes: [" + volumes + "]\ncontainers: [{name: a, volumeMounts: [" + ours + "]}, {name: b, volumeMounts: [" + ours + "]}]"},
+		"another volume at the place of ours, mounted by an init container as well": {
+			"volumes: [{name: certs, secret: {secretName: theirs}}, {name: v, emptyDir: {}}]\ninitContainers: [{name: i, volumeMounts: [{name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs/}]}]\n" +
+				"containers: [{name: a, volumeMounts: [{name: v, mountPath: /v}, {name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs}]}]",
+			"volumes: [{name: v, emptyDir: {}}, " + volumes + "]\ninitContainers: [{name: i, volumeMounts: [{name: webhook-cert, mountPath: /tmp/k8s-webhook-server/serving-certs}]}]\n" +
+				"containers: [{name: a, volumeMounts: [{name: v, mountPath: /v}, " + ours + "]}]"},
+		"a volume that is mounted elsewhere too stays": {
+			"volumes: [{name: certs, secret: {secretName: theirs}}]\ncontainers: [{name: a, volumeMounts: [{name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs}]}, {name: b, volumeMounts: [{name: certs, mountPath: /b}]}]",
+			"volumes: [{name: certs, secret: {secretName: theirs}}, " + volumes + "]\ncontainers: [{name: a, volumeMounts: [" + ours + "]}, {name: b, volumeMounts: [{name: certs, mountPath: /b}, " + ours + "]}]"},
+		"a volume of our name, mounted elsewhere": {
+			"volumes: [{name: webhook-cert, secret: {secretName: theirs}}]\ncontainers: [{name: a, volumeMounts: [{name: webhook-cert, mountPath: /elsewhere}]}]",
+			"volumes: [" + volumes + "]\ncontainers: [{name: a, volumeMounts: [{name: webhook-cert, mountPath: /elsewhere}, " + ours + "]}]"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := specOf(t, test.before)
+			mountCert(&got, "s")
+			if diff := cmp.Diff(yamlOf(t, specOf(t, test.want)), yamlOf(t, got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// serving is the test bundle with webhooks of every type.
+func serving(b *bundle.Bundle) {
+	c := hook(conversion, "c.example.com")
+	c.ConversionCRDs = []string{"widgets.example.com"}
+	v := hook(validating, "v.example.com-")
+	v.ContainerPort, v.TargetPort, v.WebhookPath = 8443, ptr(intstr.FromString("hooks")), ptr("/validate")
+	with(c, hook(mutating, "m.example.com"), v)(b)
+}
+
+func TestWebhooksBuiltIn(t *testing.T) {
+	asked := []string{}
+	out := mustRender(t, loadTest(t, serving), Options{CA: func(deployment string) []byte {
+		asked = append(asked, deployment)
+		return []byte("authority")
+	}})
+	if diff := cmp.Diff([]string{"op.manager"}, asked); diff != "" {
+		t.Errorf("asked for authorities of (-want +got):\n%s", diff)
+	}
+	wantServing := []Serving{{
+		Deployment: "op.manager", Service: "op-manager-service", Secret: "op-manager-service-cert",
+		Hosts: []string{"op-manager-service.operators", "op-manager-service.operators.svc", "op-manager-service.operators.svc.cluster.local"},
+	}}
+	if diff := cmp.Diff(wantServing, out.Serving); diff != "" {
+		t.Errorf("serving (-want +got):\n%s", diff)
+	}
+	v := find(t, out, "ValidatingWebhookConfiguration", "", "v.example.com")
+	const wantV = `- admissionReviewVersions:
+  - v1
+  clientConfig:
+    caBundle: YXV0aG9yaXR5
+    service:
+      name: op-manager-service
+      namespace: operators
+      path: /validate
+      port: 8443
+  name: v.example.com
+  sideEffects: null
+`
+	if diff := cmp.Diff(wantV, yamlOf(t, v["webhooks"])); diff != "" {
+		t.Errorf("webhook (-want +got):\n%s", diff)
+	}
+	const wantC = `strategy: Webhook
+webhook:
+  clientConfig:
+    caBundle: YXV0aG9yaXR5
+    service:
+      name: op-manager-service
+      namespace: operators
+      path: /
+      port: 443
+  conversionReviewVersions:
+  - v1
+`
+	spec := find(t, out, "CustomResourceDefinition", "", "widgets.example.com")["spec"].(map[string]any)
+	if diff := cmp.Diff(wantC, yamlOf(t, spec["conversion"])); diff != "" {
+		t.Errorf("conversion (-want +got):\n%s", diff)
+	}
+	const wantS = `ports:
+- name: "443"
+  port: 443
+  targetPort: 443
+- name: "8443"
+  port: 8443
+  targetPort: hooks
+selector:
+  app: op
+`
+	if diff := cmp.Diff(wantS, yamlOf(t, find(t, out, "Service", "operators", "op-manager-service")["spec"])); diff != "" {
+		t.Errorf("Service (-want +got):\n%s", diff)
+	}
+	for _, object := range mustRender(t, loadTest(t, serving), Options{}).Objects {
+		if strings.Contains(asJSON(t, object), "caBundle") {
+			t.Errorf("%s %s has a caBundle although no authority is known", object.GetKind(), object.GetName())
+		}
+	}
+}
+
+func TestNamespaceSelector(t *testing.T) {
+	b := loadTest(t, func(b *bundle.Bundle) {
+		b.CSV.Spec.WebhookDefinitions = []v1alpha1.WebhookDescription{hook(mutating, "m.example.com"), hook(validating, "v.example.com")}
+	})
+	out := mustRender(t, b, Options{Config: json.RawMessage(`{"watchNamespaces": ["y", "x"]}`)})
+	for kind, name := range map[string]string{"MutatingWebhookConfiguration": "m.example.com", "ValidatingWebhookConfiguration": "v.example.com"} {
+		webhook := find(t, out, kind, "", name)["webhooks"].([]any)[0].(map[string]any)
+		const want = "matchExpressions:\n- key: kubernetes.io/metadata.name\n  operator: In\n  values:\n  - x\n  - \"y\"\n"
+		if diff := cmp.Diff(want, yamlOf(t, webhook["namespaceSelector"])); diff != "" {
+			t.Error(diff)
+		}
+		webhook = find(t, mustRender(t, b, Options{}), kind, "", name)["webhooks"].([]any)[0].(map[string]any)
+		if webhook["namespaceSelector"] != nil {
+			t.Errorf("a selector for all namespaces: %v", webhook["namespaceSelector"])
+		}
+	}
+}
+
+func TestCertManager(t *testing.T) {
+	out := mustRender(t, loadTest(t, serving), Options{Certificates: CertManager, CA: func(string) []byte { return []byte("unused") }})
+	const want = `commonName: op-manager-service.operators
+dnsNames:
+- op-manager-service.operators
+- op-manager-service.operators.svc
+- op-manager-service.operators.svc.cluster.local
+duration: 17520h0m0s
+isCA: false
+issuerRef:
+  group: cert-manager.io
+  kind: Issuer
+  name: op-manager-service-cert-selfsigned-issuer
+renewBefore: 24h0m0s
+secretName: op-manager-service-cert
+usages:
+- server auth
+`
+	if diff := cmp.Diff(want, yamlOf(t, find(t, out, "Certificate", "operators", "op-manager-service-cert")["spec"])); diff != "" {
+		t.Error(diff)
+	}
+	if spec := yamlOf(t, find(t, out, "Issuer", "operators", "op-manager-service-cert-selfsigned-issuer")["spec"]); spec != "selfSigned: {}\n" {
+		t.Errorf("issuer %s", spec)
+	}
+	checkInjection(t, out, "cert-manager.io/inject-ca-from", "operators/op-manager-service-cert")
+	long := mustRender(t, loadTest(t, serving), Options{Certificates: CertManager, Namespace: strings.Repeat("n", 63)})
+	if name := find(t, long, "Certificate", strings.Repeat("n", 63), "op-manager-service-cert")["spec"].(map[string]any)["commonName"]; name != nil {
+		t.Errorf("common name %v is longer than a certificate can have", name)
+	}
+}
+
+func TestServiceCA(t *testing.T) {
+	out := mustRender(t, loadTest(t, serving), Options{Certificates: ServiceCA})
+	checkInjection(t, out, "service.beta.openshift.io/inject-cabundle", "true")
+	metadata := find(t, out, "Service", "operators", "op-manager-service")["metadata"].(map[string]any)
+	if diff := cmp.Diff(map[string]any{"service.beta.openshift.io/serving-cert-secret-name": "op-manager-service-cert"}, metadata["annotations"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// checkInjection checks that everything with a client of the Service asks for its authority, and that nothing has one.
+func checkInjection(t *testing.T, out *Rendered, key, value string) {
+	t.Helper()
+	asking := 0
+	for _, object := range out.Objects {
+		if object.GetAnnotations()[key] == value {
+			asking++
+		}
+		if strings.Contains(asJSON(t, object), "caBundle") {
+			t.Errorf("%s %s has an authority", object.GetKind(), object.GetName())
+		}
+	}
+	if asking != 3 || out.Serving != nil {
+		t.Errorf("%d objects ask for the authority, want the CRD and both webhook configurations; serving %v", asking, out.Serving)
+	}
+}
+
+func TestAPIService(t *testing.T) {
+	b := loadTest(t, func(b *bundle.Bundle) {
+		b.CSV.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "gadgets", Group: "apis.example.com", Version: "v1", Kind: "Gadget", DeploymentName: "op.manager"}}
+	})
+	out := mustRender(t, b, Options{CA: func(string) []byte { return []byte("authority") }})
+	const want = `caBundle: YXV0aG9yaXR5
+group: apis.example.com
+groupPriorityMinimum: 2000
+service:
+  name: op-manager-service
+  namespace: operators
+  port: 443
+version: v1
+versionPriority: 15
+`
+	if diff := cmp.Diff(want, yamlOf(t, find(t, out, "APIService", "", "v1.apis.example.com")["spec"])); diff != "" {
+		t.Error(diff)
+	}
+	const subjects = "- kind: ServiceAccount\n  name: manager\n  namespace: operators\n"
+	for _, object := range []map[string]any{
+		find(t, out, "RoleBinding", "kube-system", "op-manager-service-auth-reader"),
+		find(t, out, "ClusterRoleBinding", "", "op-manager-service-system:auth-delegator"),
+	} {
+		if diff := cmp.Diff(subjects, yamlOf(t, object["subjects"])); diff != "" {
+			t.Error(diff)
+		}
+	}
+	injected := mustRender(t, b, Options{Certificates: CertManager})
+	metadata := find(t, injected, "APIService", "", "v1.apis.example.com")["metadata"].(map[string]any)
+	if diff := cmp.Diff(map[string]any{"cert-manager.io/inject-ca-from": "operators/op-manager-service-cert"}, metadata["annotations"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestServiceOfTheBundle: what its manifest has besides joins the Service that webhooks need.
+func TestServiceOfTheBundle(t *testing.T) {
+	b := loadTest(t, func(b *bundle.Bundle) {
+		serving(b)
+		b.Objects = append(b.Objects,
+			manifest(t, "{apiVersion: v1, kind: Service, metadata: {name: op-manager-service, labels: {a: b}, annotations: {c: d}}, spec: {selector: {other: x}, ports: [{port: 443, targetPort: 1}, {port: 9090, name: metrics}, {port: 9091}]}}"),
+			manifest(t, "{apiVersion: v1, kind: Service, metadata: {name: another}, spec: {ports: [{port: 1}]}}"))
+	})
+	out := mustRender(t, b, Options{})
+	find(t, out, "Service", "operators", "another")
+	var got corev1.Service
+	convert(t, find(t, out, "Service", "operators", "op-manager-service"), &got)
+	var ports []string
+	for _, port := range got.Spec.Ports {
+		ports = append(ports, port.Name+" "+port.TargetPort.String())
+	}
+	if diff := cmp.Diff([]string{"443 443", "8443 hooks", "metrics 0", "9091 0"}, ports); diff != "" {
+		t.Errorf("ports (-want +got):\n%s", diff)
+	}
+	if got.Labels["a"] != "b" || got.Annotations["c"] != "d" || len(got.Spec.Selector) != 1 || got.Spec.Selector["app"] != "op" {
+		t.Errorf("labels %v, annotations %v, selector %v", got.Labels, got.Annotations, got.Spec.Selector)
+	}
+}
