@@ -1,0 +1,228 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// server is a fake API server that counts writes and fails on request.
+type server struct {
+	client.WithWatch
+	t      *testing.T
+	writes []string
+	fault  func(write int, after bool) error
+}
+
+func newServer(t *testing.T) *server {
+	s := &server{t: t}
+	do := func(verb string, o client.Object, f func() error) error {
+		s.writes = append(s.writes, verb+" "+o.GetName())
+		n := len(s.writes)
+		for _, after := range []bool{false, true} {
+			if after {
+				if err := f(); err != nil {
+					return err
+				}
+			}
+			if s.fault != nil {
+				if err := s.fault(n, after); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	s.WithWatch = fake.NewClientBuilder().WithScheme(testScheme).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			o.SetUID(types.UID("uid of " + o.GetName()))
+			return do("create", o, func() error { return c.Create(ctx, o, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return do("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			return do("delete", o, func() error { return c.Delete(ctx, o, opts...) })
+		},
+	}).Build()
+	return s
+}
+
+// state is the revisions with their Secrets and the owners of these.
+func (s *server) state() []string {
+	s.t.Helper()
+	var out []string
+	var sets olmv1.ClusterObjectSetList
+	var secrets corev1.SecretList
+	if err := errors.Join(s.List(s.t.Context(), &sets), s.List(s.t.Context(), &secrets)); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, set := range sets.Items {
+		out = append(out, fmt.Sprintf("%s %s", set.Name, Digest(&set)))
+	}
+	for _, secret := range secrets.Items {
+		line := secret.Name
+		for _, o := range secret.OwnerReferences {
+			line += " of " + o.Name
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// own is what the controller of revisions does when it first sees one.
+func (s *server) own(names ...string) error {
+	for _, name := range names {
+		set := &olmv1.ClusterObjectSet{}
+		if err := s.Get(s.t.Context(), client.ObjectKey{Name: name}, set); err != nil {
+			return err
+		}
+		if err := Own(s.t.Context(), s, s, set, "olm"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func twoSecrets(t *testing.T) []*unstructured.Unstructured {
+	return []*unstructured.Unstructured{sized(t, "a", incompressible(600<<10)), sized(t, "b", incompressible(500<<10))}
+}
+
+// TestKilledAtEveryWrite: a revision that was begun is finished, also when something else is wanted by then, and no Secret is left over.
+func TestKilledAtEveryWrite(t *testing.T) {
+	first, other := build(t, options(twoSecrets(t)...)), build(t, options(sized(t, "c", "other")))
+	bring := func(s *server, r *Revision) error {
+		if err := Write(t.Context(), s, r); err != nil {
+			return err
+		}
+		return s.own(r.Set.Name)
+	}
+	for name, next := range map[string]*Revision{"the same": first, "another": other} {
+		whole := newServer(t)
+		if err := bring(whole, next); err != nil {
+			t.Fatal(err)
+		}
+		want := whole.state()
+		for _, after := range []bool{false, true} {
+			for at, reached := 1, true; reached; at++ {
+				reached = false
+				s := newServer(t)
+				s.fault = func(n int, isAfter bool) error {
+					if n == at && after == isAfter {
+						reached = true
+						return errors.New("killed")
+					}
+					return nil
+				}
+				_ = bring(s, first)
+				err := bring(s, next)
+				var exists *ExistsError
+				if errors.As(err, &exists) && name == "another" {
+					continue // the first was there before the manager was killed
+				}
+				if err != nil {
+					t.Fatalf("%s, killed at %d: %v", name, at, err)
+				}
+				if diff := cmp.Diff(want, s.state()); diff != "" {
+					t.Errorf("%s, killed at %d of %v: %s", name, at, s.writes, diff)
+				}
+			}
+		}
+	}
+}
+
+// TestWritingAgain: what is there is left alone; what may change is brought up to date.
+func TestWritingAgain(t *testing.T) {
+	s := newServer(t)
+	o := options(of(t, "v1", "ConfigMap", "a"))
+	o.ServiceAccount = "installer"
+	if err := errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")); err != nil {
+		t.Fatal(err)
+	}
+	s.writes = nil
+	if err := errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")); err != nil || len(s.writes) > 0 {
+		t.Errorf("%v %v", err, s.writes)
+	}
+	o.ProgressDeadlineMinutes, o.ServiceAccount = 30, ""
+	o.Annotations[olmv1.BundleReferenceKey] = "registry/bundle@sha256:1"
+	if err := Write(t.Context(), s, build(t, o)); err != nil {
+		t.Fatal(err)
+	}
+	set := &olmv1.ClusterObjectSet{}
+	if err := s.Get(t.Context(), client.ObjectKey{Name: "ext-3"}, set); err != nil {
+		t.Fatal(err)
+	}
+	if _, account := set.Annotations[ServiceAccountKey]; account || set.Spec.ProgressDeadlineMinutes != 30 || set.Annotations[olmv1.BundleReferenceKey] == "" {
+		t.Errorf("%+v", set)
+	}
+	if err := Write(t.Context(), s, build(t, options(of(t, "v1", "ConfigMap", "b")))); !errors.As(err, new(*ExistsError)) {
+		t.Errorf("other objects: %v", err)
+	}
+	set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+	if err := s.Update(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(t.Context(), s, build(t, o)); !errors.As(err, new(*ExistsError)) || !strings.Contains(err.Error(), "is archived") {
+		t.Errorf("archived: %v", err)
+	}
+}
+
+// TestForeignSecret of the same name is not taken for ours.
+func TestForeignSecret(t *testing.T) {
+	s := newServer(t)
+	r := build(t, options(of(t, "v1", "ConfigMap", "a")))
+	foreign := r.Secrets[0].DeepCopy()
+	foreign.Immutable = nil
+	if err := s.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(t.Context(), s, r); err == nil || !strings.Contains(err.Error(), "delete that") {
+		t.Error(err)
+	}
+}
+
+// TestRetention keeps the newest revisions, and all that are active.
+func TestRetention(t *testing.T) {
+	s := newServer(t)
+	for i := int64(1); i <= 8; i++ {
+		set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: Name("ext", i), Labels: map[string]string{olmv1.OwnerNameKey: "ext"}}}
+		set.Spec.Revision, set.Spec.LifecycleState = i, olmv1.LifecycleStateArchived
+		if i == 2 || i == 8 {
+			set.Spec.LifecycleState = olmv1.LifecycleStateActive
+		}
+		if err := s.Create(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	revisions, err := List(t.Context(), s, "ext")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.writes = nil
+	if err := Retain(t.Context(), s, revisions); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"delete ext-1", "delete ext-3"}, s.writes); diff != "" {
+		t.Error(diff)
+	}
+	if err := Retain(t.Context(), s, revisions[:2]); err != nil || len(s.writes) != 2 {
+		t.Errorf("%v %v", err, s.writes)
+	}
+	if !slices.IsSortedFunc(revisions, func(a, b olmv1.ClusterObjectSet) int { return int(a.Spec.Revision - b.Spec.Revision) }) {
+		t.Error("the revisions are not in order")
+	}
+}
