@@ -43,7 +43,8 @@ func BenchmarkExtensions(b *testing.B) {
 		w.images[i] = w.pushBundle(i)
 	}
 	m := startManager(b, kubeconfig)
-	w.serve(0)
+	w.serve()
+	alone, _ := w.change(m)
 	for b.Loop() {
 		start := time.Now()
 		w.install(0)
@@ -61,13 +62,22 @@ func BenchmarkExtensions(b *testing.B) {
 	time.Sleep(20 * time.Second) // for what follows an installation
 	idle(b, m)
 	b.ReportMetric(m.memory("VmRSS"), "MB-idle")
-	before, writes := m.cpu(), m.writes()
-	for i := range catalogChanges {
-		w.serve(i + 1)
+	cpu, writes := w.change(m)
+	b.ReportMetric(1000*cpu, "ms-CPU-of-a-catalog-change")
+	b.ReportMetric(1000*(cpu-alone), "ms-CPU-of-it-for-extensions")
+	b.ReportMetric(writes, "writes-of-a-catalog-change")
+}
+
+// change publishes the catalog a few times, and returns the seconds of processor time and the writes that one time costs the manager.
+func (w *extensions) change(m *process) (cpu, writes float64) {
+	w.Helper()
+	time.Sleep(5 * time.Second) // for what is still being done
+	before, written := m.cpu(), m.writes()
+	for range catalogChanges {
+		w.serve()
 		time.Sleep(2 * time.Second) // for whoever looks at it a little later
 	}
-	b.ReportMetric(1000*(m.cpu()-before).Seconds()/catalogChanges, "ms-CPU-of-a-catalog-change")
-	b.ReportMetric((m.writes()-writes)/catalogChanges, "writes-of-a-catalog-change")
+	return (m.cpu() - before).Seconds() / catalogChanges, (m.writes() - written) / catalogChanges
 }
 
 // extensions is what ClusterExtensions come from.
@@ -76,6 +86,7 @@ type extensions struct {
 	client.Client
 	registry string // host:port
 	images   map[int]string
+	served   int // how often the catalog was published
 }
 
 func (w *extensions) must(err error) {
@@ -115,9 +126,11 @@ func (w *extensions) pushBundle(i int) string {
 	}, labels)
 }
 
-// serve publishes the catalog with the given version of a package that nobody wants, and waits until it is served.
-func (w *extensions) serve(version int) {
+// serve publishes the catalog with a new version of a package that nobody wants, and waits until it is served.
+func (w *extensions) serve() {
 	w.Helper()
+	version := w.served
+	w.served++
 	var out strings.Builder
 	add := func(name, v, ref string) {
 		fmt.Fprintf(&out, `{"schema":"olm.package","name":%q,"defaultChannel":"stable"}{"schema":"olm.channel","package":%[1]q,"name":"stable","entries":[{"name":"%[1]s.v%[2]s"}]}
