@@ -23,11 +23,12 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 		return err
 	}
 	if t.is(newest, inputs) && secrets.trustedBy(newest) {
-		c.rendered.Delete(s.ext.Name)
-		return c.retain(ctx, s)
+		return c.tidy(ctx, s, o)
 	}
-	if o.problem = s.undoneBefore(inputs); o.problem != nil && t.source == nil {
-		return nil
+	if t.source == nil {
+		if o.problem = s.undoneBefore(inputs); o.problem != nil {
+			return nil
+		}
 	}
 	o.problem = c.hasNamespace(ctx, s.ext)
 	if o.problem != nil {
@@ -122,6 +123,17 @@ func (c *Controller) notes(s *state, t *target, made *content) map[string]string
 		all[failedKey], all[failedNameKey] = t.undone.Annotations[inputsKey], t.undone.Name
 	}
 	return all
+}
+
+// tidy removes what is not needed any more, of an extension that has what it is to have.
+func (c *Controller) tidy(ctx context.Context, s *state, o *outcome) error {
+	c.rendered.Delete(s.ext.Name)
+	if s.revisions.installed() == s.revisions.newest() && o.conflict == nil && len(o.advice) == 0 {
+		if err := c.sweep(ctx, s, false); err != nil {
+			return err
+		}
+	}
+	return c.retain(ctx, s)
 }
 
 // retain removes revisions that are too old, but for the one that the user goes back to.

@@ -93,6 +93,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // is in the way is in the outcome.
 func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 	t := c.wanted(ctx, s, o)
+	if err := c.dependencies(ctx, s, o); err != nil {
+		return err
+	}
 	if t == nil {
 		return nil
 	}

@@ -18,6 +18,8 @@ const (
 	eventInstalled = "Installed"
 	eventRevision  = "RevisionCreated"
 	eventHeld      = "UpgradeHeldBack"
+	// eventDependency tells what becomes of extensions that were made for the needs of another one.
+	eventDependency = "DependencyRemoved"
 )
 
 // tell makes Events of what is new since the status was written last.

@@ -27,6 +27,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -51,6 +52,7 @@ type world struct {
 
 	mutex  sync.Mutex
 	writes []string
+	failAt int // the number of the write from now that fails before it happens; zero for none
 }
 
 // bundles is a registry: every bundle is there but those that fail or take long.
@@ -85,7 +87,12 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
 	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), events: record.NewFakeRecorder(10_000), provider: registryv1.BuiltIn,
 		bundles: &bundles{failed: map[string]error{}, slow: map[string]bool{}}, extra: map[string][]*unstructured.Unstructured{}}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}).
+	kinds := meta.NewDefaultRESTMapper(nil)
+	for kind, scope := range map[schema.GroupVersionKind]meta.RESTScope{corev1.SchemeGroupVersion.WithKind("ConfigMap"): meta.RESTScopeNamespace,
+		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): meta.RESTScopeRoot, rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): meta.RESTScopeRoot} {
+		kinds.Add(kind, scope)
+	}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.controller = &Controller{client: w.client, live: w.client, events: w.events, render: w.render,
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
@@ -111,30 +118,46 @@ func (w *world) render(b *bundle.Bundle, o registryv1.Options) (*registryv1.Rend
 }
 
 func (w *world) interceptor() interceptor.Funcs {
-	note := func(what string, o client.Object) {
+	note := func(what string, o client.Object) error {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
+		if w.failAt > 0 {
+			if w.failAt--; w.failAt == 0 {
+				return errGone
+			}
+		}
 		w.writes = append(w.writes, fmt.Sprintf("%s %T %s", what, o, o.GetName()))
+		return nil
 	}
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			note("create", o)
+			if err := note("create", o); err != nil {
+				return err
+			}
 			return c.Create(ctx, o, opts...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			note("update", o)
+			if err := note("update", o); err != nil {
+				return err
+			}
 			return c.Update(ctx, o, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			note("delete", o)
+			if err := note("delete", o); err != nil {
+				return err
+			}
 			return c.Delete(ctx, o, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			note("patch", o)
+			if err := note("patch", o); err != nil {
+				return err
+			}
 			return c.Patch(ctx, o, p, opts...)
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			note("patch "+sub+" of", o)
+			if err := note("patch "+sub+" of", o); err != nil {
+				return err
+			}
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
 	}

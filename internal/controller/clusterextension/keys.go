@@ -33,6 +33,9 @@ const acknowledgedAll = "*"
 const (
 	// inputsKey identifies what the revision was made from: while that stays the same, nothing is fetched or rendered.
 	inputsKey = prefix + "inputs"
+	// propertiesKey holds the properties that the catalog had of the bundle, as JSON: what it needs and provides has to be known without
+	// the catalog, too. The annotation olm.properties has only those that its author wrote down.
+	propertiesKey = prefix + "properties"
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
 	contentKey = prefix + "catalog-content"
 	// generationKey is the generation of the ClusterExtension that the revision was made for.
@@ -52,3 +55,6 @@ const (
 
 // requiredByKey is the annotation of a ClusterExtension that was made for the needs of another one: the name of that.
 const requiredByKey = prefix + "required-by"
+
+// dependencyLabel is the label of such a ClusterExtension.
+const dependencyLabel = prefix + "dependency"

@@ -74,7 +74,7 @@ func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installe
 	if err != nil {
 		return nil, fmt.Errorf("read the annotations of revision %s: %w", r.Name, err)
 	}
-	text := r.Annotations[olmv1.PropertiesKey]
+	text := r.Annotations[propertiesKey]
 	if text == "" {
 		return &installed, nil
 	}
@@ -83,7 +83,7 @@ func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installe
 		return &installed, nil
 	}
 	if err := json.Unmarshal([]byte(text), &installed.Properties); err != nil {
-		return nil, fmt.Errorf("read annotation %s of revision %s: %w", olmv1.PropertiesKey, r.Name, err)
+		return nil, fmt.Errorf("read annotation %s of revision %s: %w", propertiesKey, r.Name, err)
 	}
 	c.properties.Store(r.Name, readProperties{text: text, properties: installed.Properties})
 	return &installed, nil

@@ -24,6 +24,8 @@ type outcome struct {
 	doing string
 	// made is the revision that was written in this pass, and is not among those observed.
 	made *olmv1.ClusterObjectSet
+	// advice is what can be done about a conflict, or is being done about it.
+	advice []string
 	// notes are remarks on a state that is as it should be.
 	notes []string
 	// again is when to look again although nothing changes; zero for never.

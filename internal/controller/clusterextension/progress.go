@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -25,7 +26,7 @@ func (v view) progressing() metav1.Condition {
 	case o.problem != nil:
 		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, textOf(o.problem)+v.keeps())
 	case o.conflict != nil:
-		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, o.conflict.Error()+v.keeps())
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, strings.Join(append([]string{o.conflict.Error() + v.keeps()}, o.advice...), "\n"))
 	case o.doing != "":
 		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, o.doing)
 	}
@@ -41,7 +42,7 @@ func (v view) progressing() metav1.Condition {
 	case c == nil:
 		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, fmt.Sprintf("Revision %s is rolling out.", r.Annotations[olmv1.BundleVersionKey]))
 	case c.Status == metav1.ConditionTrue && c.Reason == olmv1.ReasonSucceeded:
-		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(append([]string{reached}, o.notes...), "\n"))
+		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.notes, o.advice), "\n"))
 	}
 	return say(c.Status, c.Reason, c.Message)
 }

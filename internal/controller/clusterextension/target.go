@@ -21,19 +21,27 @@ type target struct {
 	Image   string `json:"image,omitempty"`
 	Content string `json:"content,omitempty"`
 
-	info  *catalog.BundleInfo // nil when it is not from a catalog
-	index *catalog.Index
+	info *catalog.BundleInfo // nil when it is not from a catalog
+	// properties are those that the catalog has, or had, as JSON; empty when they are too many to be kept.
+	properties string
+	index      *catalog.Index
 	// source is the revision whose objects are repeated as they were; nil when they are made from the bundle.
 	source *olmv1.ClusterObjectSet
 	// undone is the revision that failed, so that source is gone back to; nil when it is not for that.
 	undone *olmv1.ClusterObjectSet
 }
 
+// maxProperties bounds an annotation, in bytes: all annotations of an object can have 256 KiB.
+const maxProperties = 96 << 10
+
 // offered is the bundle that was decided on.
 func offered(r *extension.Result, catalogs []extension.Catalog) *target {
 	t := &target{Package: r.Bundle.Package, Name: r.Bundle.Name, Version: r.Bundle.VersionText, Image: r.Bundle.Image, info: r.Bundle}
 	if release := r.Bundle.Version.Release.String(); release != "" {
 		t.Release = &release
+	}
+	if text, err := json.Marshal(r.Bundle.Properties); err == nil && len(r.Bundle.Properties) > 0 && len(text) <= maxProperties {
+		t.properties = string(text)
 	}
 	for i := range catalogs {
 		if catalogs[i].Name == r.Catalog {
@@ -49,7 +57,7 @@ func offered(r *extension.Result, catalogs []extension.Catalog) *target {
 // kept is the bundle of a revision. Its image is had again where another configuration asks for that.
 func kept(r *olmv1.ClusterObjectSet) *target {
 	t := &target{Package: r.Annotations[olmv1.PackageNameKey], Name: r.Annotations[olmv1.BundleNameKey], Version: r.Annotations[olmv1.BundleVersionKey],
-		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[contentKey]}
+		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[contentKey], properties: r.Annotations[propertiesKey]}
 	if release, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
 		t.Release = &release
 	}
@@ -119,6 +127,9 @@ func (t *target) annotations() map[string]string {
 	}
 	if t.Content != "" {
 		all[contentKey] = t.Content
+	}
+	if t.properties != "" {
+		all[propertiesKey] = t.properties
 	}
 	return all
 }

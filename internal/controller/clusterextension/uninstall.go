@@ -34,6 +34,9 @@ func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension)
 		return ctrl.Result{}, err
 	}
 	if len(all) == 0 {
+		if err := c.sweep(ctx, &state{ext: ext}, true); err != nil {
+			return ctrl.Result{}, err
+		}
 		return ctrl.Result{}, c.letGo(ctx, ext)
 	}
 	s := &state{ext: ext, revisions: sorted(all)}

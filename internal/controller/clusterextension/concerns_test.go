@@ -1,0 +1,94 @@
+package clusterextension
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/catalogset"
+)
+
+// TestContentConcerns only those whose package is other than before, and those that lack something.
+func TestContentConcerns(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""), want("other", "b", ""), want("lacks", "c", ""))
+	w.controller.Catalogs.OnChange(w.controller.Notify.catalogChanged)
+	w.serve("cat", pkg("a", "1.0.0"), pkg("b", "1.0.0"))
+	for _, name := range []string{"my", "other", "lacks"} {
+		w.settle(name)
+	}
+	queue := newQueue(t, w.controller.Notify)
+	woken := func() map[string]bool {
+		all := map[string]bool{}
+		for queue.Len() > 0 {
+			r, _ := queue.Get()
+			queue.Done(r)
+			all[r.Name] = true
+		}
+		return all
+	}
+	for _, test := range []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"a package of nobody", func() { w.serve("cat", pkg("a", "1.0.0"), pkg("b", "1.0.0"), pkg("d", "1.0.0")) }, "map[lacks:true]"},
+		{"a new version", func() { w.serve("cat", pkg("a", "1.0.0", "1.1.0"), pkg("b", "1.0.0")) }, "map[lacks:true my:true]"},
+		{"another catalog with nothing", func() { w.serve("dog", pkg("d", "1.0.0")) }, "map[lacks:true my:true other:true]"},
+		{"the content goes", func() { w.controller.Catalogs.Withdraw(catalogset.Ref{Name: "cat"}) }, "map[lacks:true my:true other:true]"},
+	} {
+		test.do()
+		if got := fmt.Sprint(woken()); got != test.want {
+			t.Errorf("%s wakes %s, want %s", test.what, got, test.want)
+		}
+	}
+}
+
+// TestContentThatConcernsNobody costs little with many extensions.
+func TestContentThatConcernsNobody(t *testing.T) {
+	const many = 200
+	w := newWorld(t)
+	var packages []string
+	for i := range many {
+		name := fmt.Sprintf("p%d", i)
+		packages = append(packages, pkg(name, "1.0.0", "1.1.0", "1.2.0"))
+		w.add(want(name, name, ""))
+	}
+	w.serve("cat", packages...)
+	for i := range many {
+		w.pass(fmt.Sprintf("p%d", i))
+	}
+	queue := newQueue(t, w.controller.Notify)
+	w.serve("cat", append(packages, pkg("new", "1.0.0"))...)
+	began := time.Now()
+	w.controller.Notify.catalogChanged(catalogset.Ref{Name: "cat"})
+	if took := time.Since(began); took > time.Second { // a hundred times what it takes, for busy machines
+		t.Errorf("it took %s", took)
+	} else {
+		t.Logf("%d extensions: %s", many, took)
+	}
+	if queue.Len() != 0 {
+		t.Errorf("%d extensions are looked at", queue.Len())
+	}
+}
+
+// TestKilledAtEveryWrite shows that a manager which is stopped at any write leaves nothing behind that the next one does not finish.
+func TestKilledAtEveryWrite(t *testing.T) {
+	for at := 1; ; at++ {
+		w := newServingWorld(t)
+		w.annotate("my", OnFailureKey, OnFailureRollback)
+		w.failAt = at
+		_, err := w.controller.Reconcile(t.Context(), requestFor("my"))
+		if err == nil && w.failAt != 0 {
+			if at < 6 {
+				t.Errorf("there are only %d writes", at-1)
+			}
+			return // there are fewer writes than that
+		}
+		w.controller.forget("my")
+		w.settle("my")
+		if got := w.condition("my", olmv1.TypeProgressing); got != "True/Succeeded: Desired state reached" || len(w.revisions("my")) != 1 {
+			t.Errorf("stopped at write %d: %s, %v", at, got, names(w.revisions("my")))
+		}
+	}
+}

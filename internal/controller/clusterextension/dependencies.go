@@ -1,0 +1,163 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/version"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// maxVersionText is the most that spec.source.catalog.version can have.
+const maxVersionText = 64
+
+// dependencies sees to what the wanted version lacks: it says which ClusterExtensions to create or, where the user wants that, creates them.
+func (c *Controller) dependencies(ctx context.Context, s *state, o *outcome) error {
+	if o.resolved == nil || len(o.resolved.Missing) == 0 {
+		return nil
+	}
+	var all olmv1.ClusterExtensionList
+	if err := c.client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the ClusterExtensions that may be what %s needs: %w", s.ext.Name, err)
+	}
+	for _, m := range o.resolved.Missing {
+		there := forPackage(all.Items, m.Packages)
+		switch {
+		case there != nil:
+			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s is for package %s; it has to have %s installed", there.Name, packageOf(there), inRange(m)))
+		case s.ext.Annotations[InstallDependenciesKey] == "true":
+			made := dependency(s.ext, m, taken(all.Items))
+			if err := c.client.Create(ctx, made, fieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+				return fmt.Errorf("create ClusterExtension %s, which %s needs: %w", made.Name, s.ext.Name, err)
+			}
+			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s was created for that and is being installed", made.Name))
+		default:
+			text, err := manifestOf(dependency(s.ext, m, taken(all.Items)))
+			if err != nil {
+				return err
+			}
+			o.advice = append(o.advice, "it can be had with this ClusterExtension, which is created by annotation "+InstallDependenciesKey+`: "true" as well:`+"\n"+text)
+		}
+	}
+	return nil
+}
+
+func packageOf(ext *olmv1.ClusterExtension) string {
+	if ext.Spec.Source.Catalog == nil {
+		return ""
+	}
+	return ext.Spec.Source.Catalog.PackageName
+}
+
+func inRange(m extension.Missing) string {
+	if m.Version == "" {
+		return "a version"
+	}
+	return fmt.Sprintf("a version in range %q", m.Version)
+}
+
+// forPackage is an extension for one of some packages.
+func forPackage(all []olmv1.ClusterExtension, packages []string) *olmv1.ClusterExtension {
+	for i := range all {
+		if slices.Contains(packages, packageOf(&all[i])) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func taken(all []olmv1.ClusterExtension) func(string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(all, func(e olmv1.ClusterExtension) bool { return e.Name == name })
+	}
+}
+
+// dependency is the extension that has what another one lacks. It goes where that one goes, and may do what that one may.
+func dependency(of *olmv1.ClusterExtension, m extension.Missing, taken func(string) bool) *olmv1.ClusterExtension {
+	pkg := m.Packages[0]
+	name := pkg
+	if taken(name) {
+		name = pkg + "-for-" + of.Name
+	}
+	d := &olmv1.ClusterExtension{
+		TypeMeta: metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{dependencyLabel: "true"},
+			Annotations: map[string]string{requiredByKey: of.Name, InstallDependenciesKey: "true"}},
+		Spec: olmv1.ClusterExtensionSpec{Namespace: of.Spec.Namespace, ServiceAccount: of.Spec.ServiceAccount, Source: olmv1.SourceConfig{
+			SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg, Selector: of.Spec.Source.Catalog.Selector}}},
+	}
+	if _, err := version.ParseConstraint(m.Version); m.Version != "" && err == nil && len(m.Version) <= maxVersionText {
+		d.Spec.Source.Catalog.Version = m.Version
+	}
+	return d
+}
+
+// manifestOf is the extension as a person would write it.
+func manifestOf(d *olmv1.ClusterExtension) (string, error) {
+	text, err := yaml.Marshal(map[string]any{"apiVersion": d.APIVersion, "kind": d.Kind, "metadata": map[string]any{"name": d.Name}, "spec": d.Spec})
+	if err != nil {
+		return "", fmt.Errorf("write ClusterExtension %s as YAML: %w", d.Name, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// sweep removes the extensions that were made for the needs of one, once nobody has those needs any more. Where another one has them, they
+// are that one's from then on.
+func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
+	var all olmv1.ClusterExtensionList
+	if err := c.client.List(ctx, &all, client.MatchingLabels{dependencyLabel: "true"}); err != nil {
+		return fmt.Errorf("list what was installed for ClusterExtension %s: %w", s.ext.Name, err)
+	}
+	for i := range all.Items {
+		d := &all.Items[i]
+		if d.Annotations[requiredByKey] != s.ext.Name || !d.DeletionTimestamp.IsZero() || d.Name == s.ext.Name {
+			continue
+		}
+		if err := c.dismiss(ctx, s, d, leaving); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Controller) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExtension, leaving bool) error {
+	others, err := c.others(ctx, d.Name)
+	if err != nil {
+		return err
+	}
+	what, err := c.installedBy(ctx, d.Name)
+	if err != nil || what == nil && !leaving {
+		return err // it is not there yet
+	}
+	heir := ""
+	for _, other := range others {
+		if needs(other.Installed.Properties, packageOf(d), what) && (other.Name != s.ext.Name || !leaving) {
+			heir = other.Name
+			break
+		}
+	}
+	switch heir {
+	case s.ext.Name:
+		return nil
+	case "":
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
+			return fmt.Errorf("delete ClusterExtension %s, which nobody needs any more: %w", d.Name, err)
+		}
+		c.events.Event(s.ext, "Normal", eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: nobody needs it any more", d.Name))
+		return nil
+	}
+	before := d.DeepCopy()
+	d.Annotations[requiredByKey] = heir
+	if err := c.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner); err != nil {
+		return fmt.Errorf("hand ClusterExtension %s over to %s, which needs it, too: %w", d.Name, heir, err)
+	}
+	return nil
+}
