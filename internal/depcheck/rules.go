@@ -57,6 +57,8 @@ var rules = []rule{
 	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
+	{pkg: "internal/platform"},
+	{pkg: "internal/platform/installed", may: append(libraries, "api", "internal/platform"), client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/preflight/permissions/live", may: []string{"internal/preflight/permissions"}, client: true},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
@@ -78,6 +80,7 @@ var rules = []rule{
 	{pkg: "internal/columns", may: []string{"resolve"}},
 	{pkg: "internal/browse", may: append(libraries, "api", "internal/columns", "internal/preview"), client: true},
 	{pkg: "internal/uninstall", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
+	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/columns", "internal/controller/clusterextension", "internal/preview", "internal/revision"), client: true},
 	{pkg: "internal/history", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/bundleio", may: []string{"api/operators", "bundle", "internal/image", "internal/render"}, client: true},
@@ -94,7 +97,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/revision", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

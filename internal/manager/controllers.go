@@ -13,6 +13,7 @@ import (
 	operatorobject "fairlead.dev/fairlead/internal/controller/operator"
 	"fairlead.dev/fairlead/internal/controller/operatorcondition"
 	"fairlead.dev/fairlead/internal/controller/operatorgroup"
+	"fairlead.dev/fairlead/internal/controller/platform"
 	"fairlead.dev/fairlead/internal/controller/providedapi"
 	"fairlead.dev/fairlead/internal/controller/subscription"
 	"fairlead.dev/fairlead/internal/unpack"
@@ -65,6 +66,12 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		{"provided API", func() error { return providedapi.Setup(mgr) }},
 		{"ClusterObjectSet", func() error { return addClusterObjectSets(mgr, o, c) }},
 		{"ClusterExtension", func() error { return addClusterExtensions(mgr, o, s, c, unpacker, extensions) }},
+		{"platform", func() error {
+			if len(o.Namespaces) > 0 {
+				return nil // it does not see all operators, and the condition is one for all
+			}
+			return platform.Setup(mgr, c)
+		}},
 		{"copied ClusterServiceVersion", func() error {
 			return copiedcsv.Setup(mgr, copiedcsv.Options{Clock: c, Namespaces: o.Namespaces, Protected: o.ProtectedCopiedCSVNamespaces})
 		}},

@@ -1,0 +1,66 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/platform"
+)
+
+// upgradeable is the type of the condition.
+const upgradeable = "Upgradeable"
+
+// write sets the condition, and leaves the others, which are somebody else's, as they are. It writes nothing when nothing has changed.
+func (c *Controller) write(ctx context.Context, operator *unstructured.Unstructured, verdict platform.Verdict) error {
+	conditions, _, err := unstructured.NestedSlice(operator.Object, "status", "conditions")
+	if err != nil {
+		return fmt.Errorf("read status.conditions of ClusterOperator %s: %w", operatorName, err)
+	}
+	conditions, changed := withCondition(conditions, verdict, c.clock.Now())
+	if !changed {
+		return nil
+	}
+	patched := operator.DeepCopy()
+	if err := unstructured.SetNestedSlice(patched.Object, conditions, "status", "conditions"); err != nil {
+		return fmt.Errorf("set the condition %s of ClusterOperator %s: %w", upgradeable, operatorName, err)
+	}
+	// The list is written as a whole, so nobody may have changed it since.
+	patch := client.MergeFromWithOptions(operator, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Status().Patch(ctx, patched, patch, fieldOwner); err != nil && !gone(err) {
+		return fmt.Errorf("write the condition %s of ClusterOperator %s: %w", upgradeable, operatorName, err)
+	}
+	return nil
+}
+
+// withCondition puts a verdict into conditions, and says whether that changes anything.
+func withCondition(conditions []any, verdict platform.Verdict, now time.Time) ([]any, bool) {
+	status := "False"
+	if verdict.Upgradeable {
+		status = "True"
+	}
+	wanted := map[string]any{
+		"type": upgradeable, "status": status, "reason": verdict.Reason, "message": verdict.Message,
+		"lastTransitionTime": now.UTC().Format(time.RFC3339),
+	}
+	for i, condition := range conditions {
+		existing, ok := condition.(map[string]any)
+		if !ok || existing["type"] != upgradeable {
+			continue
+		}
+		if existing["status"] == status {
+			if existing["reason"] == verdict.Reason && existing["message"] == verdict.Message {
+				return conditions, false
+			}
+			if since, ok := existing["lastTransitionTime"].(string); ok {
+				wanted["lastTransitionTime"] = since
+			}
+		}
+		conditions[i] = wanted
+		return conditions, true
+	}
+	return append(conditions, wanted), true
+}

@@ -1,0 +1,164 @@
+package platform
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+func properties(last string) map[string]string {
+	return map[string]string{olmv1.PropertiesKey: `[{"type":"olm.maxOpenShiftVersion","value":"` + last + `"}]`}
+}
+
+func csv(name, last string) *v1alpha1.ClusterServiceVersion {
+	return &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "operators", Name: name, Annotations: properties(last)}}
+}
+
+func set(name, last string, state olmv1.LifecycleState) *olmv1.ClusterObjectSet {
+	annotations := properties(last)
+	annotations[olmv1.BundleNameKey] = name + ".v1"
+	return &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: name + "-1", Annotations: annotations, Labels: map[string]string{olmv1.OwnerNameKey: name}},
+		Spec: olmv1.ClusterObjectSetSpec{LifecycleState: state}}
+}
+
+func version(desired string) *unstructured.Unstructured {
+	object := empty(versionKind, versionName)
+	_ = unstructured.SetNestedField(object.Object, desired, "status", "desired", "version")
+	return object
+}
+
+// world counts what is written to a cluster.
+type world struct {
+	client.Client
+	*Controller
+	writes int
+}
+
+func newWorld(t *testing.T, objects ...client.Object) (*world, *clocktesting.FakePassiveClock) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{}
+	clk := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	w.Client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(empty(operatorKind, "")).WithObjects(objects...).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+				w.writes++
+				return c.Create(ctx, o, options...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+				w.writes++
+				return c.SubResource(sub).Patch(ctx, o, patch, options...)
+			},
+		}).Build()
+	w.Controller = &Controller{client: w.Client, cluster: w.Client, clock: clk}
+	w.versions.Store(true)
+	w.operators.Store(true)
+	return w, clk
+}
+
+// look reconciles, and returns the condition.
+func (w *world) look(t *testing.T) map[string]any {
+	t.Helper()
+	if _, err := w.Reconcile(t.Context(), reconcile.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	operator := empty(operatorKind, operatorName)
+	if err := w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator); err != nil {
+		return nil
+	}
+	conditions, _, _ := unstructured.NestedSlice(operator.Object, "status", "conditions")
+	for _, condition := range conditions {
+		if condition := condition.(map[string]any); condition["type"] == upgradeable {
+			return condition
+		}
+	}
+	return nil
+}
+
+func TestTheConditionFollowsWhatIsInstalled(t *testing.T) {
+	copied := csv("app.v2", "4.1")
+	copied.Namespace, copied.Status.Reason = "elsewhere", v1alpha1.CSVReasonCopied
+	w, clk := newWorld(t, version("4.18.3"), csv("app.v1", "4.18"), copied, set("tool", "4.17", olmv1.LifecycleStateActive), set("old", "4.1", olmv1.LifecycleStateArchived))
+	condition := w.look(t)
+	const want = "ClusterExtension tool with bundle tool.v1 works on OpenShift up to 4.17; ClusterServiceVersion app.v1 in namespace operators works on OpenShift up to 4.18"
+	if condition["status"] != "False" || condition["reason"] != "IncompatibleOperatorsInstalled" || !strings.HasSuffix(condition["message"].(string), want) {
+		t.Fatalf("the condition is %v", condition)
+	}
+	since, before := condition["lastTransitionTime"], w.writes
+	clk.SetTime(clk.Now().Add(time.Hour))
+	if w.look(t); w.writes != before {
+		t.Errorf("%d writes although nothing has changed", w.writes-before)
+	}
+	if err := w.Delete(t.Context(), set("tool", "", "")); err != nil {
+		t.Fatal(err)
+	}
+	condition = w.look(t)
+	if condition["status"] != "False" || strings.Contains(condition["message"].(string), "tool") || condition["lastTransitionTime"] != since {
+		t.Errorf("with one operator less the condition is %v", condition)
+	}
+	upgraded := csv("app.v1", "4.19")
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(upgraded), upgraded); err != nil {
+		t.Fatal(err)
+	}
+	upgraded.Annotations = properties("4.19")
+	if err := w.Update(t.Context(), upgraded); err != nil {
+		t.Fatal(err)
+	}
+	condition = w.look(t)
+	if condition["status"] != "True" || condition["reason"] != "OperatorsCompatible" || condition["lastTransitionTime"] == since {
+		t.Errorf("after the upgrade the condition is %v", condition)
+	}
+}
+
+func TestOtherConditionsStay(t *testing.T) {
+	operator := empty(operatorKind, operatorName)
+	available := map[string]any{"type": "Available", "status": "True", "reason": "AsExpected", "lastTransitionTime": "2025-01-01T00:00:00Z"}
+	if err := unstructured.SetNestedSlice(operator.Object, []any{available}, "status", "conditions"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unstructured.SetNestedField(operator.Object, "x", "status", "extension"); err != nil {
+		t.Fatal(err)
+	}
+	w, _ := newWorld(t, version("4.18.3"), operator)
+	if condition := w.look(t); condition["status"] != "True" {
+		t.Errorf("the condition is %v", condition)
+	}
+	if err := w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator); err != nil {
+		t.Fatal(err)
+	}
+	conditions, _, _ := unstructured.NestedSlice(operator.Object, "status", "conditions")
+	extension, _, _ := unstructured.NestedString(operator.Object, "status", "extension")
+	if len(conditions) != 2 || conditions[0].(map[string]any)["reason"] != "AsExpected" || extension != "x" {
+		t.Errorf("the status is %v", operator.Object["status"])
+	}
+}
+
+func TestNothingIsDoneWithoutThePlatform(t *testing.T) {
+	w, _ := newWorld(t, csv("app.v1", "4.18"))
+	if condition := w.look(t); condition != nil || w.writes > 0 {
+		t.Errorf("without a ClusterVersion the condition is %v, after %d writes", condition, w.writes)
+	}
+	w, _ = newWorld(t, version("4.18.3"), csv("app.v1", "4.18"))
+	w.operators.Store(false)
+	if condition := w.look(t); condition != nil || w.writes > 0 {
+		t.Errorf("without the kind ClusterOperator the condition is %v, after %d writes", condition, w.writes)
+	}
+}

@@ -1,0 +1,100 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/trigger"
+)
+
+// Setup adds the controller to a manager that sees all namespaces.
+func Setup(mgr manager.Manager, clk clock.PassiveClock) error {
+	c := &Controller{client: mgr.GetClient(), cluster: mgr.GetCache(), clock: clk}
+	var built controller.Controller
+	begin := func(kind schema.GroupVersionKind, name string, watched *atomic.Bool) {
+		if watched.Swap(true) {
+			return
+		}
+		// In the background: events of definitions arrive while the controller that is to watch is still being started.
+		go func() {
+			named := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == name })
+			if err := built.Watch(source.Kind(mgr.GetCache(), client.Object(empty(kind, "")), handler.EnqueueRequestsFromMapFunc(one), named)); err != nil {
+				mgr.GetLogger().Error(err, "a kind of the platform is not watched: whether the cluster may be upgraded is told late", "kind", kind)
+			}
+		}()
+	}
+	definitions := map[string]func(){
+		"clusterversions." + group:  func() { begin(versionKind, versionName, &c.versions) },
+		"clusteroperators." + group: func() { begin(operatorKind, operatorName, &c.operators) },
+	}
+	appeared := predicate.NewPredicateFuncs(func(o client.Object) bool { return definitions[o.GetName()] != nil && established(o) })
+	built, err := builder.ControllerManagedBy(mgr).Named("platform").
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+			definitions[o.GetName()]()
+			return one(ctx, o)
+		}), builder.WithPredicates(appeared)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
+		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
+		WithOptions(trigger.Options(1)).
+		Build(c)
+	if err != nil {
+		return fmt.Errorf("set up the platform controller: %w", err)
+	}
+	return nil
+}
+
+// one is the only request there is.
+func one(context.Context, client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: operatorName}}}
+}
+
+func established(o client.Object) bool {
+	crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return false
+	}
+	for _, condition := range crd.Status.Conditions {
+		if condition.Type == apiextensionsv1.Established {
+			return condition.Status == apiextensionsv1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// matters lets events pass on clusters that want to know, and of updates those that change what is said of an operator.
+func (c *Controller) matters() predicate.Predicate {
+	on := func(o client.Object) bool { return c.versions.Load() && c.operators.Load() && !v1alpha1.IsCopied(o) }
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return on(e.Object) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return on(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return on(e.ObjectNew) && (e.ObjectOld.GetAnnotations()[olmv1.PropertiesKey] != e.ObjectNew.GetAnnotations()[olmv1.PropertiesKey] ||
+				lifecycle(e.ObjectOld) != lifecycle(e.ObjectNew) || v1alpha1.IsCopied(e.ObjectOld))
+		},
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+func lifecycle(o client.Object) olmv1.LifecycleState {
+	set, ok := o.(*olmv1.ClusterObjectSet)
+	if !ok {
+		return ""
+	}
+	return set.Spec.LifecycleState
+}

@@ -1,0 +1,93 @@
+package platform
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rules of findings.
+const (
+	RuleRemovedAPI       = "RemovedAPI"
+	RuleMinKubeVersion   = "MinKubeVersion"
+	RuleMaxOpenShift     = "MaxOpenShiftVersion"
+	RuleUnreadableDetail = "Unreadable"
+)
+
+// Operator is what is known of an installed operator.
+type Operator struct {
+	Installed
+	// MinKubeVersion is the first version of Kubernetes that it works on; empty when it does not say.
+	MinKubeVersion string
+	// Uses are the APIs that it is known to use.
+	Uses []Use
+	// Unreadable says what could not be looked at.
+	Unreadable []string
+}
+
+// Use is one use of an API.
+type Use struct {
+	APIVersion, Kind string
+	// Where says what uses it, such as an object of the bundle.
+	Where string
+}
+
+// Finding is one thing that does not fit.
+type Finding struct {
+	Operator string `json:"operator"`
+	Rule     string `json:"rule"`
+	Message  string `json:"message"`
+	Remedy   string `json:"remedy"`
+}
+
+// Report is what a version of Kubernetes means for operators.
+type Report struct {
+	KubeVersion string    `json:"kubeVersion"`
+	Operators   int       `json:"operators"`
+	Findings    []Finding `json:"findings"`
+}
+
+// Check finds what stands between operators and a version of Kubernetes. Findings are sorted by operator, rule and message.
+func Check(kubeVersion string, operators []Operator) (*Report, error) {
+	version, err := parse(kubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	version.Pre, version.Build = nil, nil
+	target := Minor{version.Major, version.Minor}
+	report := &Report{KubeVersion: version.String(), Operators: len(operators), Findings: []Finding{}}
+	for _, o := range operators {
+		add := func(rule, remedy, format string, args ...any) {
+			report.Findings = append(report.Findings, Finding{o.Name, rule, fmt.Sprintf(format, args...), remedy})
+		}
+		for _, use := range o.Uses {
+			if minor, ok := removedIn[api{use.APIVersion, use.Kind}]; ok && !target.Less(Minor{1, minor}) {
+				add(RuleRemovedAPI, "upgrade the operator to a version that does without", "%s uses %s %s, which Kubernetes serves no more since 1.%d", use.Where, use.APIVersion, use.Kind, minor)
+			}
+		}
+		if o.MinKubeVersion != "" {
+			switch least, err := parse(o.MinKubeVersion); {
+			case err != nil:
+				add(RuleUnreadableDetail, "ask its author", "its minKubeVersion cannot be read: %v", err)
+			case version.LT(least):
+				add(RuleMinKubeVersion, "keep a newer Kubernetes, or install an older version of the operator", "it needs Kubernetes %s or later", least)
+			}
+		}
+		last, err := MaxOpenShift(o.Properties)
+		switch on, known := openShift(target); {
+		case err != nil:
+			add(RuleUnreadableDetail, "ask its author", "%v", err)
+		case known && last != nil && last.Less(on):
+			add(RuleMaxOpenShift, "upgrade the operator first", "its author knows it to work on OpenShift up to %s, and Kubernetes %s is that of OpenShift %s", last, target, on)
+		}
+		for _, what := range o.Unreadable {
+			add(RuleUnreadableDetail, "mend that, and check again", "%s", what)
+		}
+	}
+	slices.SortFunc(report.Findings, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.Operator, b.Operator), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
+	})
+	report.Findings = slices.Compact(report.Findings)
+	return report, nil
+}

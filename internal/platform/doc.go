@@ -1,0 +1,9 @@
+// Package platform says what a newer version of the cluster means for the operators that are installed: whether their authors know them to
+// work on the next minor version of OpenShift, and whether they use APIs that a version of Kubernetes serves no more.
+//
+// The package is pure: it has no client and no clock, and reads and writes nothing. internal/controller/platform tells an OpenShift cluster;
+// internal/platform/installed reads what is installed, for fairlead check.
+//
+// Start reading at upgradeable.go for OpenShift and at check.go for Kubernetes, then minor.go, openshift.go and removed.go: the APIs and when
+// they went.
+package platform

@@ -1,0 +1,49 @@
+package platform
+
+import (
+	"fmt"
+
+	"github.com/blang/semver/v4"
+)
+
+// Minor is a version of a platform as far as upgrades are about it: patch releases and pre-releases do not count.
+type Minor struct{ Major, Minor uint64 }
+
+// maxVersion is how long the text of a version may be, in bytes.
+const maxVersion = 256
+
+// ParseMinor reads versions such as 4.18, 4.18.3, 4.18.0-rc.1 and v1.33.
+func ParseMinor(text string) (Minor, error) {
+	v, err := parse(text)
+	return Minor{v.Major, v.Minor}, err
+}
+
+func parse(text string) (semver.Version, error) {
+	if len(text) > maxVersion {
+		return semver.Version{}, fmt.Errorf("a version of %d bytes; %d are allowed", len(text), maxVersion)
+	}
+	v, err := semver.ParseTolerant(text)
+	if err != nil {
+		return v, fmt.Errorf("%q is not a version such as 4.18 or 1.33.2: %w", text, err)
+	}
+	return v, nil
+}
+
+// Next is the minor version that comes after this one.
+func (m Minor) Next() Minor { return Minor{m.Major, m.Minor + 1} }
+
+// Less says whether this version comes before another.
+func (m Minor) Less(other Minor) bool {
+	return m.Major < other.Major || m.Major == other.Major && m.Minor < other.Minor
+}
+
+func (m Minor) String() string { return fmt.Sprintf("%d.%d", m.Major, m.Minor) }
+
+// openShift is the version of OpenShift 4 that is made of a version of Kubernetes. Since OpenShift 4.3 and Kubernetes 1.16 both count on
+// together.
+func openShift(kubernetes Minor) (Minor, bool) {
+	if kubernetes.Major != 1 || kubernetes.Minor < 16 {
+		return Minor{}, false
+	}
+	return Minor{4, kubernetes.Minor - 13}, true
+}
