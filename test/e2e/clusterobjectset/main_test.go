@@ -2,19 +2,24 @@ package clusterobjectset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 )
 
@@ -22,6 +27,24 @@ import (
 const patience = 90 * time.Second
 
 func TestMain(m *testing.M) { harness.Main(m) }
+
+// later is the manager's clock, which tests can let jump ahead: no deadline is shorter than ten minutes.
+var later = &jumping{}
+
+type jumping struct {
+	clock.RealClock
+	ahead atomic.Int64
+}
+
+// Now is the time of the manager.
+func (j *jumping) Now() time.Time { return time.Now().Add(time.Duration(j.ahead.Load())) }
+
+// Since is like that of time, by this clock.
+func (j *jumping) Since(t time.Time) time.Duration { return j.Now().Sub(t) }
+
+func (j *jumping) jump(by time.Duration) { j.ahead.Store(int64(by)) }
+
+var shared = sync.OnceValues(func() (client.Client, error) { return harness.Start(manager.Options{Clock: later}) })
 
 // world is the cluster for one test.
 type world struct {
@@ -36,7 +59,7 @@ func newWorld(t *testing.T) *world {
 		t.Skip("needs the embedded cluster")
 	}
 	t.Parallel()
-	c, err := harness.Shared()
+	c, err := shared()
 	if err != nil {
 		t.Fatalf("start the manager: %v", err)
 	}
@@ -128,6 +151,35 @@ func (w *world) change(name string, do func(*olmv1.ClusterObjectSet)) {
 		do(set)
 		return w.Update(w.Context(), set)
 	})
+}
+
+// edit changes an object until nobody else does at the same time.
+func (w *world) edit(apiVersion, kind, name string, do func(o map[string]any)) {
+	w.Helper()
+	w.eventually("an edit of "+kind+" "+name, func() error {
+		u := w.get(apiVersion, kind, name)
+		if u == nil {
+			return errors.New("it is not there")
+		}
+		do(u.Object)
+		return w.Update(w.Context(), u, client.FieldOwner("somebody"))
+	})
+}
+
+func (w *world) make(o client.Object) {
+	w.Helper()
+	if err := w.Create(w.Context(), o); err != nil {
+		w.Fatalf("create %s: %v", o.GetName(), err)
+	}
+}
+
+// gone is an error as long as a set is there, other than that it is not.
+func (w *world) gone(name string) error {
+	set := &olmv1.ClusterObjectSet{}
+	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.namespace)}, set); err != nil {
+		return err
+	}
+	return fmt.Errorf("it is there: %v", set.Status.Conditions)
 }
 
 // there waits until an object exists, or is gone.
