@@ -1,0 +1,168 @@
+package platform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+)
+
+// The manager sees all namespaces, so the cluster is not shared.
+func TestMain(m *testing.M) { devcluster.MainAlone(m) }
+
+// patience is how long to wait for what takes a second on an idle machine.
+const patience = 2 * time.Minute
+
+// world is a cluster with a manager.
+type world struct {
+	*testing.T
+	client.Client
+}
+
+func config(kind, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: kind})
+	object.SetName(name)
+	return object
+}
+
+func properties(last string) map[string]string {
+	return map[string]string{olmv1.PropertiesKey: `[{"type":"olm.maxOpenShiftVersion","value":"` + last + `"}]`}
+}
+
+// TestInstalledOperatorsHoldUpgradesUp: the manager runs before the kinds of the platform are there, names the operators of both APIs, and
+// takes it back when they are upgraded or gone.
+func TestInstalledOperatorsHoldUpgradesUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	w := &world{t, harness.Client(t, devcluster.Config())}
+	harness.Run(t, manager.Options{Config: devcluster.Config()})
+	namespace := devcluster.Namespace(t)
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app.v1.0.0", Annotations: properties("4.18")}}
+	csv.Spec.InstallStrategy.StrategyName = "deployment"
+	w.make(csv)
+	set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: "tool-1", Annotations: properties("4.17"), Labels: map[string]string{olmv1.OwnerNameKey: "tool"}},
+		Spec: olmv1.ClusterObjectSetSpec{LifecycleState: olmv1.LifecycleStateActive, Revision: 1, CollisionProtection: olmv1.CollisionProtectionPrevent}}
+	set.Annotations[olmv1.BundleNameKey] = "tool.v1.0.0"
+	w.make(set)
+
+	w.definitions()
+	version := config("ClusterVersion", "version")
+	version.Object["spec"] = map[string]any{}
+	w.make(version)
+	w.desire(version, "4.18.0-rc.1")
+	w.expect("False", "IncompatibleOperatorsInstalled", "OpenShift 4.19", "ClusterServiceVersion app.v1.0.0 in namespace "+namespace, "ClusterExtension tool with bundle tool.v1.0.0 works on OpenShift up to 4.17")
+
+	w.must(w.Delete(t.Context(), set))
+	w.expect("False", "IncompatibleOperatorsInstalled", "first: ClusterServiceVersion app.v1.0.0")
+	w.must(w.Patch(t.Context(), csv, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"olm.properties":"[{\"type\":\"olm.maxOpenShiftVersion\",\"value\":\"4.19\"}]"}}}`))))
+	w.expect("True", "OperatorsCompatible", "4.19")
+	w.desire(version, "4.18.7")
+	w.expect("True", "OperatorsCompatible", "4.19")
+	w.desire(version, "4.19.0")
+	w.expect("False", "IncompatibleOperatorsInstalled", "OpenShift 4.20", "up to 4.19")
+	w.must(w.Delete(t.Context(), csv))
+	w.expect("True", "OperatorsCompatible", "4.20")
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// make creates an object that goes when the test is over.
+func (w *world) make(object client.Object) {
+	w.Helper()
+	w.eventually(fmt.Sprintf("%T %s to be accepted", object, object.GetName()), func() error {
+		err := w.Create(w.Context(), object)
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return err // its definition has only just been written
+		}
+		w.must(err)
+		return nil
+	})
+	w.Cleanup(func() {
+		if err := w.Delete(context.Background(), object); client.IgnoreNotFound(err) != nil {
+			w.Error(err)
+		}
+	})
+}
+
+// definitions makes the kinds of the platform. They stay: the cluster goes with the test.
+func (w *world) definitions() {
+	w.Helper()
+	data, err := os.ReadFile("testdata/config-api.yaml")
+	w.must(err)
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		w.must(err)
+		w.must(w.Create(w.Context(), object))
+	}
+}
+
+// desire sets the version that the cluster is brought to.
+func (w *world) desire(version *unstructured.Unstructured, desired string) {
+	w.Helper()
+	w.must(w.Status().Patch(w.Context(), version, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"desired":{"version":"`+desired+`"}}}`))))
+}
+
+// expect waits for the condition.
+func (w *world) expect(status, reason string, parts ...string) {
+	w.Helper()
+	w.eventually("Upgradeable to be "+status+" with "+strings.Join(parts, ", "), func() error {
+		operator := config("ClusterOperator", "olm")
+		if err := w.Get(w.Context(), client.ObjectKeyFromObject(operator), operator); err != nil {
+			return err
+		}
+		conditions, _, err := unstructured.NestedSlice(operator.Object, "status", "conditions")
+		if err != nil || len(conditions) != 1 {
+			return fmt.Errorf("the conditions are %v, %w", conditions, err)
+		}
+		got := conditions[0].(map[string]any)
+		for _, part := range parts {
+			if got["type"] != "Upgradeable" || got["status"] != status || got["reason"] != reason || !strings.Contains(fmt.Sprint(got["message"]), part) {
+				return fmt.Errorf("it is %v", got)
+			}
+		}
+		return nil
+	})
+}
+
+// eventually waits until a check finds nothing to complain about.
+func (w *world) eventually(what string, check func() error) {
+	w.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	w.Fatalf("wait for %s: %v", what, err)
+}
