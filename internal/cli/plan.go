@@ -18,16 +18,22 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 	"fairlead.dev/fairlead/internal/cli/kube"
 )
 
 func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "plan",
-		Short: "Look at InstallPlans",
-		Args:  command.Usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "plan [NAME]",
+		Short: "Tell what would change for a ClusterExtension; look at InstallPlans",
+		Long:  extensioncmd.PlanHelp,
+		Example: `  fairlead plan etcd
+  fairlead plan -f extension.yaml -o json
+  fairlead plan show install-abcde -n operators`,
+		Args: command.Usage(cobra.MaximumNArgs(1)),
 	}
+	plan := extensioncmd.NewPlan(s, cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return plan.Run(cmd.Context(), args) }
 	cmd.AddCommand(newPlanShowCommand(s))
 	return cmd
 }

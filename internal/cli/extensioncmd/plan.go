@@ -1,0 +1,187 @@
+package extensioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/extensionplan"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/unpack"
+)
+
+// PlanHelp is what `fairlead plan` says of itself.
+const PlanHelp = `Tell what would change in the cluster if a ClusterExtension was brought up to date now: objects that are added, changed and removed,
+verdicts on CustomResourceDefinitions, permissions and images that come and go, and what is in the way. The manager's own code decides, renders
+and checks, and nothing is written.
+
+NAME is a ClusterExtension of the cluster. -f reads one from a file instead, which may be new, or say something else than the one of its name
+in the cluster.
+
+Exit code 0: nothing would change. 2: something would. 1: something is in the way, or went wrong; it is said what. A command line that is not
+understood ends with 2, too, and prints nothing on standard output.`
+
+// changesCode is the exit code of a plan that changes something.
+const changesCode = 2
+
+// Plan is `fairlead plan`: what its flags say.
+type Plan struct {
+	streams  command.Streams
+	cluster  kubeconfig.Flags
+	file     string
+	catalogs []string
+	output   command.Output
+}
+
+// NewPlan makes one that prints to some streams, and adds its flags to a command.
+func NewPlan(s command.Streams, cmd *cobra.Command) *Plan {
+	p := &Plan{streams: s}
+	p.cluster.AddCluster(cmd.Flags())
+	p.output.Flag(cmd)
+	cmd.Flags().StringVarP(&p.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
+	cmd.Flags().StringArrayVar(&p.catalogs, "catalog", nil, "read a ClusterCatalog from somewhere else, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
+	return p
+}
+
+// Run tells what would change for the extension that is named, or for the only one in the file.
+func (p *Plan) Run(ctx context.Context, args []string) (err error) {
+	if len(args) == 0 && p.file == "" {
+		return command.UsageError{Err: errors.New("name a ClusterExtension, or a file that has one with -f")}
+	}
+	if err := p.output.Check(); err != nil {
+		return err
+	}
+	var catalogs []preview.Catalog
+	for _, text := range p.catalogs {
+		c, err := preview.ParseCatalog(text)
+		if err != nil {
+			return command.UsageError{Err: err}
+		}
+		catalogs = append(catalogs, c)
+	}
+	c, q, err := p.question(ctx)
+	if err != nil {
+		return err
+	}
+	q.Catalogs = catalogs
+	name := strings.Join(args, "")
+	if p.file != "" {
+		if name, err = p.filed(ctx, c, q, name); err != nil {
+			return err
+		}
+	}
+	r := &render.Renderer{}
+	done := command.Attach(r, p.streams)
+	defer func() { err = errors.Join(err, done()) }()
+	library, err := preview.OpenLibrary(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, library.Close()) }()
+	return p.show(ctx, extensionplan.Planner{Client: c, Library: library, Fetch: fetcher(library)}, q, name)
+}
+
+// question is what the cluster has.
+func (p *Plan) question(ctx context.Context) (client.Client, *preview.Question, error) {
+	c, _, err := kube.Connect(&p.cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := p.cluster.Config()
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	cluster := preview.Cluster{Reader: c, Server: server}
+	q, err := cluster.Extensions(ctx)
+	if err == nil {
+		q.Kubernetes, err = cluster.Kubernetes()
+	}
+	return c, q, kubeconfig.Explain(err)
+}
+
+// filed puts the extension of the file into the place of the one of its name.
+func (p *Plan) filed(ctx context.Context, c client.Client, q *preview.Question, name string) (string, error) {
+	in := p.streams.In
+	if p.file != "-" {
+		opened, err := os.Open(p.file)
+		if err != nil {
+			return "", fmt.Errorf("read the ClusterExtension: %w", err)
+		}
+		defer opened.Close()
+		in = opened
+	}
+	var o preview.Objects
+	if err := o.Decode(p.file, in); err != nil {
+		return "", err
+	}
+	for _, unknown := range o.Unknown {
+		fmt.Fprintf(p.streams.Err, "note: %s\n", unknown)
+	}
+	var names []string
+	for i := range o.Extensions {
+		e := &o.Extensions[i]
+		if names = append(names, e.Name); name != "" && e.Name != name || name == "" && len(o.Extensions) != 1 {
+			continue
+		}
+		if err := extensionplan.Live(ctx, c, e); err != nil {
+			return "", err
+		}
+		for j := range q.Objects.Extensions {
+			if q.Objects.Extensions[j].Name == e.Name {
+				q.Objects.Extensions[j] = *e
+				return e.Name, nil
+			}
+		}
+		q.Objects.Extensions = append(q.Objects.Extensions, *e)
+		return e.Name, nil
+	}
+	return "", fmt.Errorf("read the ClusterExtension from %s: it has %d (%s), and one has to be chosen: name it, as in fairlead plan NAME -f %[1]s", p.file, len(names), strings.Join(names, ", "))
+}
+
+func (p *Plan) show(ctx context.Context, planner extensionplan.Planner, q *preview.Question, name string) error {
+	plan, err := planner.Plan(ctx, q, name)
+	if err != nil {
+		return err
+	}
+	if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
+		return err
+	}
+	switch {
+	case len(plan.Blocked) > 0:
+		return command.ExitError{Code: command.ExitFailed}
+	case plan.Changes():
+		return command.ExitError{Code: changesCode}
+	}
+	return nil
+}
+
+// fetcher gets bundles as the manager does.
+func fetcher(library *preview.Library) func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error) {
+	return func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error) {
+		store, err := library.Images(ctx)
+		if err != nil {
+			return nil, err
+		}
+		state, err := unpack.New(store, clock.RealClock{}, func() {}).Fetch(ctx, r)
+		if err == nil {
+			err = state.Err
+		}
+		return state.Bundle, err
+	}
+}

@@ -1,0 +1,200 @@
+package extensionplan
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+var examples = filepath.Join("..", "..", "examples")
+
+func load(t *testing.T, version string) *bundle.Bundle {
+	t.Helper()
+	b, err := bundle.Load(os.DirFS(filepath.Join(examples, "bundles", "greeter-operator", version)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// planner is for a cluster with some objects.
+func planner(t *testing.T, objects ...client.Object) Planner {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OLM_CACHE_DIR", t.TempDir())
+	r := &render.Renderer{}
+	l, err := preview.OpenLibrary(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(l.Close(), r.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return Planner{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Library: l,
+		Fetch: func(_ context.Context, r unpack.Request) (*bundle.Bundle, error) {
+			return load(t, strings.TrimPrefix(r.Name, "greeter-operator.v")), nil
+		}}
+}
+
+func extension(change func(*olmv1.ClusterExtension)) olmv1.ClusterExtension {
+	e := olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "greeter", UID: "ext"}}
+	e.Spec.Namespace = "ops"
+	e.Spec.Source = olmv1.SourceConfig{SourceType: "Catalog", Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}
+	if change != nil {
+		change(&e)
+	}
+	return e
+}
+
+// installed is an extension that has a version, with what the cluster has of it.
+func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.Object) {
+	t.Helper()
+	e := extension(func(e *olmv1.ClusterExtension) {
+		e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: "greeter-operator.v" + version, Version: version}}
+	})
+	rendered, err := registryv1.Render(load(t, version), clusterextension.RenderOptions(&e, registryv1.BuiltIn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: rendered.Objects,
+		Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "greeter-operator"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", "Succeeded", ""))
+	objects := []client.Object{r.Set}
+	for _, s := range r.Secrets {
+		objects = append(objects, s)
+	}
+	for _, u := range rendered.Objects {
+		if u.GetKind() == "CustomResourceDefinition" {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd); err != nil {
+				t.Fatal(err)
+			}
+			crd.Status.StoredVersions = []string{"v1"}
+			objects = append(objects, crd)
+		}
+	}
+	return e, objects
+}
+
+func planned(t *testing.T, p Planner, e olmv1.ClusterExtension) (*Plan, string) {
+	t.Helper()
+	q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
+		Catalogs: []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
+	plan, err := p.Plan(t.Context(), q, "greeter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := plan.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return plan, b.String()
+}
+
+func namespace() client.Object { return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}} }
+
+func TestPlanOfAnInstallation(t *testing.T) {
+	plan, text := planned(t, planner(t, namespace()), extension(nil))
+	if !plan.Changes() || len(plan.Blocked) != 0 || len(plan.Changed)+len(plan.Removed) != 0 || len(plan.ImagesAdded) != 1 || plan.Permissions == "" {
+		t.Errorf("%+v", plan)
+	}
+	for _, want := range []string{"ClusterExtension greeter: install greeter-operator.v1.2.0\n", "  Deployment ops/greeter-operator", "  CustomResourceDefinition greetings.demo.fairlead.dev\n",
+		"  greetings.demo.fairlead.dev: new\n", "  registry.example.com/fairlead/greeter-operator:v1.2.0\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text has no %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestPlanOfAnUpgrade(t *testing.T) {
+	e, objects := installed(t, "1.0.0")
+	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
+	if !plan.Changes() || plan.Wanted.Bundle != "greeter-operator.v1.1.0" || len(plan.CRDs) != 1 || plan.CRDs[0].Verdict != Safe || len(plan.ImagesAdded) != 1 || len(plan.ImagesRemoved) != 1 || len(plan.Blocked) != 0 {
+		t.Errorf("%+v\n%s", plan, text)
+	}
+	for _, c := range plan.Changed {
+		if strings.HasPrefix(c.Name, "Deployment") && !strings.Contains(strings.Join(c.Fields, " "), ".spec.template.spec.containers") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestPlanOfWhatIsUpToDate(t *testing.T) {
+	e, objects := installed(t, "1.2.0")
+	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
+	if plan.Changes() || len(plan.Blocked) != 0 || text != "ClusterExtension greeter: greeter-operator.v1.2.0 is up to date, nothing changes\n\nCustomResourceDefinitions:\n  greetings.demo.fairlead.dev: safe\n" {
+		t.Errorf("%+v\n%s", plan, text)
+	}
+	// Another configuration changes the Deployment, and nothing else.
+	e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"deploymentConfig":{"nodeSelector":{"a":"b"}}}`)}}
+	plan, text = planned(t, planner(t, append(objects, namespace())...), e)
+	if len(plan.Changed) != 1 || !strings.HasPrefix(plan.Changed[0].Name, "Deployment ops/") || len(plan.Added)+len(plan.Removed) != 0 {
+		t.Errorf("%+v\n%s", plan, text)
+	}
+}
+
+func TestPlanOfWhatCannotBe(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*olmv1.ClusterExtension)
+		objects []client.Object
+		want    string
+	}{
+		"no such version": {change: func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "9.x" }, objects: []client.Object{namespace()}, want: "9.x"},
+		"no namespace":    {want: "there is no namespace ops: create it"},
+		"no account":      {change: func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "sa"} }, objects: []client.Object{namespace()}, want: "there is no ServiceAccount sa in namespace ops"},
+		"a configuration": {change: func(e *olmv1.ClusterExtension) {
+			e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"nothing":1}`)}}
+		}, objects: []client.Object{namespace()}, want: "nothing"},
+		"something else": {objects: []client.Object{namespace(), &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "greetings.demo.fairlead.dev"}}}, want: "CustomResourceDefinition greetings.demo.fairlead.dev is there already, and nothing says that it belongs to the extension"},
+		"a lost revision": {change: func(e *olmv1.ClusterExtension) {
+			e.Annotations = map[string]string{clusterextension.RollbackToKey: "7"}
+		}, objects: []client.Object{namespace()}, want: "asks for revision 7, which is not kept"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan, text := planned(t, planner(t, test.objects...), extension(test.change))
+			if !strings.Contains(strings.Join(plan.Blocked, "\n"), test.want) || !strings.Contains(text, "in the way, so that nothing would be written:\n") {
+				t.Errorf("%q, want %q\n%s", plan.Blocked, test.want, text)
+			}
+		})
+	}
+}
+
+func TestPlanOfARollback(t *testing.T) {
+	e, objects := installed(t, "1.0.0")
+	e.Annotations = map[string]string{clusterextension.RollbackToKey: "1"}
+	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
+	if plan.Changes() || len(plan.Blocked) != 0 || !strings.Contains(text, "revision 1 was gone back to") {
+		t.Errorf("%+v\n%s", plan, text)
+	}
+}

@@ -1,0 +1,178 @@
+package extensionplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Planner tells what would change.
+type Planner struct {
+	Client  client.Client // nothing is written with it
+	Library *preview.Library
+	// Fetch gets a bundle.
+	Fetch func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error)
+}
+
+// Plan tells what would change for one ClusterExtension of the question. Where the cluster has one of its name, that is what is compared
+// with; the object of the question says what is asked for.
+func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*Plan, error) {
+	i := slices.IndexFunc(q.Objects.Extensions, func(e olmv1.ClusterExtension) bool { return e.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("plan ClusterExtension %s: there is none of that name; kubectl get clusterextensions lists them, and -f reads one from a file", name)
+	}
+	ext := &q.Objects.Extensions[i]
+	revisions, err := revision.List(ctx, p.Client, name)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Extension: name}
+	var now []*unstructured.Unstructured
+	installed := clusterextension.Installed(revisions)
+	if installed != nil {
+		plan.Installed = versionOf(installed)
+		if now, err = revision.Objects(ctx, p.Client, installed); err != nil {
+			return nil, fmt.Errorf("read what is installed: %w", err)
+		}
+	}
+	w, err := p.wanted(ctx, q, ext, revisions, plan)
+	if err != nil || w == nil {
+		return plan, err
+	}
+	plan.Wanted = w.version
+	kept, err := asKept(ctx, ext, w.objects)
+	if err != nil {
+		plan.Blocked = append(plan.Blocked, err.Error())
+		return plan, nil
+	}
+	plan.compare(now, kept)
+	return plan, p.check(ctx, ext, installed, now, w, plan)
+}
+
+// wanted is what an extension is to have.
+type wanted struct {
+	version  Version
+	objects  []*unstructured.Unstructured
+	repeated bool
+}
+
+// wanted decides as the controller does. Nil is what cannot be had; the plan says why.
+func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, plan *Plan) (*wanted, error) {
+	if back, ok := ext.Annotations[clusterextension.RollbackToKey]; ok {
+		return p.repeated(ctx, back, revisions, plan)
+	}
+	r, err := q.Named(ctx, p.Library, ext.Name)
+	if err != nil {
+		return nil, err
+	}
+	plan.Notes = append(plan.Notes, r.Notes...)
+	info, index := r.Chosen()
+	installed := clusterextension.Installed(revisions)
+	switch {
+	case r.Conflict != nil:
+		plan.Blocked = append(plan.Blocked, r.Conflict.Error())
+		return nil, nil
+	case info != nil:
+	case installed == nil:
+		return nil, fmt.Errorf("plan ClusterExtension %s: nothing is decided, and nothing is installed", ext.Name)
+	default:
+		info, index = r.Available(installed.Annotations[olmv1.BundleNameKey])
+	}
+	version, request, err := p.request(ctx, info, index, installed)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.Fetch(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("read bundle %s: %w", version.Bundle, err)
+	}
+	rendered, err := registryv1.Render(b, clusterextension.RenderOptions(ext, p.provider(installed)))
+	var config *registryv1.ConfigError
+	var invalid *registryv1.InvalidError
+	if errors.As(err, &config) || errors.As(err, &invalid) {
+		plan.Wanted = version
+		plan.Blocked = append(plan.Blocked, err.Error())
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("render bundle %s: %w", version.Bundle, err)
+	}
+	return &wanted{version: version, objects: rendered.Objects}, nil
+}
+
+// request is how the bundle is had: from its catalog, or, where no catalog has it any more, from its image.
+func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, index *catalog.Index, installed *olmv1.ClusterObjectSet) (Version, unpack.Request, error) {
+	if info == nil {
+		v := versionOf(installed)
+		if v.Image == "" {
+			return v, unpack.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: it cannot be told what would change", v.Bundle)
+		}
+		return v, unpack.Request{Name: v.Bundle, Image: v.Image}, nil
+	}
+	v := Version{Bundle: info.Name, Version: info.VersionText, Image: info.Image}
+	if index == nil {
+		return v, unpack.Request{Name: info.Name, Image: info.Image}, nil
+	}
+	request, err := unpack.Origin{Index: index}.Bundle(ctx, p.Client, info, unpack.Policy{})
+	return v, request, err
+}
+
+// provider is who makes certificates: whoever makes those of the revision that is installed, as long as that is there.
+func (p Planner) provider(installed *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
+	now := clusterextension.ProviderIn(p.Client.RESTMapper())
+	if installed != nil && clusterextension.ProviderOf(installed) == registryv1.BuiltIn {
+		return registryv1.BuiltIn
+	}
+	return now
+}
+
+// repeated is the revision that the user has gone back to.
+func (p Planner) repeated(ctx context.Context, number string, revisions []olmv1.ClusterObjectSet, plan *Plan) (*wanted, error) {
+	for i := range revisions {
+		set := &revisions[i]
+		if fmt.Sprint(set.Spec.Revision) != number {
+			continue
+		}
+		objects, err := revision.Objects(ctx, p.Client, set)
+		if err != nil {
+			return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", set.Name, err)
+		}
+		plan.Notes = append(plan.Notes, "revision "+number+" was gone back to; what catalogs have does not matter")
+		return &wanted{version: versionOf(set), objects: objects, repeated: true}, nil
+	}
+	plan.Blocked = append(plan.Blocked, fmt.Sprintf("annotation %s asks for revision %s, which is not kept; correct or remove the annotation", clusterextension.RollbackToKey, number))
+	return nil, nil
+}
+
+func versionOf(set *olmv1.ClusterObjectSet) Version {
+	return Version{Bundle: set.Annotations[olmv1.BundleNameKey], Version: set.Annotations[olmv1.BundleVersionKey], Image: set.Annotations[olmv1.BundleReferenceKey]}
+}
+
+// Live is an extension with what the cluster knows of it: what it has installed, and who it is. A new one is as it was.
+func Live(ctx context.Context, reader client.Reader, e *olmv1.ClusterExtension) error {
+	there := &olmv1.ClusterExtension{}
+	err := reader.Get(ctx, client.ObjectKey{Name: e.Name}, there)
+	switch {
+	case apierrors.IsNotFound(err):
+		e.Status = olmv1.ClusterExtensionStatus{}
+		return nil
+	case err != nil:
+		return fmt.Errorf("read ClusterExtension %s: %w", e.Name, err)
+	}
+	e.UID, e.Status = there.UID, there.Status
+	return nil
+}
