@@ -123,6 +123,23 @@ func TestRoleNames(t *testing.T) {
 	}
 }
 
+// TestPublishedRoleName is the name that the published implementation gives to the role for leader election of a well-known bundle: clusters
+// that are taken over keep their roles.
+func TestPublishedRoleName(t *testing.T) {
+	all := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+	name, err := roleName("argocd-operator.v0.6.0", v1alpha1.StrategyDeploymentPermissions{
+		ServiceAccountName: "argocd-operator-controller-manager",
+		Rules: []rbacv1.PolicyRule{
+			{Verbs: all, APIGroups: []string{""}, Resources: []string{"configmaps"}},
+			{Verbs: all, APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}},
+			{Verbs: []string{"create", "patch"}, APIGroups: []string{""}, Resources: []string{"events"}},
+		},
+	})
+	if want := "argocd-operator.v0-22gmilmgp91wu25is5i2ec598hni8owq3l71bbkl7iz3"; err != nil || name != want {
+		t.Errorf("name %q, error %v, want %q", name, err, want)
+	}
+}
+
 func TestServiceAccounts(t *testing.T) {
 	b := loadTest(t, func(b *bundle.Bundle) {
 		strategy := &b.CSV.Spec.InstallStrategy.StrategySpec
