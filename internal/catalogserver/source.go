@@ -35,10 +35,15 @@ func (s *Set) Publish(name string, index *catalog.Index) bool {
 	if s.Now != nil {
 		now = s.Now
 	}
+	return s.PublishAt(name, index, now())
+}
+
+// PublishAt is Publish of content that is said to be from a certain time, by servers that all say the same.
+func (s *Set) PublishAt(name string, index *catalog.Index, from time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, ok := s.catalogs[name]
-	modified := now().Truncate(time.Second)
+	modified := from.Truncate(time.Second)
 	if ok {
 		if old.Index.Digest() == index.Digest() {
 			return false

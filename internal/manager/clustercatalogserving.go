@@ -37,6 +37,7 @@ type catalogHTTP struct {
 	known    *catalogset.Set
 	health   *catalogserver.Health
 	reader   client.Reader // a cache
+	wait     time.Duration // contentWait, but for tests
 	log      logr.Logger
 }
 
@@ -49,7 +50,7 @@ func openCatalogHTTP(o Options, known *catalogset.Set) (*catalogHTTP, error) {
 	if h.address() == noAddress || !o.clusterWide() {
 		return nil, nil
 	}
-	s := &catalogHTTP{known: known, health: catalogserver.NewHealth(), log: o.Log.WithName("catalogs")}
+	s := &catalogHTTP{known: known, health: catalogserver.NewHealth(), wait: contentWait, log: o.Log.WithName("catalogs")}
 	var err error
 	if s.serving, s.pair, err = h.identity(); err != nil {
 		return nil, err
@@ -159,8 +160,8 @@ func (s *catalogHTTP) awaiting(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r) // which tells that there is none
 			return
 		}
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(2 * contentWait)) // otherwise its end would be taken for that of the client
-		ctx, cancel := context.WithTimeout(r.Context(), contentWait)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(2 * s.wait)) // otherwise its end would be taken for that of the client
+		ctx, cancel := context.WithTimeout(r.Context(), s.wait)
 		defer cancel()
 		if until(ctx, 50*time.Millisecond, func() bool { return s.served(name) }) {
 			next.ServeHTTP(w, r)

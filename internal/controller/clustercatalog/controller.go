@@ -48,7 +48,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	leads := c.leads()
 	if !object.DeletionTimestamp.IsZero() || object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
 		c.drop(ctx, object.Name)
-		c.remove(ctx, digestOf(resolvedRef(&object))) // also what an earlier run has left
+		c.giveBack(ctx, object.Name, clustercatalogs.Digest(&object)) // also what an earlier run has left
 		if !leads {
 			return ctrl.Result{}, nil
 		}
@@ -60,7 +60,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if known.index != nil || known.problem != nil {
 		c.catalogs.Publish(clustercatalogs.Ref(object.Name), known.entry())
 	}
-	c.serving.publish(object.Name, known.index)
+	c.serving.publish(object.Name, known.index, known.unpacked)
 	next := ctrl.Result{RequeueAfter: c.pause(&object, known, begun)}
 	if !leads {
 		return next, nil
@@ -79,6 +79,9 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	if ended {
 		known = known.after(running.found, running.err, c.clock.Now())
 		known.secret = running.secret
+		if at := object.Status.LastUnpacked; at != nil && known.reached && !known.target.leads {
+			known.unpacked = at.Time // all say the same
+		}
 		if known.problem != nil && !known.target.leads {
 			ctrl.LoggerFrom(ctx).Error(known.problem, "this manager, which does not lead, has not the content that the status names; what it had stays, and it is tried again")
 		}
@@ -122,9 +125,26 @@ func (c *Controller) drop(ctx context.Context, name string) {
 	known, _ := c.memory.get(name)
 	c.reads.end(name)
 	c.memory.forget(name)
-	c.serving.publish(name, nil)
+	c.serving.publish(name, nil, time.Time{})
 	c.catalogs.Withdraw(clustercatalogs.Ref(name))
-	c.remove(ctx, known.digest())
+	c.giveBack(ctx, name, known.digest())
+}
+
+// giveBack gives back the room of content that a catalog needs no more, unless another one needs it, which may not have been looked at yet.
+func (c *Controller) giveBack(ctx context.Context, name, digest string) {
+	if digest == "" {
+		return
+	}
+	var all olmv1.ClusterCatalogList
+	if err := c.client.List(ctx, &all); err != nil {
+		return // it is collected later
+	}
+	for i := range all.Items {
+		if other := &all.Items[i]; other.Name != name && other.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && clustercatalogs.Digest(other) == digest {
+			return
+		}
+	}
+	c.remove(ctx, digest)
 }
 
 // write brings the metadata and the status of a catalog about.

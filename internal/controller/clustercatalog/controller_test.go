@@ -454,3 +454,44 @@ func TestPin(t *testing.T) {
 		}
 	}
 }
+
+// TestContentThatAnotherCatalogHas stays on disk until the last one that has it is gone.
+func TestContentThatAnotherCatalogHas(t *testing.T) {
+	other := clusterCatalog(latest, 0)
+	other.Name, other.UID = "other", "other"
+	w := newWorld(t, clusterCatalog(latest, 0), other)
+	w.settle("cat")
+	w.settle("other")
+	w.restart() // the other one has not been looked at since
+	off := func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable }
+	w.change("cat", off)
+	if w.settle("cat"); len(w.removed) > 0 {
+		t.Errorf("removed %v", w.removed)
+	}
+	w.change("other", off)
+	if w.settle("other"); len(w.removed) != 1 || w.removed[0] != digest(1) {
+		t.Errorf("removed %v", w.removed)
+	}
+}
+
+// TestAllSayTheSameOfTheTime: clients that ask one replica, then another, or come back after a restart, get the same Last-Modified.
+func TestAllSayTheSameOfTheTime(t *testing.T) {
+	w := newWorld(t, clusterCatalog(latest, 0))
+	w.settle("cat")
+	first, _ := w.c.serving.Catalogs.Catalog("cat")
+	if want := time.Unix(1_700_000_000, 0); !first.Modified.Equal(want) {
+		t.Errorf("modified at %s", first.Modified)
+	}
+	w.clock.Step(time.Hour)
+	for _, onDisk := range []bool{false, true} {
+		w.restart()
+		w.leads = false
+		if onDisk {
+			w.index(digest(1))
+		}
+		w.settle("cat")
+		if again, ok := w.c.serving.Catalogs.Catalog("cat"); !ok || !again.Modified.Equal(first.Modified) {
+			t.Errorf("on disk: %t: modified at %s", onDisk, again.Modified)
+		}
+	}
+}

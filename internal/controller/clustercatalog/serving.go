@@ -1,6 +1,8 @@
 package clustercatalog
 
 import (
+	"time"
+
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogserver"
 )
@@ -13,14 +15,14 @@ type Serving struct {
 	Catalogs *catalogserver.Set
 }
 
-// publish serves an index under the name of its catalog from now on; nil is none. A nil Serving serves none.
-func (s *Serving) publish(name string, index *catalog.Index) {
+// publish serves an index, which is from a certain time, under the name of its catalog from now on; nil is none. A nil Serving serves none.
+func (s *Serving) publish(name string, index *catalog.Index, from time.Time) {
 	switch {
 	case s == nil:
 	case index == nil:
 		s.Catalogs.Withdraw(name)
 	default:
-		s.Catalogs.Publish(name, index)
+		s.Catalogs.PublishAt(name, index, from)
 	}
 }
 

@@ -75,7 +75,7 @@ func Setup(mgr manager.Manager, o Options) error {
 
 // remove gives back the room of content that is not served any more. What cannot be removed is collected later.
 func (o Options) remove(ctx context.Context, digest string) {
-	if digest == "" || o.InUse != nil && o.InUse(digest) {
+	if o.InUse != nil && o.InUse(digest) {
 		return
 	}
 	if err := o.Indexes.Remove(digest); err != nil {

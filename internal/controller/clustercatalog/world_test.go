@@ -140,9 +140,7 @@ func (w *world) restart() {
 		credentials: &credentials{reader: w.client, from: unpack.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}},
 		leads:       func() bool { return w.leads },
 		remove: func(_ context.Context, digest string) {
-			if digest != "" {
-				w.removed = append(w.removed, digest)
-			}
+			w.removed = append(w.removed, digest)
 		},
 		reads: reads{finished: func(name string) { w.finished <- name }, slots: make(chan struct{}, maxReads)}}
 }

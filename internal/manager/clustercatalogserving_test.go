@@ -1,0 +1,177 @@
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/metrics"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+// announced is a ClusterCatalog whose status names content.
+func announced(name string, mode olmv1.AvailabilityMode) *olmv1.ClusterCatalog {
+	return &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: olmv1.ClusterCatalogSpec{AvailabilityMode: mode},
+		Status: olmv1.ClusterCatalogStatus{ResolvedSource: &olmv1.ResolvedCatalogSource{Type: "Image", Image: &olmv1.ResolvedImageSource{Ref: "quay.io/a/b@sha256:one"}}}}
+}
+
+func oneObject(t *testing.T) *catalog.Index {
+	t.Helper()
+	c, err := catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(`{"schema":"olm.package","name":"a","defaultChannel":"b"}`)}}, catalog.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := catalog.NewIndex(c, "sha256:one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// serveClusterCatalogs runs the server of ClusterCatalogs in a cluster that has some, and returns where it is reached.
+func serveClusterCatalogs(t *testing.T, h CatalogHTTP, objects ...client.Object) *catalogHTTP {
+	t.Helper()
+	scheme, err := Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openCatalogHTTP(Options{CatalogHTTP: h, Log: logr.Discard()}, catalogset.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.reader, s.wait = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), 50*time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func fetch(t *testing.T, c *http.Client, url string) (int, http.Header, string) {
+	t.Helper()
+	response, err := c.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(body)
+}
+
+// TestClientsOfClusterCatalogs: what is not served is told apart from what will be in a moment.
+func TestClientsOfClusterCatalogs(t *testing.T) {
+	s := serveClusterCatalogs(t, CatalogHTTP{}, announced("read", ""), announced("reading", ""), announced("off", olmv1.AvailabilityModeUnavailable),
+		&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "new"}})
+	s.Catalogs.Publish("read", oneObject(t))
+	s.health.Set(true)
+	for path, want := range map[string]int{
+		"/catalogs/read/api/v1/all":             http.StatusOK,
+		"/catalogs/read/api/v1/metas?package=x": http.StatusOK,
+		"/catalogs/read/api/v1/metas?x=y":       http.StatusBadRequest,
+		"/catalogs/read/api/v1/graphql":         http.StatusNotFound,
+		"/catalogs/reading/api/v1/all":          http.StatusServiceUnavailable,
+		"/catalogs/off/api/v1/all":              http.StatusNotFound,
+		"/catalogs/new/api/v1/all":              http.StatusNotFound,
+		"/catalogs/none/api/v1/all":             http.StatusNotFound,
+		"/catalogs/BAD/api/v1/all":              http.StatusBadRequest,
+		"/api/v1/all":                           http.StatusNotFound, // a name is needed, also when there is one catalog
+	} {
+		code, header, body := fetch(t, http.DefaultClient, s.URL+path)
+		if code != want || (code == http.StatusServiceUnavailable) != (header.Get("Retry-After") != "") {
+			t.Errorf("%s: %d, %v, %q; want %d", path, code, header, body, want)
+		}
+	}
+	s.wait = time.Minute
+	time.AfterFunc(50*time.Millisecond, func() { s.Catalogs.Publish("reading", oneObject(t)) })
+	if code, _, body := fetch(t, http.DefaultClient, s.URL+"/catalogs/reading/api/v1/all"); code != http.StatusOK || strings.Count(body, "\n") != 1 {
+		t.Errorf("whoever waits gets %d, %q", code, body)
+	}
+}
+
+// TestClusterCatalogsOverTLS: with a certificate, which is exchanged while clients come.
+func TestClusterCatalogsOverTLS(t *testing.T) {
+	dir := t.TempDir()
+	h := CatalogHTTP{Certificate: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key")}
+	if _, err := openCatalogHTTP(Options{CatalogHTTP: h}, catalogset.New()); err == nil || !strings.Contains(err.Error(), h.Certificate) {
+		t.Errorf("files that are not there: %v", err)
+	}
+	issue := func() *http.Client {
+		issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
+		if err := errors.Join(err, os.WriteFile(h.Certificate, issued.Certificate, 0o600), os.WriteFile(h.Key, issued.Key, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(issued.Authorities)
+		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}, DisableKeepAlives: true}}
+	}
+	trusting := issue()
+	s := serveClusterCatalogs(t, h)
+	s.Catalogs.Publish("a", oneObject(t))
+	if code, _, _ := fetch(t, trusting, s.URL+"/catalogs/a/api/v1/all"); code != http.StatusOK || !strings.HasPrefix(s.URL, "https://127.0.0.1:") {
+		t.Errorf("%d at %s", code, s.URL)
+	}
+	renewed := issue()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		response, err := renewed.Get(s.URL + "/catalogs/a/api/v1/all")
+		if err == nil {
+			_ = response.Body.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the new certificate is not used: %v", err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestRequestsAreMeasured by their code, also those that are broken off, and deadlines pass through to the connection.
+func TestRequestsAreMeasured(t *testing.T) {
+	requests := metrics.NewCatalogRequests()
+	server := httptest.NewServer(measured(requests, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Error(err)
+		}
+		switch r.URL.Path {
+		case "/missing":
+			w.WriteHeader(http.StatusNotFound)
+		case "/broken":
+			panic(http.ErrAbortHandler)
+		}
+	})))
+	for _, path := range []string{"/", "/missing", "/broken"} {
+		if response, err := http.Get(server.URL + path); err == nil {
+			_ = response.Body.Close()
+		}
+	}
+	server.Close()
+	if got := testutil.CollectAndCount(requests, "catalogd_http_request_duration_seconds"); got != 2 {
+		t.Errorf("%d series, want those of 200 and 404", got)
+	}
+}
