@@ -2,11 +2,8 @@ package clusterextension
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -25,31 +22,6 @@ const (
 	nextCertificate = "next.crt"
 	nextKey         = "next.key"
 )
-
-// authorities are what clients of Services are to trust, by the names of the Services.
-type authorities map[string][]byte
-
-// digest identifies them; it is empty when there are none.
-func (a authorities) digest() string {
-	if len(a) == 0 {
-		return ""
-	}
-	var names []string
-	for name := range a {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	sum := sha256.New()
-	for _, name := range names {
-		fmt.Fprintf(sum, "%q %q\n", name, a[name])
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// trustedBy tells whether the objects of a revision trust exactly these.
-func (a authorities) trustedBy(r *olmv1.ClusterObjectSet) bool {
-	return r == nil || r.Annotations[authoritiesKey] == a.digest()
-}
 
 // servingOf lists the certificates that a revision needs.
 func servingOf(r *olmv1.ClusterObjectSet) ([]registryv1.Serving, error) {
@@ -138,7 +110,7 @@ func (c *Controller) issue(ctx context.Context, ext *olmv1.ClusterExtension, one
 	}
 	take(fresh)
 	one.secret.Namespace, one.secret.Name, one.secret.Type = ext.Spec.Namespace, one.serving.Secret, corev1.SecretTypeTLS
-	one.secret.Labels = map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name}
+	one.secret.Labels = servingLabels(ext.Name)
 	one.secret.OwnerReferences = []metav1.OwnerReference{ownerOf(ext)}
 	return c.save(ctx, one)
 }
@@ -168,32 +140,22 @@ func (c *Controller) save(ctx context.Context, one *certificate) error {
 	return nil
 }
 
-// trust makes the certificates that new content needs, and lets its objects trust them.
-func (c *Controller) trust(ctx context.Context, s *state, made *content) error {
-	found := authorities{}
-	for _, one := range made.serving {
-		certificate, err := c.ensure(ctx, s.ext, one)
-		if err != nil {
-			return err
-		}
-		found[one.Service] = certificate.current.Authorities
-	}
-	made.authorities = found.digest()
-	objects := slices.Clone(made.objects)
-	for i, u := range objects {
-		objects[i] = trusting(u, s.ext.Spec.Namespace, found)
-	}
-	made.objects = objects
-	return nil
+func servingLabels(extension string) map[string]string {
+	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: extension, servingLabel: "true"}
 }
 
-// providerFor says who makes serving certificates. What a revision was made with stays, so that a product that is installed later changes
-// nothing that runs, but for one that is gone.
-func (c *Controller) providerFor(ctx context.Context, newest *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
-	if newest != nil {
-		if p := registryv1.CertificateProvider(newest.Annotations[providerKey]); p == registryv1.BuiltIn || p != "" && p == c.provider(ctx) {
-			return p
+// dropCertificates deletes them with their extension: garbage collection would do so, too, but may take its time.
+func (c *Controller) dropCertificates(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	all := &metav1.PartialObjectMetadataList{}
+	all.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := c.live.List(ctx, all, client.InNamespace(ext.Spec.Namespace), client.MatchingLabels(servingLabels(ext.Name))); err != nil {
+		return fmt.Errorf("list the serving certificates of ClusterExtension %s: %w", ext.Name, err)
+	}
+	for i := range all.Items {
+		one := &all.Items[i]
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, one, client.Preconditions{UID: &one.UID})); err != nil {
+			return fmt.Errorf("delete Secret %s/%s with a serving certificate of ClusterExtension %s: %w", one.Namespace, one.Name, ext.Name, err)
 		}
 	}
-	return c.provider(ctx)
+	return nil
 }

@@ -125,6 +125,16 @@ func TestForeignSecret(t *testing.T) {
 	}
 }
 
+// TestCertificatesGo with their extension.
+func TestCertificatesGo(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	w.remove("my")
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: served.Secret}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the Secret is still there: %v", err)
+	}
+}
+
 // TestRollbackTrustsTheCertificateOfNow, not that of when the revision was made.
 func TestRollbackTrustsTheCertificateOfNow(t *testing.T) {
 	w := newServingWorld(t)

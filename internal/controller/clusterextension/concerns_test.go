@@ -46,7 +46,7 @@ func TestContentConcerns(t *testing.T) {
 
 // TestContentThatConcernsNobody costs little with many extensions.
 func TestContentThatConcernsNobody(t *testing.T) {
-	const many = 200
+	const many = 60
 	w := newWorld(t)
 	var packages []string
 	for i := range many {

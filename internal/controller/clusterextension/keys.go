@@ -58,3 +58,6 @@ const requiredByKey = prefix + "required-by"
 
 // dependencyLabel is the label of such a ClusterExtension.
 const dependencyLabel = prefix + "dependency"
+
+// servingLabel is the label of Secrets with serving certificates.
+const servingLabel = prefix + "serving-certificate"

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -54,4 +55,15 @@ func (p *providers) get(context.Context) registryv1.CertificateProvider {
 func (p *providers) has(kind schema.GroupKind) bool {
 	_, err := p.kinds.RESTMapping(kind)
 	return err == nil
+}
+
+// providerFor says who makes serving certificates. What a revision was made with stays, so that a product that is installed later changes
+// nothing that runs, but for one that is gone.
+func (c *Controller) providerFor(ctx context.Context, newest *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
+	if newest != nil {
+		if p := registryv1.CertificateProvider(newest.Annotations[providerKey]); p == registryv1.BuiltIn || p != "" && p == c.provider(ctx) {
+			return p
+		}
+	}
+	return c.provider(ctx)
 }
