@@ -34,6 +34,10 @@ func (in *Inspection) takeCSV(name string, object *unstructured.Unstructured) {
 }
 
 func decodeCSV(object *unstructured.Unstructured) (*v1alpha1.ClusterServiceVersion, error) {
+	install, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "install")
+	if err := checkQuantities("spec.install", install); err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(withReleaseText(object.Object))
 	if err != nil {
 		return nil, fmt.Errorf("write it as JSON: %w", err)
