@@ -6,6 +6,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/catalogset"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -108,6 +109,37 @@ func TestStuckRollOut(t *testing.T) {
 	}
 	w.settle("my")
 	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+}
+
+// TestRollOutWithoutCatalog goes on, however long it takes, and takes another configuration.
+func TestRollOutWithoutCatalog(t *testing.T) {
+	for name, lose := range map[string]func(*world){
+		"the catalog is gone":        func(w *world) { w.unserve("cat") },
+		"its content is another one": func(w *world) { w.serve("cat", pkg("b", "1.0.0")) },
+		"it cannot be read any more": func(w *world) {
+			w.controller.Catalogs.Publish(catalogset.Ref{Name: "cat"}, catalogset.Entry{Problem: "down"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", ""))
+			w.serve("cat", pkg("a", "1.0.0"))
+			w.settle("my")
+			w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+			w.pass("my")
+			w.says(w.newest("my"), rolling...)
+			lose(w)
+			w.clock.Step(time.Hour)
+			w.pass("my")
+			if diff := cmp.Diff([]string{"my-1 1.0.0 Active", "my-2 1.1.0 Active"}, names(w.revisions("my"))); diff != "" {
+				t.Errorf("want -, got +:\n%s", diff)
+			}
+			w.configure("my", `{"x":1}`)
+			w.settle("my")
+			if got := w.newest("my"); got.Spec.Revision != 3 || w.installed("my") != "a.v1.1.0" {
+				t.Errorf("another configuration makes %v", names(w.revisions("my")))
+			}
+		})
+	}
 }
 
 // TestConfiguration is acted on without a change of version, and refused in words for people.

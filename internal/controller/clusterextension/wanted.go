@@ -56,16 +56,12 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 	o.resolved, err = extension.Resolve(ctx, in)
 	switch {
 	case errors.As(err, &o.conflict):
-		// Another configuration is no matter of catalogs: what is installed is kept up with it, as long as it is what is asked for.
-		if r := s.revisions.installed(); r != nil && asksFor(in.Version, in.Installed.Version) {
-			return kept(r)
-		}
-		return nil
+		return c.keeps(s, in.Version)
 	case err != nil:
 		o.problem = fmt.Errorf("decide which bundle to have: %w", err)
 		return nil
 	case o.resolved.Bundle == nil:
-		return kept(s.revisions.installed())
+		return c.keeps(s, in.Version)
 	}
 	if held := o.resolved.Held; held != nil && held.Upgrades == 0 {
 		o.notes = append(o.notes, fmt.Sprintf("%s is held back: %s", held.Wanted, held.Reason))
@@ -74,6 +70,20 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 		}
 	}
 	return offered(o.resolved, s.catalogs)
+}
+
+// keeps is what is kept up when catalogs have nothing: another configuration is no matter of theirs. It is what rolls out or else what is
+// installed, as long as that is what is asked for; nil when it is not.
+func (c *Controller) keeps(s *state, in string) *target {
+	for _, r := range []*olmv1.ClusterObjectSet{s.revisions.newest(), s.revisions.installed()} {
+		if r == nil {
+			continue
+		}
+		if is, err := c.installedOf(r); err == nil && asksFor(in, is.Version) {
+			return kept(r)
+		}
+	}
+	return nil
 }
 
 // asksFor tells whether a range has a version.
