@@ -14,17 +14,23 @@ import (
 )
 
 const (
-	// Pause is the longest that anything is put off after the last change of an operator's status.
+	// Pause is how long anything is put off after the last change of an operator's status.
 	Pause = 10 * time.Second
+	// Longest is how long it is put off while others are being installed and get on with it.
+	Longest = 30 * time.Second
 	// again is when to ask again while other operators are being installed.
 	again = time.Second
 )
 
 // For is how long to wait before what follows the installation of an operator is written; 0 or less is now. The others are read only where
-// they matter. An operator that is stuck, or keeps changing others, holds nothing up for longer than Pause.
+// they matter. An operator that is stuck holds nothing up for longer than Pause, and no number of others for longer than Longest.
 func For(csv *v1alpha1.ClusterServiceVersion, now time.Time, others func() ([]v1alpha1.ClusterServiceVersion, error)) (time.Duration, error) {
-	left := Pause - quiet(csv, now)
-	if left <= 0 || !csv.Status.Settled() {
+	silent := quiet(csv, now)
+	if !csv.Status.Settled() {
+		return Pause - silent, nil
+	}
+	left := Longest - silent
+	if left <= 0 {
 		return left, nil
 	}
 	all, err := others()
@@ -65,5 +71,5 @@ func quiet(csv *v1alpha1.ClusterServiceVersion, now time.Time) time.Duration {
 	if d := now.Sub(at); d > -Pause {
 		return max(d, 0)
 	}
-	return Pause
+	return Longest
 }

@@ -24,7 +24,8 @@ func TestFor(t *testing.T) {
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"}
 	fresh := v1alpha1.ClusterServiceVersion{}
 	fresh.CreationTimestamp = metav1.NewTime(now.Add(-2 * time.Second))
-	failed, finished := operator(v1alpha1.CSVPhaseFailed, 0), operator(v1alpha1.CSVPhaseSucceeded, Pause-time.Second/2)
+	failed, finished := operator(v1alpha1.CSVPhaseFailed, 0), operator(v1alpha1.CSVPhaseSucceeded, Longest-time.Second/2)
+	waiting, longest := operator(v1alpha1.CSVPhaseSucceeded, 2*Pause), operator(v1alpha1.CSVPhaseSucceeded, Longest)
 	ahead, slightly := operator(v1alpha1.CSVPhaseInstalling, -time.Hour), operator(v1alpha1.CSVPhaseInstalling, -time.Second)
 	for name, c := range map[string]struct {
 		csv    v1alpha1.ClusterServiceVersion
@@ -38,6 +39,8 @@ func TestFor(t *testing.T) {
 		"failed":                              {failed, []v1alpha1.ClusterServiceVersion{failed}, 0},
 		"runs, another is being installed":    {done, []v1alpha1.ClusterServiceVersion{done, installing}, again},
 		"runs long, another is installed yet": {finished, []v1alpha1.ClusterServiceVersion{installing}, time.Second / 2},
+		"runs a while, another is installed":  {waiting, []v1alpha1.ClusterServiceVersion{installing}, again},
+		"runs longest, another is installed":  {longest, []v1alpha1.ClusterServiceVersion{installing}, 0},
 		"runs, another is stuck":              {done, []v1alpha1.ClusterServiceVersion{stuck}, 0},
 		"changed in the future":               {ahead, nil, 0},
 		"changed a little in the future":      {slightly, nil, Pause},

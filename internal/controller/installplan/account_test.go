@@ -76,6 +76,11 @@ func TestGroupsAreConfirmedOnce(t *testing.T) {
 	look(1)
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
+	group.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: "Thing.v1.example.com"} // as every operator that comes lists
+	if err := w.Update(t.Context(), group); err != nil {
+		t.Fatal(err)
+	}
+	look(1)
 	group.Spec.ServiceAccountName = "limited"
 	if err := w.Update(t.Context(), group); err != nil {
 		t.Fatal(err)

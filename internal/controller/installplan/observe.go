@@ -3,6 +3,7 @@ package installplan
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -58,11 +59,18 @@ func (c *Controller) groups(ctx context.Context, plan *v1alpha1.InstallPlan) ([]
 	return list.Items, nil
 }
 
-// versions tells lists of groups apart. It is never empty.
+// versions tells lists of groups apart by what a plan depends on. The APIs that a group provides change with every operator that is installed in
+// its namespace, and are none of that. It is never empty.
 func versions(groups []operatorsv1.OperatorGroup) string {
 	all := []string{fmt.Sprint(len(groups))}
 	for i := range groups {
-		all = append(all, fmt.Sprintf("%s@%s", groups[i].UID, groups[i].ResourceVersion))
+		g := &groups[i]
+		about := fnv.New64a()
+		fmt.Fprintln(about, g.Generation, g.DeletionTimestamp != nil, g.Spec.ServiceAccountName, g.Status.Namespaces)
+		if ref := g.Status.ServiceAccountRef; ref != nil {
+			fmt.Fprintln(about, ref.Name)
+		}
+		all = append(all, fmt.Sprintf("%s@%x", g.UID, about.Sum64()))
 	}
 	slices.Sort(all)
 	return strings.Join(all, " ")

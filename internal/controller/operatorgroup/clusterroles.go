@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/lull"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -30,8 +33,9 @@ const maxRoleName = 253
 // suffixes are the levels of access, one ClusterRole each.
 var suffixes = []string{"admin", "edit", "view"}
 
-// applyClusterRoles brings the three ClusterRoles of the group up to date.
-func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+// applyClusterRoles brings the three ClusterRoles of the group up to date. It returns when to look again at those that only have APIs to come,
+// of operators that are being installed: each of those would be another write of all three, and one more of the cluster.
+func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGroup, seen *observed) (later time.Duration, _ error) {
 	var errs []error
 	for _, suffix := range suffixes {
 		wanted := clusterRole(group, suffix)
@@ -39,11 +43,61 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 		if live >= 0 && upToDate(wanted, &seen.roles[live]) {
 			continue
 		}
+		if live >= 0 && hasLabels(wanted, &seen.roles[live]) {
+			wait, err := c.unrest(ctx, toCome(wanted, &seen.roles[live]), suffix, seen)
+			if err == nil && wait > 0 {
+				later = sooner(later, wait)
+				continue
+			}
+			errs = append(errs, err)
+		}
 		if err := c.client.Apply(ctx, applied(wanted), fieldManager, client.ForceOwnership); err != nil {
 			errs = append(errs, fmt.Errorf("apply ClusterRole %s of OperatorGroup %s: %w", wanted.Name, client.ObjectKeyFromObject(group), err))
 		}
 	}
-	return errors.Join(errs...)
+	return later, errors.Join(errs...)
+}
+
+// toCome are the labels that a role is going to gather by and does not yet, where that is all that changes; else none.
+func toCome(wanted, live *rbacv1.ClusterRole) map[string]bool {
+	if live.AggregationRule == nil {
+		return nil
+	}
+	coming := map[string]bool{}
+	for _, s := range wanted.AggregationRule.ClusterRoleSelectors {
+		for label := range s.MatchLabels {
+			coming[label] = true
+		}
+	}
+	for _, s := range live.AggregationRule.ClusterRoleSelectors {
+		for label := range s.MatchLabels {
+			if !coming[label] && !strings.HasPrefix(label, nothing) || len(s.MatchExpressions) > 0 {
+				return nil // something goes, which is not put off
+			}
+			delete(coming, label)
+		}
+	}
+	return coming
+}
+
+// unrest is how long the operators that provide what is to come are being installed yet. The one of them that has been at rest longest counts.
+func (c *Controller) unrest(ctx context.Context, coming map[string]bool, suffix string, seen *observed) (time.Duration, error) {
+	var wait time.Duration
+	for i := range seen.members {
+		member := &seen.members[i]
+		if !slices.ContainsFunc(tenancy.ProvidedBy(member).Sorted(), func(text string) bool {
+			api, ok := tenancy.ParseAPI(text)
+			return ok && coming[selectorOf(catalog.GVK{Group: api.Group, Version: api.Version, Kind: api.Kind}, suffix)]
+		}) {
+			continue
+		}
+		left, err := lull.For(member, c.clock.Now(), lull.Operators(ctx, c.client))
+		if err != nil || left <= 0 {
+			return 0, err
+		}
+		wait = sooner(wait, left)
+	}
+	return wait, nil
 }
 
 // nothing, with a level of access after it, is a label of no ClusterRole: an aggregation rule has to have a selector, and without a rule the
@@ -58,7 +112,7 @@ func clusterRole(group *v1.OperatorGroup, suffix string) *rbacv1.ClusterRole {
 		selectors = append(selectors, metav1.LabelSelector{MatchLabels: map[string]string{key: "true"}})
 	}
 	for _, api := range providedAPIs(group) {
-		add(v1alpha1.OperatorGroupAggregationLabelPrefix + bundle.GVKHash(api) + "-" + suffix)
+		add(selectorOf(api, suffix))
 	}
 	if len(selectors) == 0 {
 		add(nothing + suffix)
@@ -76,6 +130,11 @@ func clusterRole(group *v1.OperatorGroup, suffix string) *rbacv1.ClusterRole {
 		},
 		AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: selectors},
 	}
+}
+
+// selectorOf is the label of the ClusterRole of an API for a level of access.
+func selectorOf(api catalog.GVK, suffix string) string {
+	return v1alpha1.OperatorGroupAggregationLabelPrefix + bundle.GVKHash(api) + "-" + suffix
 }
 
 // roleName is olm.og.<group>.<suffix>-<hash>; the name of the group is cut where the whole would be too long.
@@ -100,12 +159,16 @@ func providedAPIs(group *v1.OperatorGroup) []catalog.GVK {
 // upToDate says whether the live role has the labels and the aggregation rule that are wanted. Its rules are written by
 // the cluster.
 func upToDate(wanted, live *rbacv1.ClusterRole) bool {
+	return hasLabels(wanted, live) && equality.Semantic.DeepEqual(wanted.AggregationRule, live.AggregationRule)
+}
+
+func hasLabels(wanted, live *rbacv1.ClusterRole) bool {
 	for key, value := range wanted.Labels {
 		if have, ok := live.Labels[key]; !ok || have != value {
 			return false
 		}
 	}
-	return equality.Semantic.DeepEqual(wanted.AggregationRule, live.AggregationRule)
+	return true
 }
 
 // applied is the role as an apply request: without the rules, which belong to the cluster.

@@ -49,7 +49,16 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		// The cached group was not the latest: the event of its newer version wakes the controller up.
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: again}, errors.Join(err, c.act(ctx, group, seen))
+	later, failed := c.act(ctx, group, seen)
+	return reconcile.Result{RequeueAfter: sooner(again, later)}, errors.Join(err, failed)
+}
+
+// sooner is the first of two times to look again; 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // tell writes what the group itself says: its status, and which APIs its operators provide in its target namespaces. It
@@ -64,17 +73,20 @@ func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *ob
 
 // act brings everything around the group up to date. The ClusterRoles remember whose labels there may be on namespaces: labels of groups that
 // had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
-func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+//
+// It returns when to look again at what is put off.
+func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) (later time.Duration, _ error) {
 	account := c.manageAccount(ctx, group, seen)
 	if err := c.unlabelNamespaces(ctx, staleUIDs(seen.roles, group.UID)); err != nil {
-		return errors.Join(account, err)
+		return 0, errors.Join(account, err)
 	}
 	if seen.unlabelable == nil {
-		if err := c.applyClusterRoles(ctx, group, seen); err != nil {
-			return errors.Join(account, err)
+		var err error
+		if later, err = c.applyClusterRoles(ctx, group, seen); err != nil {
+			return later, errors.Join(account, err)
 		}
 	}
-	return errors.Join(account, c.labelNamespaces(ctx, group, seen))
+	return later, errors.Join(account, c.labelNamespaces(ctx, group, seen))
 }
 
 // report writes the status, if it changes.

@@ -1,0 +1,84 @@
+package operatorgroup
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
+)
+
+// selectors are how many APIs the ClusterRoles of the group gather, all together.
+func (k *cluster) selectors() int {
+	n := 0
+	for _, role := range k.roles() {
+		for _, s := range role.AggregationRule.ClusterRoleSelectors {
+			for label := range s.MatchLabels {
+				if !strings.HasPrefix(label, nothing) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestRolesWaitForALull: the APIs of operators that are being installed come to the ClusterRoles of the group all at once, when these are at
+// rest, and in any case after a while; those that go, go at once.
+func TestRolesWaitForALull(t *testing.T) {
+	k := newCluster(t, groupIn("a"))
+	look := func(roles int) time.Duration {
+		t.Helper()
+		result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "group"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.selectors(); got != 3*roles {
+			t.Errorf("the three roles gather %d APIs, want %d each", got, roles)
+		}
+		return result.RequeueAfter
+	}
+	status := func(csv *v1alpha1.ClusterServiceVersion, phase v1alpha1.ClusterServiceVersionPhase) {
+		t.Helper()
+		csv.Status.Phase, csv.Status.LastUpdateTime = phase, &metav1.Time{Time: k.clock.Now()}
+		k.update(csv)
+	}
+	look(0)
+	goose, duck := operator("a", "goose.v1", "Goose"), operator("a", "duck.v1", "Duck")
+	k.create(goose)
+	k.create(duck)
+	status(goose, v1alpha1.CSVPhasePending)
+	status(duck, v1alpha1.CSVPhasePending)
+	if again := look(0); again <= 0 || again > lull.Pause {
+		t.Errorf("looked at again after %s", again)
+	}
+	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com") // their installation waits for that
+	status(goose, v1alpha1.CSVPhaseSucceeded)
+	if again := look(0); again <= 0 || again > lull.Pause {
+		t.Errorf("while another is being installed: looked at again after %s", again)
+	}
+	status(duck, v1alpha1.CSVPhaseSucceeded)
+	if again := look(2); again != 0 {
+		t.Errorf("at rest: looked at again after %s", again)
+	}
+
+	// One that never comes to rest puts nothing off for ever, and one that goes is not waited for.
+	swan := operator("a", "swan.v1", "Swan")
+	k.create(swan)
+	status(swan, v1alpha1.CSVPhaseSucceeded)
+	for end := k.clock.Now().Add(lull.Longest); k.clock.Now().Before(end); k.clock.SetTime(k.clock.Now().Add(lull.Pause / 5)) {
+		status(duck, v1alpha1.CSVPhaseInstalling)
+		look(2)
+	}
+	look(3)
+	if err := k.client.Delete(t.Context(), goose); err != nil {
+		t.Fatal(err)
+	}
+	status(duck, v1alpha1.CSVPhaseInstalling)
+	look(2)
+}
