@@ -62,8 +62,9 @@ func ownedCRDsPresent(p *problems, b *bundle.Bundle) {
 	}
 }
 
+// packageNamed: a bundle whose manifests are in its catalog has no annotations, and the catalog knows its package.
 func packageNamed(p *problems, b *bundle.Bundle) {
-	if b.Package == "" {
+	if b.Package == "" && b.Annotations != nil {
 		p.add("metadata/annotations.yaml", bundle.AnnotationPackage, "the bundle names no package; add the annotation")
 	}
 }

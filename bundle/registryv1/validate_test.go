@@ -68,6 +68,7 @@ func TestValidate(t *testing.T) {
 		"5 no package": {func(b *bundle.Bundle) {
 			b.Package = ""
 		}, []string{`metadata/annotations.yaml: operators.operatorframework.io.bundle.package.v1: the bundle names no package`}},
+		"5 a package that the catalog knows": {func(b *bundle.Bundle) { b.Package, b.Annotations = "", nil }, nil},
 		"6 a conversion webhook of an operator of some namespaces": {func(b *bundle.Bundle) {
 			b.CSV.Spec.WebhookDefinitions = []v1alpha1.WebhookDescription{converting("widgets.example.com")}
 			supporting(v1alpha1.InstallModeTypeAllNamespaces, v1alpha1.InstallModeTypeOwnNamespace)(b)
