@@ -44,6 +44,7 @@ func commands(s command.Streams) []*cobra.Command {
 	return append(append(resolvecmd.Commands(s), extensioncmd.Commands(s)...),
 		bundlecmd.New(s),
 		catalogcmd.New(s),
+		newCheckCommand(s),
 		newClusterCommand(s),
 		newDemoCommand(s),
 		newInstallCommand(s),

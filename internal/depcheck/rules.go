@@ -57,7 +57,7 @@ var rules = []rule{
 	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
-	{pkg: "internal/platform"},
+	{pkg: "internal/platform", may: []string{"internal/columns"}},
 	{pkg: "internal/platform/installed", may: append(libraries, "api", "internal/platform"), client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/preflight/permissions/live", may: []string{"internal/preflight/permissions"}, client: true},
