@@ -119,7 +119,7 @@ func (r *run) each(tasks []*task, f func(*task)) {
 // stopped tells whether an object keeps the run from going on.
 func (r *run) stopped(tasks []*task) bool {
 	for _, t := range tasks {
-		if t.blocked || t.result.Err != nil && !t.Optional {
+		if (t.blocked || t.result.Err != nil) && !t.Optional {
 			return true
 		}
 	}

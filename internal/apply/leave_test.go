@@ -25,6 +25,27 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// TestOptionalObjectOnItsWayOut does not keep others from being written.
+func TestOptionalObjectOnItsWayOut(t *testing.T) {
+	for optional, want := range map[bool]Outcome{false: NotAttempted, true: Created} {
+		c := newCluster(t)
+		going := configMap("a", "1")
+		going.SetFinalizers([]string{"example.com/wait"})
+		if err := c.Create(t.Context(), going); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Delete(t.Context(), going); err != nil {
+			t.Fatal(err)
+		}
+		p := phase(configMap("a", "1"), configMap("b", "1"))
+		p.Objects[0].Optional = optional
+		r := engine(c).Apply(t.Context(), []Phase{p})
+		if got := outcomes(r); got[0] != NotAttempted || got[1] != want || r.Complete() {
+			t.Errorf("optional: %t: %v", optional, got)
+		}
+	}
+}
+
 // TestFailedRequestsSayWhatWasAttempted, so that callers can tell which permission is missing.
 func TestFailedRequestsSayWhatWasAttempted(t *testing.T) {
 	c := newCluster(t)

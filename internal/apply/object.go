@@ -47,7 +47,7 @@ type Object struct {
 	// Look reads the object for another look at what it lacked, from where that is cheap, such as a cache, and returns nil for what is
 	// not there; nil reads from the API server.
 	Look func(ctx context.Context) (*unstructured.Unstructured, error)
-	// Optional objects may fail without stopping the run.
+	// Optional objects may fail, or be on their way out, without stopping the run.
 	Optional bool
 }
 

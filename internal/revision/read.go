@@ -21,7 +21,7 @@ import (
 // Limits of what is read back.
 const (
 	maxObjectSize = 10 << 20 // of an object, decompressed
-	maxTotalSize  = 64 << 20 // of the objects that one Loader reads, decompressed
+	maxTotalSize  = 32 << 20 // of the objects that one Loader reads, decompressed
 )
 
 // Phase is the content of a phase.

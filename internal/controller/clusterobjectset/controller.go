@@ -3,6 +3,7 @@ package clusterobjectset
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/record"
@@ -33,6 +34,8 @@ type Controller struct {
 	memory   memory
 	events   record.EventRecorder
 	clock    clock.PassiveClock
+	// large is held while the content of a large set is in memory: one at a time.
+	large sync.Mutex
 	// namespace holds the Secrets that are referred to without one.
 	namespace string
 }
@@ -52,13 +55,27 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read ClusterObjectSet %s: %w", req.Name, err)
-	case set.DeletionTimestamp != nil, set.Spec.LifecycleState == olmv1.LifecycleStateArchived:
+	}
+	defer c.alone(set)()
+	if set.DeletionTimestamp != nil || set.Spec.LifecycleState == olmv1.LifecycleStateArchived {
 		return c.takeOut(ctx, set)
 	}
 	if done, err := c.holdBack(ctx, set); !done {
 		return reconcile.Result{}, err
 	}
 	return c.rollOut(ctx, set)
+}
+
+// largeSet is how many Secrets make a set large: a bundle of 4 MB has this many.
+const largeSet = 5
+
+// alone lets only one large set be worked on at a time, and returns what ends that.
+func (c *Controller) alone(set *olmv1.ClusterObjectSet) (done func()) {
+	if len(secretKeys(c.namespace)(set)) < largeSet {
+		return func() {}
+	}
+	c.large.Lock()
+	return c.large.Unlock
 }
 
 // holdBack makes sure that the set does not go before its objects. It returns false when the set has changed since it was read.
