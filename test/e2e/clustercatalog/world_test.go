@@ -49,7 +49,7 @@ func (s shifted) Since(t time.Time) time.Duration { return s.Now().Sub(t) }
 
 // world is the cluster, and a registry.
 type world struct {
-	*testing.T
+	testing.TB
 	client.Client
 	registry *httptest.Server
 	clock    shifted
@@ -57,12 +57,12 @@ type world struct {
 	asked    atomic.Int32 // how many times somebody has asked what a tag stands for
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), clock: shifted{by: &atomic.Int64{}}}
+	w := &world{TB: t, Client: harness.Client(t, devcluster.Config()), clock: shifted{by: &atomic.Int64{}}}
 	images := image.NewRegistry("")
 	w.registry = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		images.ServeHTTP(out, r)
@@ -86,10 +86,10 @@ func (w *world) run(change func(*manager.Options)) (stop func()) {
 	if change != nil {
 		change(&o)
 	}
-	return harness.Run(w.T, o)
+	return harness.Run(w.TB, o)
 }
 
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
