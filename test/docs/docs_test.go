@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // TestPages types what the pages show.
 func TestPages(t *testing.T) {
-	for _, page := range []string{"catalogs.md", "resolution-v1.md", "asking.md", "installplans.md"} {
+	for _, page := range []string{"catalogs.md", "resolution-v1.md", "asking.md", "installplans.md", "v1-commands.md", "platform-compatibility.md"} {
 		t.Run(page, func(t *testing.T) {
 			content, err := os.ReadFile(filepath.Join(root, "docs", page))
 			if err != nil {
