@@ -29,9 +29,12 @@ func Main(m *testing.M) { devcluster.MainAlone(m, func() { _ = os.RemoveAll(stor
 // Shared starts the manager that all tests of the package share, once, and returns a client of its cluster.
 var Shared = sync.OnceValues(func() (client.Client, error) { return Start(manager.Options{}) })
 
-// Start is Shared for a manager with options of the package, which calls it once. Where its content is kept is not among them.
+// Start is Shared for a manager with options of the package, which calls it once. Where its content is kept is not among them. A package that
+// counts what the manager asks gives the configuration of its cluster with a counter in it.
 func Start(o manager.Options) (client.Client, error) {
-	o.Config = devcluster.Config()
+	if o.Config == nil {
+		o.Config = devcluster.Config()
+	}
 	c, err := prepare(context.Background(), o.Config)
 	if err != nil {
 		return nil, err

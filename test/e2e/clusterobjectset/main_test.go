@@ -23,6 +23,8 @@ import (
 	"fairlead.dev/fairlead/test/harness"
 )
 
+var errNotYet = errors.New("not yet")
+
 // patience is how long a test waits for something that takes a second or two on an idle machine.
 const patience = 90 * time.Second
 
@@ -44,7 +46,14 @@ func (j *jumping) Since(t time.Time) time.Duration { return j.Now().Sub(t) }
 
 func (j *jumping) jump(by time.Duration) { j.ahead.Store(int64(by)) }
 
-var shared = sync.OnceValues(func() (client.Client, error) { return harness.Start(manager.Options{Clock: later}) })
+// shared starts the manager, whose requests are recorded, and returns a client whose requests are not.
+var shared = sync.OnceValues(func() (client.Client, error) {
+	started, err := harness.Start(manager.Options{Clock: later, Config: asked.record(devcluster.Config())})
+	if err != nil {
+		return nil, err
+	}
+	return client.New(devcluster.Config(), client.Options{Scheme: started.Scheme()})
+})
 
 // world is the cluster for one test.
 type world struct {
