@@ -1,12 +1,15 @@
 package clusterextension
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/catalogset"
+
+	"github.com/blang/semver/v4"
 )
 
 // TestContentConcerns only those whose package is other than before, and those that lack something.
@@ -40,6 +43,32 @@ func TestContentConcerns(t *testing.T) {
 		test.do()
 		if got := fmt.Sprint(woken()); got != test.want {
 			t.Errorf("%s wakes %s, want %s", test.what, got, test.want)
+		}
+	}
+}
+
+// TestContentThatArrivesMeanwhile is not missed by a pass that has looked at the catalogs already, be it the first or a later one.
+func TestContentThatArrivesMeanwhile(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.controller.Catalogs.OnChange(w.controller.Notify.catalogChanged)
+	w.serve("cat", pkg("b", "1.0.0"))
+	queue := newQueue(t, w.controller.Notify)
+	for _, versions := range [][]string{{"1.0.0"}, {"1.0.0", "1.1.0"}} {
+		w.controller.kubernetes = func(context.Context) semver.Version {
+			w.controller.kubernetes = func(context.Context) semver.Version { return semver.Version{} }
+			w.serve("cat", pkg("a", versions...))
+			return semver.Version{}
+		}
+		w.pass("my")
+		if queue.Len() != 1 {
+			t.Fatalf("content %v that came during a pass leads to %d more", versions, queue.Len())
+		}
+		r, _ := queue.Get()
+		queue.Done(r)
+		w.settle("my")
+		for queue.Len() > 0 {
+			r, _ := queue.Get()
+			queue.Done(r)
 		}
 	}
 }

@@ -80,6 +80,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := c.hold(ctx, ext); err != nil {
 		return ctrl.Result{}, err
 	}
+	c.look(ext) // before anything is read, so that no news is missed
 	s, err := c.observe(ctx, ext)
 	if err != nil {
 		return ctrl.Result{}, c.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 )
 
@@ -17,6 +18,11 @@ type decision struct {
 	open bool
 	// forbidden is true when other roles or bindings may matter.
 	forbidden bool
+}
+
+// look notes that a pass is under way: until it is known what it rests on, all news concern it.
+func (c *Controller) look(ext *olmv1.ClusterExtension) {
+	c.decided.Store(ext.Name, &decision{namespace: ext.Spec.Namespace, open: true, forbidden: true})
 }
 
 // remember notes what the pass rested on.
