@@ -1,16 +1,20 @@
 package registryv1
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
+	"testing/fstest"
+
+	"fairlead.dev/fairlead/bundle"
 )
 
 // FuzzConfig renders a bundle with any configuration: it is taken, always in the same way, or refused with a message that is not long.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `null`, `{"watchNamespace": "x"}`, `{"watchNamespaces": ["x", "ns"]}`, `{"watchNamespace": null, "watchNamespaces": null}`,
+		`{}`, ` `, `null`, `{"watchNamespace": "x"}`, `{"watchNamespaces": ["x", "ns"]}`, `{"watchNamespace": null, "watchNamespaces": null}`,
 		`{"deploymentConfig": {"env": [{"name": "A", "value": "b"}], "affinity": {"nodeAffinity": {}}, "resources": {"limits": {"cpu": "1e3", "memory": 5}}}}`,
 		`{"deploymentConfig": {"volumes": [{"name": "webhook-cert", "emptyDir": {}}], "volumeMounts": [{"name": "v", "mountPath": "/tmp/k8s-webhook-server/serving-certs"}]}}`,
 		`{"deploymentConfig": {"annotations": {"olm.targetNamespaces": "x"}, "nodeSelector": {}, "tolerations": [{"tolerationSeconds": 9223372036854775807}]}}`,
@@ -44,8 +48,38 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		if len(out.WatchNamespaces) == 0 || len(config) > 0 && !json.Valid(config) {
+		if len(out.WatchNamespaces) == 0 || len(bytes.TrimSpace(config)) > 0 && !json.Valid(config) {
 			t.Errorf("watches %q with %q", out.WatchNamespaces, config)
+		}
+	})
+}
+
+// FuzzBundle renders whatever loads: nothing panics, the bundle stays as it is, and the result is always the same.
+func FuzzBundle(f *testing.F) {
+	f.Add([]byte(csvYAML), []byte(crdYAML))
+	f.Add([]byte(csvYAML+"  webhookdefinitions:\n  - {type: ConversionWebhook, generateName: c.example.com-, deploymentName: op.manager, conversionCRDs: [widgets.example.com], sideEffects: None, admissionReviewVersions: [v1]}\n"), []byte(crdYAML))
+	f.Add([]byte(csvYAML+"  apiservicedefinitions: {owned: [{name: a, group: b.c, version: v1, kind: A, deploymentName: op.manager}]}\n"), []byte("{apiVersion: v1, kind: Service, metadata: {name: op-manager-service}, spec: {ports: [{port: 1}]}}"))
+	f.Fuzz(func(t *testing.T, csv, other []byte) {
+		if len(csv)+len(other) > 1<<16 {
+			return
+		}
+		b, err := bundle.Load(fstest.MapFS{
+			"metadata/annotations.yaml": {Data: []byte(annotationsYAML)}, "manifests/csv.yaml": {Data: csv}, "manifests/other.yaml": {Data: other},
+		})
+		if err != nil {
+			return
+		}
+		before := asJSON(t, b.AllObjects()) + asJSON(t, b.CSV)
+		for _, certificates := range []CertificateProvider{BuiltIn, CertManager, ServiceCA} {
+			o := Options{Namespace: "ns", Certificates: certificates, OperatorCondition: "c", CA: func(string) []byte { return []byte("authority") }}
+			out, err := Render(b, o)
+			again, errAgain := Render(b, o)
+			if !reflect.DeepEqual(out, again) || (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {
+				t.Fatalf("two results: %v, %v", err, errAgain)
+			}
+		}
+		if after := asJSON(t, b.AllObjects()) + asJSON(t, b.CSV); after != before {
+			t.Error("rendering changed the bundle")
 		}
 	})
 }
