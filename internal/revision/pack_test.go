@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -153,6 +154,26 @@ func byHand(r *Revision, data []byte) {
 	for _, s := range r.Secrets {
 		s.Labels = nil
 	}
+}
+
+// FuzzRead: whatever a Secret holds, an object with a kind and a name comes of it, or an error.
+func FuzzRead(f *testing.F) {
+	packed, err := encode(sized(f, "a", strings.Repeat("x", 1<<20)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range [][]byte{packed, packed[:50], []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`), []byte(`{"metadata":[]}`), []byte(`null`), nil} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := NewLoader(nil, &olmv1.ClusterObjectSet{}, "")
+		yes := true
+		l.secrets[types.NamespacedName{Name: "s"}] = &corev1.Secret{Immutable: &yes, Data: map[string][]byte{"k": data}}
+		u, err := l.object(t.Context(), &olmv1.ClusterObjectSetObject{Ref: &olmv1.ObjectSourceRef{Name: "s", Key: "k"}})
+		if err == nil && (u.GetKind() == "" || u.GetName() == "") {
+			t.Errorf("%q became %v", data, u)
+		}
+	})
 }
 
 // TestTotalSize bounds what a revision can make the manager read.

@@ -86,6 +86,22 @@ func (i identity) String() string {
 	return fmt.Sprintf("%s %s/%s", i.GroupKind, i.namespace, i.name)
 }
 
+// Unique refuses phases that have an object twice: it could never be as both ask for.
+func Unique(phases []Phase) error {
+	var all []error
+	seen := map[identity]string{}
+	for _, p := range phases {
+		for _, o := range p.Objects {
+			id := identityOf(o.Unstructured)
+			if other, ok := seen[id]; ok {
+				all = append(all, fmt.Errorf("%s is there twice, in phase %s and in phase %s; make a new revision with one of them", id, other, p.Name))
+			}
+			seen[id] = p.Name
+		}
+	}
+	return errors.Join(all...)
+}
+
 // wellFormed refuses objects that nobody could apply.
 func wellFormed(u *unstructured.Unstructured) error {
 	switch {

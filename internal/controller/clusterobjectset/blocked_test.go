@@ -71,6 +71,24 @@ func TestChangedContentBlocks(t *testing.T) {
 	}
 }
 
+// TestDuplicates: a set that asks for an object twice is told so, and nothing is written; it could not come to rest.
+func TestDuplicates(t *testing.T) {
+	w := newWorld(t)
+	set := newSet("mine", 1)
+	set.Labels, set.Spec.LifecycleState, set.Spec.CollisionProtection = nil, olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
+	for i, name := range []string{"first", "second"} {
+		set.Spec.Phases = append(set.Spec.Phases, olmv1.ClusterObjectSetPhase{Name: name, Objects: []olmv1.ClusterObjectSetObject{{Object: configMap(t, "config", name[:i+1])}}})
+	}
+	if err := w.inner.Create(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.expect("mine", "Progressing=True/Retrying: ConfigMap ns/config is there twice, in phase first and in phase second")
+	if got := w.objects(); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestMissingSecret is told, and waited for.
 func TestMissingSecret(t *testing.T) {
 	w := referring(t, true)

@@ -38,6 +38,9 @@ func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, know
 		return nil, err
 	}
 	if first {
+		if err := revision.Unique(all); err != nil {
+			return nil, err
+		}
 		known.learn(all, loader.Secrets())
 	}
 	return content, nil

@@ -42,7 +42,7 @@ func (c *Controller) explain(set *olmv1.ClusterObjectSet, err error) string {
 	text := trouble.Text(err)
 	var failed *apply.RequestError
 	namespace, name, accountErr := accountOf(set)
-	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || strings.Contains(text, "attempting to grant RBAC") {
+	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || failed.Verb == "read" || strings.Contains(text, "attempting to grant RBAC") {
 		return text
 	}
 	return fmt.Sprintf("%s; ServiceAccount %s/%s lacks the rule %s", text, namespace, name, c.rule(failed))
