@@ -12,5 +12,6 @@
 //	content.go    what is known of a catalog; recall.go what of that a start finds again
 //	target.go     what is to be read; schedule.go when
 //	read.go       reading in the background; secret.go with which credentials
-//	status.go     what is reported
+//	status.go     what is reported; mark.go the label
+//	serving.go    where clients find it
 package clustercatalog

@@ -1,0 +1,112 @@
+package clustercatalog
+
+import (
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/clustercatalogs"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestUnavailable: content, in memory and on disk, goes at once, also while something is being read, and comes back.
+func TestUnavailable(t *testing.T) {
+	w := newWorld(t, clusterCatalog(latest, 1))
+	w.settle("cat")
+	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable })
+	if r := w.settle("cat"); r.RequeueAfter != 0 {
+		t.Errorf("it is looked at again after %s", r.RequeueAfter)
+	}
+	off := []string{"Progressing True Succeeded 2: " + messageUnavailable, "Serving False UserSpecifiedUnavailable 2: " + messageUnavailable}
+	w.says("cat", off...)
+	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
+		t.Errorf("served %q, removed %v", w.served("cat"), w.removed)
+	}
+	if _, there := w.c.catalogs.Get(clustercatalogs.Ref("cat")); there {
+		t.Error("decisions still see it")
+	}
+	w.clock.Step(time.Hour)
+	if w.settle("cat"); w.registry.heads != 1 || w.writes != 2 {
+		t.Errorf("%d questions, %d writes", w.registry.heads, w.writes)
+	}
+	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeAvailable })
+	w.settle("cat")
+	w.says("cat", "Progressing True Succeeded 3: "+messageUnpacked, "Serving True Available 3: "+messageServing,
+		"resolved "+repository+"@"+digest(1), at, "unpacked 23:13:20")
+
+	w.registry.slow = make(chan struct{})
+	w.registry.tags[latest] = digest(2)
+	w.clock.Step(2 * time.Minute)
+	w.once("cat") // begins to read
+	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable })
+	w.settle("cat")
+	<-w.finished // broken off
+	w.settle("cat")
+	if w.served("cat") != "" {
+		t.Errorf("served %q", w.served("cat"))
+	}
+}
+
+// TestDeletion: what there is goes with the object, also that of another one which took the name at once; a foreign finalizer is in nobody's
+// way.
+func TestDeletion(t *testing.T) {
+	object := clusterCatalog(latest, 0)
+	object.Finalizers = []string{foreignFinalizer, "example.com/other"}
+	w := newWorld(t, object)
+	w.settle("cat")
+	if diff := cmp.Diff([]string{"example.com/other"}, w.get("cat").Finalizers); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.client.Delete(t.Context(), w.get("cat")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle("cat") // it waits for somebody else
+	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
+		t.Errorf("served %q, removed %v", w.served("cat"), w.removed)
+	}
+	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Finalizers = nil })
+	w.once("cat")
+	again := clusterCatalog(repository+":none", 0)
+	again.UID = "other"
+	if err := w.client.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	if w.settle("cat"); w.served("cat") != "" {
+		t.Error("a new object serves what an old one did")
+	}
+
+	w = newWorld(t, clusterCatalog(latest, 0))
+	w.settle("cat")
+	w.registry.tags[latest] = digest(2)
+	if err := w.client.Delete(t.Context(), w.get("cat")); err != nil {
+		t.Fatal(err)
+	}
+	again = clusterCatalog(latest, 0)
+	again.UID = "other"
+	if err := w.client.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	if w.settle("cat"); w.served("cat") != digest(2) {
+		t.Errorf("another object of the name serves %q", w.served("cat"))
+	}
+}
+
+// TestContentThatAnotherCatalogHas stays on disk until the last one that has it is gone.
+func TestContentThatAnotherCatalogHas(t *testing.T) {
+	other := clusterCatalog(latest, 0)
+	other.Name, other.UID = "other", "other"
+	w := newWorld(t, clusterCatalog(latest, 0), other)
+	w.settle("cat")
+	w.settle("other")
+	w.restart() // the other one has not been looked at since
+	off := func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable }
+	w.change("cat", off)
+	if w.settle("cat"); len(w.removed) > 0 {
+		t.Errorf("removed %v", w.removed)
+	}
+	w.change("other", off)
+	if w.settle("other"); len(w.removed) != 1 || w.removed[0] != digest(1) {
+		t.Errorf("removed %v", w.removed)
+	}
+}

@@ -1,0 +1,88 @@
+package clustercatalog
+
+import (
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/image"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestConditions has every condition with every reason, and how a catalog comes to it.
+func TestConditions(t *testing.T) {
+	down := &image.Error{Kind: image.Unavailable, Op: "resolve", Ref: latest, Reason: "dial tcp 10.0.0.7:43211->192.0.2.1:443: connection refused", Advice: "check the registry"}
+	noCatalog := &image.Error{Kind: image.InvalidImage, Op: "pull", Ref: latest, Reason: "it has no label", Advice: "add it", Err: image.ErrNoCatalog}
+	for name, test := range map[string]struct {
+		ref  string
+		mode olmv1.AvailabilityMode
+		do   func(*world)
+		want []string
+	}{
+		"served, never polled": {ref: latest, want: []string{succeeded1, serving1, "resolved " + repository + "@" + digest(1), at, began}},
+		"by digest":            {ref: repository + "@" + digest(7), want: []string{succeeded1, serving1, "resolved " + repository + "@" + digest(7), at, began}},
+		"by tag and digest":    {ref: latest + "@" + digest(7), want: []string{succeeded1, serving1, "resolved " + repository + "@" + digest(7), at, began}},
+		"a registry with a port": {ref: "localhost:5000/catalog:v1", do: func(w *world) { w.registry.tags["localhost:5000/catalog:v1"] = digest(2) },
+			want: []string{succeeded1, serving1, "resolved localhost:5000/catalog@" + digest(2), at, began}},
+		"switched off": {ref: latest, mode: olmv1.AvailabilityModeUnavailable,
+			want: []string{"Progressing True Succeeded 1: " + messageUnavailable, "Serving False UserSpecifiedUnavailable 1: " + messageUnavailable}},
+		"the registry is down": {ref: latest, do: func(w *world) { w.registry.err = down }, want: []string{
+			"Progressing True Retrying 1: resolve image " + latest + ": Unavailable: dial tcp 192.0.2.1:443: connection refused (check the registry)",
+			"Serving False Unavailable 1: "}},
+		"the tag is not there": {ref: repository + ":none", want: []string{
+			"Progressing True Retrying 1: resolve image " + repository + ":none: NotFound: manifest unknown (push it)", "Serving False Unavailable 1: "}},
+		"no catalog in it, which a tag may have later": {ref: latest, do: func(w *world) { w.registry.errs[repository+"@"+digest(1)] = noCatalog },
+			want: []string{"Progressing True Retrying 1: pull image " + latest + ": InvalidImage: it has no label (add it)", "Serving False Unavailable 1: "}},
+		"no catalog in it, by digest": {ref: repository + "@" + digest(1), do: func(w *world) { w.registry.errs[repository+"@"+digest(1)] = noCatalog },
+			want: []string{"Progressing False Blocked 1: pull image " + latest + ": InvalidImage: it has no label (add it)", "Serving False Unavailable 1: "}},
+		"no image of that name": {ref: "BAD/ref:v1", do: func(w *world) {
+			w.registry.errs["BAD/ref:v1"] = &image.Error{Kind: image.InvalidReference, Op: "resolve", Ref: "BAD/ref:v1", Reason: "upper case", Advice: "write it right"}
+		}, want: []string{"Progressing False Blocked 1: resolve image BAD/ref:v1: InvalidReference: upper case (write it right)", "Serving False Unavailable 1: "}},
+		"errors in it": {ref: latest, do: func(w *world) { w.registry.broken = true }, want: []string{succeeded1,
+			serving1 + "; what these 2 errors concern cannot be installed; " + brokenBundle, "resolved " + repository + "@" + digest(1), at, began}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := clusterCatalog(test.ref, 0)
+			if test.mode != "" {
+				object.Spec.AvailabilityMode = test.mode
+			}
+			object.Status.Conditions = []metav1.Condition{{Type: "Unpacked", Status: metav1.ConditionTrue, Reason: "Old"}}
+			w := newWorld(t, object)
+			if test.do != nil {
+				test.do(w)
+			}
+			w.settle("cat")
+			w.says("cat", test.want...)
+			for _, c := range w.get("cat").Status.Conditions {
+				if c.Type == "Unpacked" {
+					t.Errorf("a condition of another kind stays: %+v", c)
+				}
+			}
+			if w.settle("cat"); w.writes != 1 {
+				t.Errorf("%d writes of the status", w.writes)
+			}
+		})
+	}
+}
+
+// brokenBundle is what is said of a bundle without a version that no channel has.
+const brokenBundle = `catalog.json:4: error: bundle "a.v2.0.0" of package "a": the bundle has 0 properties of type "olm.package"; it must have ` +
+	`exactly one [bundle-package-property]; give it one with packageName and version; ` +
+	`catalog.json:4: error: bundle "a.v2.0.0" of package "a": no channel of the package has an entry for the bundle ` +
+	`[bundle-unlisted]; add an entry with this name to a channel, or remove the bundle`
+
+// TestSlowReadingIsTold: after three seconds, and no sooner.
+func TestSlowReadingIsTold(t *testing.T) {
+	w := newWorld(t, clusterCatalog(latest, 0))
+	w.registry.slow = make(chan struct{})
+	if r := w.once("cat"); r.RequeueAfter != slow || len(w.said("cat")) > 0 {
+		t.Errorf("looked at again after %s: %v", r.RequeueAfter, w.said("cat"))
+	}
+	w.clock.Step(slow)
+	w.once("cat")
+	w.says("cat", "Progressing True Retrying 1: reading the catalog in image "+latest, "Serving False Unavailable 1: ")
+	close(w.registry.slow)
+	<-w.finished
+	w.settle("cat")
+	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, "unpacked 22:13:23")
+}
