@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -38,6 +39,8 @@ func (c *Controller) writeReport(ctx context.Context, ext *olmv1.ClusterExtensio
 	switch {
 	case apierrors.IsNotFound(err):
 		err = c.client.Create(ctx, wanted, fieldOwner)
+	case err == nil && there.Labels[olmv1.OwnerNameKey] != ext.Name:
+		err = errors.New("there is another one of this name: delete it")
 	case err == nil && !maps.Equal(there.Data, wanted.Data):
 		changed := there.DeepCopy()
 		changed.Data = wanted.Data
