@@ -1,0 +1,67 @@
+package extensionplan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/columns"
+)
+
+// Write prints the plan for people.
+func (p *Plan) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ClusterExtension %s: %s\n", columns.Clean(p.Extension), p.step())
+	section := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n%s:\n", title)
+		for _, text := range lines {
+			for line := range strings.Lines(text) {
+				fmt.Fprintf(&b, "  %s\n", strings.TrimRight(columns.Clean(strings.TrimSuffix(line, "\n")), " "))
+			}
+		}
+	}
+	var changed, definitions []string
+	for _, c := range p.Changed {
+		changed = append(changed, c.Name+": "+strings.Join(c.Fields, ", "))
+	}
+	for _, c := range p.CRDs {
+		text := c.Name + ": " + c.Verdict
+		for _, f := range c.Findings {
+			text += "\n  " + f
+		}
+		definitions = append(definitions, text)
+	}
+	section("added", p.Added)
+	section("changed", changed)
+	section("removed", p.Removed)
+	section("CustomResourceDefinitions", definitions)
+	if p.Permissions != "" {
+		section("permissions that come in addition", []string{p.Permissions})
+	}
+	section("images that come", p.ImagesAdded)
+	section("images that go", p.ImagesRemoved)
+	section("notes", p.Notes)
+	section("in the way, so that nothing would be written", p.Blocked)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (p *Plan) step() string {
+	name := func(v Version) string { return columns.Clean(v.Bundle) }
+	switch {
+	case p.Wanted.Bundle == "" && p.Installed.Bundle == "":
+		return "nothing can be installed"
+	case p.Wanted.Bundle == "":
+		return "nothing can be decided; " + name(p.Installed) + " stays"
+	case p.Installed.Bundle == "":
+		return "install " + name(p.Wanted)
+	case p.Installed.Bundle != p.Wanted.Bundle:
+		return name(p.Installed) + " -> " + name(p.Wanted)
+	case p.Changes():
+		return name(p.Installed) + " changes"
+	}
+	return name(p.Installed) + " is up to date, nothing changes"
+}
