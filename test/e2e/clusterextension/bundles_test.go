@@ -21,6 +21,7 @@ type operator struct {
 	modes        []string          // AllNamespaces when there is none
 	files        map[string]string // manifests besides the ClusterServiceVersion
 	csv          string            // more of its spec, as JSON members with a comma in front
+	annotations  map[string]string // of its ClusterServiceVersion
 	rules        string            // of its service account in the cluster, as JSON
 	properties   string            // more properties, as JSON values with a comma in front
 	deprecated   string            // why
@@ -42,16 +43,20 @@ func (o operator) manifest() string {
 	for _, m := range modes {
 		all = append(all, fmt.Sprintf(`{"type":%q,"supported":true}`, m))
 	}
+	annotations, err := json.Marshal(o.annotations)
+	if err != nil {
+		panic(err) // strings always encode
+	}
 	rules := o.rules
 	if rules == "" {
 		rules = `[{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}]`
 	}
-	return fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":%q},"spec":{"displayName":%q,"version":%q,
-		"installModes":[%s]%s,"install":{"strategy":"deployment","spec":{
+	return fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":%q,"annotations":%[7]s},"spec":{"displayName":%[2]q,"version":%[3]q,
+		"installModes":[%[4]s]%[5]s,"install":{"strategy":"deployment","spec":{
 		"clusterPermissions":[{"serviceAccountName":%[2]q,"rules":%[6]s}],
 		"deployments":[{"name":%[2]q,"spec":{"replicas":1,"selector":{"matchLabels":{"app":%[2]q}},
 		"template":{"metadata":{"labels":{"app":%[2]q}},"spec":{"serviceAccountName":%[2]q,"containers":[{"name":"op","image":"registry.example.com/%[2]s:%[3]s"}]}}}}]}}}}`,
-		o.name(), o.pkg, o.version, strings.Join(all, ","), o.csv, rules)
+		o.name(), o.pkg, o.version, strings.Join(all, ","), o.csv, rules, annotations)
 }
 
 // push pushes files as an image.

@@ -58,14 +58,21 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestProperties of a bundle are on its revision.
+// TestProperties of a bundle are on its revision: those of its author for whoever looks for them, and those of the catalog for decisions.
 func TestProperties(t *testing.T) {
 	w := newWorld(t)
-	o := operator{pkg: w.name, version: "1.0.0"}
-	o.csv = `,"description":"d"`
-	w.publish(operator{pkg: o.pkg, version: o.version, files: map[string]string{}, csv: o.csv, properties: `,{"type":"olm.maxOpenShiftVersion","value":"4.20"}`})
+	o := operator{pkg: w.name, version: "1.0.0", properties: `,{"type":"olm.gvk","value":{"group":"example.com","version":"v1","kind":"Thing"}}`,
+		annotations: map[string]string{"olm.properties": `[{"type":"olm.maxOpenShiftVersion","value":"4.20"}]`}}
+	w.publish(o)
 	w.extend(w.name, w.name)
 	w.installed(w.name, o.name())
+	got := w.revisions(w.name)[1].Annotations
+	if !strings.Contains(got[olmv1.PropertiesKey], `"olm.maxOpenShiftVersion"`) {
+		t.Errorf("%s is %s", olmv1.PropertiesKey, got[olmv1.PropertiesKey])
+	}
+	if kept := got["operators.fairlead.dev/properties"]; !strings.Contains(kept, `"olm.gvk"`) || !strings.Contains(kept, `"olm.package"`) {
+		t.Errorf("kept of the catalog is %s", kept)
+	}
 }
 
 // TestAmbiguousCatalogs are reported, and another priority decides.
