@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/go-logr/logr"
@@ -173,5 +174,21 @@ func TestRequestsAreMeasured(t *testing.T) {
 	server.Close()
 	if got := testutil.CollectAndCount(requests, "catalogd_http_request_duration_seconds"); got != 2 {
 		t.Errorf("%d series, want those of 200 and 404", got)
+	}
+}
+
+// TestAReplicaIsReadyWithItsContent: not before it has looked for what clients expect, and whatever it found.
+func TestAReplicaIsReadyWithItsContent(t *testing.T) {
+	s := serveClusterCatalogs(t, CatalogHTTP{}, announced("one", ""), announced("two", ""), announced("off", olmv1.AvailabilityModeUnavailable),
+		&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "new"}})
+	s.known.Publish(clustercatalogs.Ref("one"), catalogset.Entry{Index: oneObject(t)})
+	if code, _, _ := fetch(t, http.DefaultClient, s.URL+"/catalogs/none/api/v1/all"); code != http.StatusServiceUnavailable || s.health.Serving() {
+		t.Errorf("it is ready too early: %d", code)
+	}
+	s.known.Publish(clustercatalogs.Ref("two"), catalogset.Entry{Problem: "the registry is down"})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if !until(ctx, time.Millisecond, s.health.Serving) {
+		t.Error("it is not ready")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // index puts the index of a content on disk, as reading it would.
@@ -133,4 +135,29 @@ func TestAllSayTheSameOfTheTime(t *testing.T) {
 			t.Errorf("on disk: %t: modified at %s", onDisk, again.Modified)
 		}
 	}
+}
+
+// TestTheLastGoodContentComesBack: where the one that led had lost the content, and has said so, the next one to lead serves what it has.
+func TestTheLastGoodContentComesBack(t *testing.T) {
+	w := newWorld(t, clusterCatalog(latest, 0))
+	w.settle("cat")
+	w.leads = false
+	lost := w.get("cat")
+	lost.Status = olmv1.ClusterCatalogStatus{Conditions: []metav1.Condition{
+		{Type: olmv1.TypeProgressing, Status: metav1.ConditionTrue, Reason: olmv1.ReasonRetrying, ObservedGeneration: 1},
+		{Type: olmv1.TypeServing, Status: metav1.ConditionFalse, Reason: olmv1.ReasonUnavailable, ObservedGeneration: 1}}}
+	if err := w.client.Status().Update(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	if w.settle("cat"); w.served("cat") != digest(1) {
+		t.Errorf("served %q", w.served("cat"))
+	}
+	w.leads, w.registry.err = true, errors.New("the registry is down")
+	w.settle("cat")
+	w.says("cat", "Progressing True Retrying 1: the registry is down", "Serving True Available 1: "+messageLastGood,
+		"resolved "+repository+"@"+digest(1), at, began)
+	w.registry.err = nil
+	w.clock.Step(firstRetry)
+	w.settle("cat")
+	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
 }
