@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -191,16 +190,4 @@ func asJSON(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(out)
-}
-
-// BenchmarkRender renders a bundle of 0.8 MB with four CRDs, two Deployments and fourteen webhooks.
-func BenchmarkRender(b *testing.B) {
-	real := loadReal(b, path.Join("opentelemetry-operator", "0.158.0"))
-	o := Options{Namespace: "operators", Config: json.RawMessage(`{"deploymentConfig": {"nodeSelector": {"a": "b"}}}`)}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Render(real, o); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

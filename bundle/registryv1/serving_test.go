@@ -6,44 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
-
-// TestMountCert holds what pods mount before, and afterwards.
-func TestMountCert(t *testing.T) {
-	const ours = "{name: apiservice-cert, mountPath: /apiserver.local.config/certificates}, {name: webhook-cert, mountPath: /tmp/k8s-webhook-server/serving-certs}"
-	const volumes = "{name: apiservice-cert, secret: {secretName: s, items: [{key: tls.crt, path: apiserver.crt}, {key: tls.key, path: apiserver.key}]}}, " +
-		"{name: webhook-cert, secret: {secretName: s, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}}"
-	tests := map[string]struct{ before, want string }{
-		"nothing": {
-			"containers: [{name: a}, {name: b}]",
-			"volumes: [" + volumes + "]\ncontainers: [{name: a, volumeMounts: [" + ours + "]}, {name: b, volumeMounts: [" + ours + "]}]"},
-		"another volume at the place of ours, mounted by an init container as well": {
-			"volumes: [{name: certs, secret: {secretName: theirs}}, {name: v, emptyDir: {}}]\ninitContainers: [{name: i, volumeMounts: [{name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs/}]}]\n" +
-				"containers: [{name: a, volumeMounts: [{name: v, mountPath: /v}, {name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs}]}]",
-			"volumes: [{name: v, emptyDir: {}}, " + volumes + "]\ninitContainers: [{name: i, volumeMounts: [{name: webhook-cert, mountPath: /tmp/k8s-webhook-server/serving-certs}]}]\n" +
-				"containers: [{name: a, volumeMounts: [{name: v, mountPath: /v}, " + ours + "]}]"},
-		"a volume that is mounted elsewhere too stays": {
-			"volumes: [{name: certs, secret: {secretName: theirs}}]\ncontainers: [{name: a, volumeMounts: [{name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs}]}, {name: b, volumeMounts: [{name: certs, mountPath: /b}]}]",
-			"volumes: [{name: certs, secret: {secretName: theirs}}, " + volumes + "]\ncontainers: [{name: a, volumeMounts: [" + ours + "]}, {name: b, volumeMounts: [{name: certs, mountPath: /b}, " + ours + "]}]"},
-		"a volume of our name, mounted elsewhere": {
-			"volumes: [{name: webhook-cert, secret: {secretName: theirs}}]\ncontainers: [{name: a, volumeMounts: [{name: webhook-cert, mountPath: /elsewhere}]}]",
-			"volumes: [" + volumes + "]\ncontainers: [{name: a, volumeMounts: [{name: webhook-cert, mountPath: /elsewhere}, " + ours + "]}]"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := specOf(t, test.before)
-			mountCert(&got, "s")
-			if diff := cmp.Diff(yamlOf(t, specOf(t, test.want)), yamlOf(t, got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // serving is the test bundle with webhooks of every type.
 func serving(b *bundle.Bundle) {
@@ -194,63 +161,5 @@ func checkInjection(t *testing.T, out *Rendered, key, value string) {
 	}
 	if asking != 3 || out.Serving != nil {
 		t.Errorf("%d objects ask for the authority, want the CRD and both webhook configurations; serving %v", asking, out.Serving)
-	}
-}
-
-func TestAPIService(t *testing.T) {
-	b := loadTest(t, func(b *bundle.Bundle) {
-		b.CSV.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "gadgets", Group: "apis.example.com", Version: "v1", Kind: "Gadget", DeploymentName: "op.manager"}}
-	})
-	out := mustRender(t, b, Options{CA: func(string) []byte { return []byte("authority") }})
-	const want = `caBundle: YXV0aG9yaXR5
-group: apis.example.com
-groupPriorityMinimum: 2000
-service:
-  name: op-manager-service
-  namespace: operators
-  port: 443
-version: v1
-versionPriority: 15
-`
-	if diff := cmp.Diff(want, yamlOf(t, find(t, out, "APIService", "", "v1.apis.example.com")["spec"])); diff != "" {
-		t.Error(diff)
-	}
-	const subjects = "- kind: ServiceAccount\n  name: manager\n  namespace: operators\n"
-	for _, object := range []map[string]any{
-		find(t, out, "RoleBinding", "kube-system", "op-manager-service-auth-reader"),
-		find(t, out, "ClusterRoleBinding", "", "op-manager-service-system:auth-delegator"),
-	} {
-		if diff := cmp.Diff(subjects, yamlOf(t, object["subjects"])); diff != "" {
-			t.Error(diff)
-		}
-	}
-	injected := mustRender(t, b, Options{Certificates: CertManager})
-	metadata := find(t, injected, "APIService", "", "v1.apis.example.com")["metadata"].(map[string]any)
-	if diff := cmp.Diff(map[string]any{"cert-manager.io/inject-ca-from": "operators/op-manager-service-cert"}, metadata["annotations"]); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestServiceOfTheBundle: what its manifest has besides joins the Service that webhooks need.
-func TestServiceOfTheBundle(t *testing.T) {
-	b := loadTest(t, func(b *bundle.Bundle) {
-		serving(b)
-		b.Objects = append(b.Objects,
-			manifest(t, "{apiVersion: v1, kind: Service, metadata: {name: op-manager-service, labels: {a: b}, annotations: {c: d}}, spec: {selector: {other: x}, ports: [{port: 443, targetPort: 1}, {port: 9090, name: metrics}, {port: 9091}]}}"),
-			manifest(t, "{apiVersion: v1, kind: Service, metadata: {name: another}, spec: {ports: [{port: 1}]}}"))
-	})
-	out := mustRender(t, b, Options{})
-	find(t, out, "Service", "operators", "another")
-	var got corev1.Service
-	convert(t, find(t, out, "Service", "operators", "op-manager-service"), &got)
-	var ports []string
-	for _, port := range got.Spec.Ports {
-		ports = append(ports, port.Name+" "+port.TargetPort.String())
-	}
-	if diff := cmp.Diff([]string{"443 443", "8443 hooks", "metrics 0", "9091 0"}, ports); diff != "" {
-		t.Errorf("ports (-want +got):\n%s", diff)
-	}
-	if got.Labels["a"] != "b" || got.Annotations["c"] != "d" || len(got.Spec.Selector) != 1 || got.Spec.Selector["app"] != "op" {
-		t.Errorf("labels %v, annotations %v, selector %v", got.Labels, got.Annotations, got.Spec.Selector)
 	}
 }
