@@ -19,7 +19,7 @@ type had struct {
 }
 
 func (g *given) had(work *budget) *had {
-	h := &had{given: g, work: work, pool: &held{work: work, namespaces: map[string][]heldRule{}}, poolRoles: map[foreignRole]bool{}}
+	h := &had{given: g, work: work, pool: &held{work: work, namespaces: map[string]heldRules{}}, poolRoles: map[foreignRole]bool{}}
 	for account := range g.accounts {
 		h.pool.add(g.rules[account])
 		maps.Copy(h.poolRoles, g.roles[account])
@@ -30,16 +30,16 @@ func (g *given) had(work *budget) *had {
 func (h *held) add(rules []scopedRules) {
 	for _, scoped := range rules {
 		if scoped.namespace == "" {
-			h.everywhere = append(h.everywhere, heldRules(scoped.rules)...)
+			h.everywhere = h.everywhere.with(scoped.rules)
 		} else {
-			h.namespaces[scoped.namespace] = append(h.namespaces[scoped.namespace], heldRules(scoped.rules)...)
+			h.namespaces[scoped.namespace] = h.namespaces[scoped.namespace].with(scoped.rules)
 		}
 	}
 }
 
 // lacks is what a subject gets by later objects and does not have.
 func (h *had) lacks(later *given, subject string) (Grant, error) {
-	own := &held{work: h.work, namespaces: map[string][]heldRule{}}
+	own := &held{work: h.work, namespaces: map[string]heldRules{}}
 	own.add(h.rules[subject])
 	pooled := later.accounts[subject]
 	added := map[right]bool{}

@@ -13,18 +13,23 @@ type held struct {
 	source     RuleSource
 	work       *budget
 	all        bool
-	everywhere []heldRule
-	namespaces map[string][]heldRule
+	everywhere heldRules
+	namespaces map[string]heldRules
 }
 
-// heldRule is a rule whose lists can be looked into quickly.
+// heldRules are rules that can be looked into quickly: by their resources, and those that have paths.
+type heldRules struct {
+	of    map[string][]*heldRule
+	paths []*heldRule
+}
+
 type heldRule struct {
-	verbs, groups, resources, names map[string]bool
-	urls                            []string
+	verbs, groups, names map[string]bool
+	urls                 []string
 }
 
 func newHeld(subject Subject, source RuleSource, work *budget) (*held, error) {
-	h := &held{subject: subject, source: source, work: work, namespaces: map[string][]heldRule{}}
+	h := &held{subject: subject, source: source, work: work, namespaces: map[string]heldRules{}}
 	for _, group := range subject.Groups {
 		h.all = h.all || group == superusers
 	}
@@ -32,16 +37,25 @@ func newHeld(subject Subject, source RuleSource, work *budget) (*held, error) {
 		return h, nil
 	}
 	rules, err := source.Rules(subject, "")
-	h.everywhere = heldRules(rules)
+	h.everywhere = h.everywhere.with(rules)
 	return h, err
 }
 
-func heldRules(rules []rbacv1.PolicyRule) []heldRule {
-	made := make([]heldRule, len(rules))
-	for i, rule := range rules {
-		made[i] = heldRule{set(rule.Verbs), set(rule.APIGroups), set(rule.Resources), set(rule.ResourceNames), rule.NonResourceURLs}
+// with adds rules.
+func (h heldRules) with(rules []rbacv1.PolicyRule) heldRules {
+	if h.of == nil {
+		h.of = map[string][]*heldRule{}
 	}
-	return made
+	for _, rule := range rules {
+		held := &heldRule{set(rule.Verbs), set(rule.APIGroups), set(rule.ResourceNames), rule.NonResourceURLs}
+		for _, resource := range rule.Resources {
+			h.of[resource] = append(h.of[resource], held)
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			h.paths = append(h.paths, held)
+		}
+	}
+	return h
 }
 
 func set(words []string) map[string]bool {
@@ -53,18 +67,18 @@ func set(words []string) map[string]bool {
 }
 
 // in is what holds in a namespace besides what holds everywhere.
-func (h *held) in(namespace string) ([]heldRule, error) {
+func (h *held) in(namespace string) (heldRules, error) {
 	if namespace == "" {
-		return nil, nil
+		return heldRules{}, nil
 	}
 	if rules, ok := h.namespaces[namespace]; ok || h.source == nil {
 		return rules, nil
 	}
 	rules, err := h.source.Rules(h.subject, namespace)
 	if err != nil {
-		return nil, err
+		return heldRules{}, err
 	}
-	h.namespaces[namespace] = heldRules(rules)
+	h.namespaces[namespace] = heldRules{}.with(rules)
 	return h.namespaces[namespace], nil
 }
 
@@ -89,19 +103,34 @@ func (h *held) covers(r right) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, rules := range [][]heldRule{h.everywhere, local} {
-		for i := range rules {
-			if err := h.work.step(1 + len(rules[i].urls)); err != nil {
-				return false, err
-			}
-			if rules[i].covers(r) {
-				return true, nil
+	for _, rules := range []heldRules{h.everywhere, local} {
+		for _, candidates := range rules.about(r) {
+			for _, rule := range candidates {
+				if err := h.work.step(1 + len(rule.urls)); err != nil {
+					return false, err
+				}
+				if rule.covers(r) {
+					return true, nil
+				}
 			}
 		}
 	}
 	return false, nil
 }
 
+// about are the rules on the resource of a right, or on paths. */scale stands for the subresource scale of every resource.
+func (h heldRules) about(r right) [][]*heldRule {
+	if r.url != "" {
+		return [][]*heldRule{h.paths}
+	}
+	all := [][]*heldRule{h.of[r.resource], h.of[rbacv1.ResourceAll]}
+	if _, subresource, ok := strings.Cut(r.resource, "/"); ok {
+		all = append(all, h.of["*/"+subresource])
+	}
+	return all
+}
+
+// covers expects a rule on the resource.
 func (rule *heldRule) covers(r right) bool {
 	switch {
 	case !rule.verbs[rbacv1.VerbAll] && !rule.verbs[r.verb]:
@@ -111,16 +140,7 @@ func (rule *heldRule) covers(r right) bool {
 	case r.url != "":
 		return rule.coversURL(r.url)
 	}
-	return (rule.groups[rbacv1.APIGroupAll] || rule.groups[r.group]) && rule.coversResource(r.resource)
-}
-
-// coversResource knows that */scale stands for the subresource scale of every resource.
-func (rule *heldRule) coversResource(resource string) bool {
-	if rule.resources[rbacv1.ResourceAll] || rule.resources[resource] {
-		return true
-	}
-	_, subresource, ok := strings.Cut(resource, "/")
-	return ok && rule.resources["*/"+subresource]
+	return rule.groups[rbacv1.APIGroupAll] || rule.groups[r.group]
 }
 
 // coversURL knows that stars at the end stand for every path that begins like this.

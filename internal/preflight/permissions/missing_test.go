@@ -92,7 +92,7 @@ func each(t *testing.T, pattern string, find func(*testing.T, map[string]string)
 	}
 }
 
-func documents(t *testing.T, text string) []*unstructured.Unstructured {
+func documents(t testing.TB, text string) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured
 	for _, document := range bytes.Split([]byte(text), []byte("---\n")) {
