@@ -9,8 +9,11 @@ import (
 	"fairlead.dev/fairlead/internal/certs"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -162,15 +165,72 @@ func TestProviderStays(t *testing.T) {
 	if provider() != "BuiltIn" {
 		t.Errorf("the provider is %s", provider())
 	}
+	w.provider = "" // it cannot be found out
+	w.settle("my")
+	if provider() != "BuiltIn" {
+		t.Errorf("the provider is %s", provider())
+	}
+	w.provider = registryv1.CertManager
 	other := want("other", "a", "")
 	w.add(other)
 	w.pass("other")
 	if got := w.newest("other").Annotations[providerKey]; got != "CertManager" {
 		t.Errorf("the provider of a new extension is %s", got)
 	}
+	w.provider = ""
+	w.settle("other")
+	if got := w.newest("other").Annotations[providerKey]; got != "CertManager" {
+		t.Errorf("the provider is %s while nobody knows", got)
+	}
 	w.provider = registryv1.BuiltIn
 	w.settle("other")
 	if got := w.newest("other").Annotations[providerKey]; got != "BuiltIn" {
 		t.Errorf("the provider is %s, which is gone", got)
+	}
+}
+
+// kinds are those of a cluster, which may not answer.
+type kinds struct {
+	meta.RESTMapper
+	err error
+}
+
+func (k *kinds) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if k.err != nil {
+		return nil, k.err
+	}
+	return k.RESTMapper.RESTMapping(kind, versions...)
+}
+
+// TestProviders are found by their kinds. A cluster that does not answer says nothing about them.
+func TestProviders(t *testing.T) {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: serviceCAKind.Group, Version: "v1"}, {Group: certManagerKind.Group, Version: "v1"}})
+	cluster := &kinds{RESTMapper: mapper, err: errGone}
+	clock := clocktesting.NewFakeClock(time.Unix(0, 0))
+	p := &providers{kinds: cluster, clock: clock}
+	for _, step := range []struct {
+		what string
+		do   func()
+		want registryv1.CertificateProvider
+	}{
+		{"no answer", func() {}, ""},
+		{"neither", func() { cluster.err = nil }, registryv1.BuiltIn},
+		{"service-ca, a minute later", func() {
+			mapper.Add(serviceCAKind.WithVersion("v1"), meta.RESTScopeRoot)
+			clock.Step(providersLife)
+		}, registryv1.ServiceCA},
+		{"both", func() {
+			mapper.Add(certManagerKind.WithVersion("v1"), meta.RESTScopeNamespace)
+			clock.Step(providersLife)
+		}, registryv1.CertManager},
+		{"no answer any more", func() {
+			cluster.err = errGone
+			clock.Step(providersLife)
+		}, registryv1.CertManager},
+	} {
+		step.do()
+		if got := p.get(t.Context()); got != step.want {
+			t.Errorf("%s: %q, want %q", step.what, got, step.want)
+		}
 	}
 }

@@ -102,6 +102,13 @@ func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcom
 		o.problem = fmt.Errorf("bundle %s has no image, and the catalog that held its manifests is not there any more: serve it again to change the configuration", t.Name)
 		return nil
 	}
+	if request.Image != "" {
+		var err error
+		if request.Auth, err = c.Credentials.Read(ctx, c.live); err != nil {
+			o.problem = err
+			return nil
+		}
+	}
 	c.fetching.Store(ext, true) // before it is asked for, so that its arrival is not missed
 	state := c.Bundles.Get(ctx, request, patience)
 	switch {

@@ -33,6 +33,8 @@ type Options struct {
 	Clock    clock.Clock
 	// Bundles fetches them, such as an *unpack.Unpacker. Whoever makes it calls Notify when one has arrived.
 	Bundles Bundles
+	// Credentials are those that the images of bundles are pulled with.
+	Credentials unpack.Credentials
 	// SystemNamespace holds the Secrets with the objects of revisions.
 	SystemNamespace string
 	// Metrics count extensions; Setup makes and registers them when there are none.

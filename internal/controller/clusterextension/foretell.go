@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -21,7 +22,7 @@ func RenderOptions(ext *olmv1.ClusterExtension, provider registryv1.CertificateP
 
 // ProviderIn is who makes serving certificates in a cluster with some kinds, for extensions that are installed now.
 func ProviderIn(kinds meta.RESTMapper) registryv1.CertificateProvider {
-	return (&providers{kinds: kinds, clock: clock.RealClock{}}).get(context.Background())
+	return cmp.Or((&providers{kinds: kinds, clock: clock.RealClock{}}).get(context.Background()), registryv1.BuiltIn)
 }
 
 // ProviderOf is who made the serving certificates of a revision; empty when it does not say.

@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -32,38 +33,45 @@ var (
 	serviceCAKind   = schema.GroupKind{Group: "operator.openshift.io", Kind: "ServiceCA"}
 )
 
-// get prefers cert-manager, then the service-ca operator of OpenShift. Where neither is there, and when it cannot be found out, the
-// controller makes certificates itself, which always works.
+// get prefers cert-manager, then the service-ca operator of OpenShift; where neither is there, the controller makes certificates itself. It
+// is empty when that cannot be found out now.
 func (p *providers) get(context.Context) registryv1.CertificateProvider {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known != "" && p.clock.Now().Before(p.until) {
+	if p.clock.Now().Before(p.until) {
 		return p.known
 	}
-	switch {
-	case p.has(certManagerKind):
-		p.known = registryv1.CertManager
-	case p.has(serviceCAKind):
-		p.known = registryv1.ServiceCA
-	default:
-		p.known = registryv1.BuiltIn
+	found := registryv1.BuiltIn
+	for _, product := range []struct {
+		kind     schema.GroupKind
+		provider registryv1.CertificateProvider
+	}{{certManagerKind, registryv1.CertManager}, {serviceCAKind, registryv1.ServiceCA}} {
+		_, err := p.kinds.RESTMapping(product.kind)
+		if err == nil {
+			found = product.provider
+			break
+		}
+		if !meta.IsNoMatchError(err) {
+			return p.known
+		}
 	}
-	p.until = p.clock.Now().Add(providersLife)
+	p.known, p.until = found, p.clock.Now().Add(providersLife)
 	return p.known
 }
 
-func (p *providers) has(kind schema.GroupKind) bool {
-	_, err := p.kinds.RESTMapping(kind)
-	return err == nil
-}
-
 // providerFor says who makes serving certificates. What a revision was made with stays, so that a product that is installed later changes
-// nothing that runs, but for one that is gone.
+// nothing that runs, but for one that is gone. Where it is not known who could, the controller does, which always works.
 func (c *Controller) providerFor(ctx context.Context, newest *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
+	var before registryv1.CertificateProvider
 	if newest != nil {
-		if p := registryv1.CertificateProvider(newest.Annotations[providerKey]); p == registryv1.BuiltIn || p != "" && p == c.provider(ctx) {
-			return p
-		}
+		before = ProviderOf(newest)
 	}
-	return c.provider(ctx)
+	if before == registryv1.BuiltIn {
+		return before
+	}
+	now := c.provider(ctx)
+	if now == "" {
+		return cmp.Or(before, registryv1.BuiltIn)
+	}
+	return now
 }
