@@ -14,6 +14,6 @@ func addClusterExtensions(mgr manager.Manager, o Options, s stores, c clock.Cloc
 	if len(o.Namespaces) > 0 {
 		return nil
 	}
-	return clusterextension.Setup(mgr, clusterextension.Options{Catalogs: s.clusterCatalogs, Clock: c, Bundles: bundles,
+	return clusterextension.Setup(mgr, clusterextension.Options{Catalogs: s.clusterCatalogs, Clock: c, Bundles: bundles, Credentials: o.credentials(),
 		SystemNamespace: o.GlobalNamespace, Notify: notify})
 }
