@@ -21,7 +21,7 @@ const maxVersionText = 64
 
 // dependencies sees to what the wanted version lacks: it says which ClusterExtensions to create or, where the user wants that, creates them.
 func (c *Controller) dependencies(ctx context.Context, s *state, o *outcome) error {
-	if o.resolved == nil || len(o.resolved.Missing) == 0 {
+	if _, pinned := s.ext.Annotations[RollbackToKey]; pinned || o.resolved == nil || len(o.resolved.Missing) == 0 {
 		return nil
 	}
 	var all olmv1.ClusterExtensionList

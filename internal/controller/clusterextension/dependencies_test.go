@@ -91,6 +91,25 @@ func TestInstallDependencies(t *testing.T) {
 	}
 }
 
+// TestPinnedNeedsNothing: what a version would need that is not wanted now is not installed.
+func TestPinnedNeedsNothing(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.annotate("my", InstallDependenciesKey, "true")
+	w.serve("cat", pkg("a", "1.0.0"), pkg("db", "1.0.0"))
+	w.settle("my")
+	w.annotate("my", RollbackToKey, "1")
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0=db"), pkg("db", "1.0.0"))
+	w.settle("my")
+	if w.exists("db") {
+		t.Error("a dependency is installed for a version that is not")
+	}
+	w.annotate("my", RollbackToKey, "")
+	w.pass("my")
+	if !w.exists("db") {
+		t.Error("the dependency of the version that is wanted is not installed")
+	}
+}
+
 // TestNeedThatEnds removes what an upgrade needs no more. What the user made stays.
 func TestNeedThatEnds(t *testing.T) {
 	w := newWorld(t, want("my", "a", "1.0.0"), want("disk", "disk", ""))
