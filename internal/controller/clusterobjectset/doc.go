@@ -7,12 +7,16 @@
 // Start reading at Controller.Reconcile (controller.go). Then:
 //
 //	rollout.go     a pass over an active revision
+//	content.go     what a revision consists of, and whether it is what it was
 //	memory.go      what needs no second look
+//	siblings.go    the other revisions of an extension
 //	rules.go       who an object belongs to; pure
 //	probes.go      when an object is available; pure
 //	status.go      what is told; pure
 //	teardown.go    a pass over a revision that goes
+//	release.go     what stays, but is no longer the revision's
 //	handover.go    what goes back to an older revision instead of going
 //	identity.go    the service account that a revision acts as
 //	watches.go     the kinds of objects that are watched, and for whom
+//	wake.go        whom an event concerns
 package clusterobjectset
