@@ -152,8 +152,11 @@ func (p Planner) account(ctx context.Context, ext *olmv1.ClusterExtension, w *wa
 	if err != nil && !errors.As(err, &incomplete) {
 		return err
 	}
-	if len(missing) > 0 {
-		plan.Blocked = append(plan.Blocked, permissions.Message(missing, err))
+	if len(missing) == 0 {
+		return nil
 	}
-	return nil
+	plan.Blocked = append(plan.Blocked, permissions.Message(missing, err))
+	roles, err := permissions.Manifests(ext.Name+"-installer", permissions.ServiceAccount(ext.Spec.Namespace, name), missing)
+	plan.MissingRoles = string(roles)
+	return err
 }

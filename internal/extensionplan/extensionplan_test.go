@@ -198,3 +198,18 @@ func TestPlanOfARollback(t *testing.T) {
 		t.Errorf("%+v\n%s", plan, text)
 	}
 }
+
+// TestPlanHasTheRolesThatAreMissing: what an account lacks can be applied as it is printed.
+func TestPlanHasTheRolesThatAreMissing(t *testing.T) {
+	named := func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "sa"} }
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "sa"}}
+	plan, text := planned(t, planner(t, namespace(), account), extension(named))
+	if !strings.Contains(strings.Join(plan.Blocked, ""), "requires the following permissions") || !strings.Contains(text, "missingRoles of -o json") {
+		t.Errorf("%q\n%s", plan.Blocked, text)
+	}
+	for _, part := range []string{"kind: ClusterRole\n", "kind: ClusterRoleBinding\n", "name: greeter-installer\n", "- kind: ServiceAccount\n  name: sa\n  namespace: ops\n"} {
+		if !strings.Contains(plan.MissingRoles, part) {
+			t.Errorf("there is no %q in:\n%s", part, plan.MissingRoles)
+		}
+	}
+}

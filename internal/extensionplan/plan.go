@@ -52,7 +52,9 @@ type Plan struct {
 	ImagesRemoved []string `json:"imagesRemoved,omitempty"`
 	// Blocked are the reasons why nothing would be written.
 	Blocked []string `json:"blocked,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
+	// MissingRoles are Roles, ClusterRoles and bindings, as YAML that can be applied, that give the service account what it lacks.
+	MissingRoles string   `json:"missingRoles,omitempty"`
+	Notes        []string `json:"notes,omitempty"`
 }
 
 // Changes tells whether anything would be written.

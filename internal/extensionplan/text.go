@@ -45,6 +45,9 @@ func (p *Plan) Write(w io.Writer) error {
 	section("images that go", p.ImagesRemoved)
 	section("notes", p.Notes)
 	section("in the way, so that nothing would be written", p.Blocked)
+	if p.MissingRoles != "" {
+		b.WriteString("\nRoles with what the service account lacks are in missingRoles of -o json and -o yaml, as YAML to be applied.\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
