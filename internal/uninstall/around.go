@@ -40,6 +40,10 @@ func (r *Removal) summary(ctx context.Context, reader client.Reader, name string
 		return fmt.Errorf("read Operator %s: %w", name, err)
 	}
 	ref := Ref{APIVersion: operatorsv1.GroupVersion.String(), Kind: "Operator", Name: name}
+	if r.shared { // the manager would make it again
+		r.Stays = append(r.Stays, Kept{ref, "it lists the InstallPlan that stays"})
+		return nil
+	}
 	if slices.ContainsFunc(r.CRDs, func(c CRD) bool { return !c.Goes }) {
 		r.Stays = append(r.Stays, Kept{ref, "it lists the CustomResourceDefinitions that stay"})
 		return nil

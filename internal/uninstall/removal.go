@@ -84,6 +84,8 @@ type Removal struct {
 	// owners are deleted one after the other, and take the rest along; last are objects that belong to nobody, and go at the end.
 	owners []owner
 	last   []Ref
+	// shared tells that an InstallPlan stays, which other Subscriptions have, too.
+	shared bool
 }
 
 // owner is an object whose deletion takes others along.

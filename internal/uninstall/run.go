@@ -63,7 +63,8 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 
 // gone waits until what the manager and the garbage collector take away is gone.
 func (r *Removal) gone(ctx context.Context, c client.Client) error {
-	left := slices.Clone(r.Goes)
+	// What was deleted last may have been made again, for a component that somebody labelled.
+	left := slices.DeleteFunc(slices.Clone(r.Goes), func(ref Ref) bool { return slices.Contains(r.last, ref) })
 	return wait(ctx, func() (string, error) {
 		for len(left) > 0 {
 			ref, live := left[0], &metav1.PartialObjectMetadata{}

@@ -118,15 +118,19 @@ func find(ctx context.Context, reader client.Reader, o Options) (sub *v1alpha1.S
 	return nil, csv, err
 }
 
-// plans are the InstallPlans that only this Subscription has; they go with it.
+// plans are the InstallPlans of the Subscription. Those that only it has go with it.
 func (r *Removal) plans(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscription) error {
 	var list v1alpha1.InstallPlanList
 	if err := reader.List(ctx, &list, client.InNamespace(sub.Namespace)); err != nil {
 		return fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)
 	}
 	for _, p := range list.Items {
-		if len(p.OwnerReferences) == 1 && p.OwnerReferences[0].UID == sub.UID {
-			r.Goes = append(r.Goes, Ref{v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, p.Namespace, p.Name})
+		ref := Ref{v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, p.Namespace, p.Name}
+		switch mine := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == sub.UID }); {
+		case mine && len(p.OwnerReferences) == 1:
+			r.Goes = append(r.Goes, ref)
+		case mine:
+			r.Stays, r.shared = append(r.Stays, Kept{ref, "other Subscriptions have it, too"}), true
 		}
 	}
 	return nil

@@ -363,3 +363,19 @@ Stays:
 		t.Errorf("%+v", left)
 	}
 }
+
+// TestSharedPlan: an InstallPlan that another Subscription has, too, stays, and so does the Operator that lists it.
+func TestSharedPlan(t *testing.T) {
+	shared := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "shared"}}
+	shared.OwnerReferences = []metav1.OwnerReference{{APIVersion: "x/v1", Kind: "Subscription", Name: "my-kite", UID: "sub"}, {APIVersion: "x/v1", Kind: "Subscription", Name: "other", UID: "other"}}
+	r, err := Subscription(t.Context(), cluster(t, append(classic(nil), shared)...), Options{Name: "kite", Namespace: "ops"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := shown(t, r)
+	for _, want := range []string{"shared    other Subscriptions have it, too", "kite.ops  it lists the InstallPlan that stays"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text has no %q:\n%s", want, text)
+		}
+	}
+}
