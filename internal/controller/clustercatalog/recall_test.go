@@ -88,8 +88,8 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 		}
 	}
 	name(digest(1))
-	if w.settle("cat"); w.served("cat") != digest(1) {
-		t.Errorf("served %q", w.served("cat"))
+	if r := w.settle("cat"); w.served("cat") != digest(1) || r.RequeueAfter != 0 {
+		t.Errorf("served %q, looked at again after %s: polls are of who leads", w.served("cat"), r.RequeueAfter)
 	}
 	w.registry.tags[latest] = digest(2) // only who leads sees that
 	w.clock.Step(time.Hour)

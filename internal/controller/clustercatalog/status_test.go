@@ -2,6 +2,7 @@ package clustercatalog
 
 import (
 	"testing"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/image"
@@ -85,4 +86,40 @@ func TestSlowReadingIsTold(t *testing.T) {
 	<-w.finished
 	w.settle("cat")
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, "unpacked 22:13:23")
+}
+
+// TestWhatCannotWorkIsLeftAlone: nobody asks again for what will stay as it is, until the spec changes.
+func TestWhatCannotWorkIsLeftAlone(t *testing.T) {
+	ref := repository + "@" + digest(1)
+	w := newWorld(t, clusterCatalog(ref, 0))
+	w.registry.errs[ref] = &image.Error{Kind: image.InvalidImage, Op: "pull", Ref: ref, Reason: "no catalog", Advice: "name one", Err: image.ErrNoCatalog}
+	if r := w.settle("cat"); r.RequeueAfter != 0 {
+		t.Errorf("looked at again after %s", r.RequeueAfter)
+	}
+	loads := w.registry.loads
+	w.clock.Step(24 * time.Hour)
+	if w.settle("cat"); w.registry.loads != loads {
+		t.Errorf("read %d times again", w.registry.loads-loads)
+	}
+	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.Source.Image.Ref = latest })
+	w.registry.errs = nil
+	if w.settle("cat"); w.served("cat") != digest(1) {
+		t.Errorf("served %q", w.served("cat"))
+	}
+}
+
+// TestAStaleCache: what was written already is not written again because the cache does not show it yet.
+func TestAStaleCache(t *testing.T) {
+	w := newWorld(t, clusterCatalog(latest, 0))
+	w.once("cat") // which writes the label
+	<-w.finished
+	w.stale = w.get("cat")
+	for range 3 {
+		w.once("cat")
+	}
+	if w.writes != 1 {
+		t.Errorf("%d writes of the status", w.writes)
+	}
+	w.stale = nil
+	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
 }

@@ -113,6 +113,7 @@ type world struct {
 	writes   int // of statuses
 	others   int // of anything else
 	removed  []string
+	stale    *olmv1.ClusterCatalog // what the cache still has; nil is what is there
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -147,6 +148,13 @@ func (w *world) restart() {
 
 func (w *world) count() interceptor.Funcs {
 	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if into, ok := o.(*olmv1.ClusterCatalog); ok && w.stale != nil {
+				w.stale.DeepCopyInto(into)
+				return nil
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			w.mu.Lock()
 			w.writes++
