@@ -46,5 +46,5 @@ func (all secrets) Get(_ context.Context, key client.ObjectKey, into client.Obje
 
 // List is not needed.
 func (all secrets) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("Secrets that are in no cluster are not listed")
+	return errors.New("there is no list of Secrets that are in no cluster")
 }

@@ -60,7 +60,7 @@ func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tel
 			return sub.Status.InstalledCSV, nil
 		}
 		if plan, err := waitingPlan(ctx, c, &sub); current && plan != nil && err == nil {
-			return "", fmt.Errorf("Subscription %s: InstallPlan %s, which installs %s, waits for approval: look at it with fairlead plan show, and add --approve",
+			return "", fmt.Errorf("upgrade of Subscription %s: InstallPlan %s, which installs %s, waits for approval: look at it with fairlead plan show, and add --approve",
 				key, plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
 		}
 		if current && ready.Message != "" && !ready.Equals(last) {

@@ -36,7 +36,7 @@ func TestManagerThatDoesNotStopSaysWhatItStillDoes(t *testing.T) {
 		"another error":   {ended, errors.New("the lease was lost")},
 		"before the stop": {t.Context(), timedOut},
 	} {
-		if got := withUnfinished(untouched.ctx, untouched.err); got != untouched.err { //nolint:errorlint // the same value is meant
+		if got := withUnfinished(untouched.ctx, untouched.err); got != untouched.err {
 			t.Errorf("%s: got %q, want it as it was", name, got)
 		}
 	}

@@ -14,7 +14,7 @@ func TestAServerWithRequestsThatDoNotEndIsNotWaitedForForLong(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		began := time.Now()
-		err := untilDrained(ctx, make(chan error), drainTime)
+		err := untilDrained(ctx, make(chan error))
 		if waited := time.Since(began); err == nil || !strings.Contains(err.Error(), "still under way 5s") || waited != drainTime {
 			t.Errorf("after %s got %v, want after %s that requests were still under way", waited, err, drainTime)
 		}
@@ -25,7 +25,7 @@ func TestAServerThatEndsIsHeard(t *testing.T) {
 	failed := errors.New("the address is in use")
 	ended := make(chan error, 1)
 	ended <- failed
-	if err := untilDrained(t.Context(), ended, drainTime); !errors.Is(err, failed) {
+	if err := untilDrained(t.Context(), ended); !errors.Is(err, failed) {
 		t.Errorf("got %v, want what the server said", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAServerThatEndsIsHeard(t *testing.T) {
 			time.Sleep(time.Second)
 			ended <- nil
 		}()
-		if err := untilDrained(ctx, ended, drainTime); err != nil {
+		if err := untilDrained(ctx, ended); err != nil {
 			t.Errorf("requests came to their end after a second, yet: %v", err)
 		}
 	})

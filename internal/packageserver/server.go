@@ -186,27 +186,27 @@ func (s *Server) Run(ctx context.Context) error {
 	go s.keepUp(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.generic.PrepareRun().RunWithContext(ctx) }()
-	if err := untilDrained(ctx, ended, drainTime); err != nil {
+	if err := untilDrained(ctx, ended); err != nil {
 		return fmt.Errorf("serve packages on %s: %w", s.config.SecureServing.Listener.Addr(), err)
 	}
 	return nil
 }
 
-// untilDrained waits for a server, and once the context has ended for no longer than a while: the server itself would wait for requests that
+// untilDrained waits for a server, and once the context has ended for no longer than drainTime: the server itself would wait for requests that
 // do not come to their end, and whoever stops it would wait with it.
-func untilDrained(ctx context.Context, ended <-chan error, while time.Duration) error {
+func untilDrained(ctx context.Context, ended <-chan error) error {
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(while)
+	timer := time.NewTimer(drainTime)
 	defer timer.Stop()
 	select {
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("requests were still under way %s after it was told to stop", while)
+		return fmt.Errorf("requests were still under way %s after it was told to stop", drainTime)
 	}
 }
 

@@ -137,7 +137,7 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 	}
 	data, ok := secret.Data[ref.Key]
 	if !ok {
-		return nil, fmt.Errorf("Secret %s has no key %s", name, ref.Key)
+		return nil, fmt.Errorf("read an object of the revision: Secret %s has no key %s", name, ref.Key)
 	}
 	if secret.Labels[olmv1.RevisionNameKey] == l.set.Name && len(ref.Key) == len(keyOf(nil)) && ref.Key != keyOf(data) {
 		return nil, &BlockedError{fmt.Sprintf("key %s of Secret %s holds other content than when the revision was made", ref.Key, name)}

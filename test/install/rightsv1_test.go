@@ -66,7 +66,7 @@ func (w *world) extensionGoes(ext *olmv1.ClusterExtension) {
 	}
 	w.eventually("ClusterExtension "+ext.Name+" and its revisions to be gone", func() error {
 		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there: %v, %v", ext.Status.Conditions, err)
+			return fmt.Errorf("it is there: %v, %w", ext.Status.Conditions, err)
 		}
 		sets := &olmv1.ClusterObjectSetList{}
 		if err := w.List(w.t.Context(), sets); err != nil || len(sets.Items) > 0 {

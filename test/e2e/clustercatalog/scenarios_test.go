@@ -91,7 +91,7 @@ func TestTheLifeOfACatalog(t *testing.T) {
 	}
 	w.eventually("nothing to be served of a catalog that is gone", func() error {
 		if code, body, err := w.answer(base + "/api/v1/all"); err != nil || code != http.StatusNotFound {
-			return fmt.Errorf("%d %q, %v", code, body, err)
+			return fmt.Errorf("%d %q, %w", code, body, err)
 		}
 		return nil
 	})

@@ -227,7 +227,7 @@ func (w *world) packages(base string, want ...string) {
 	w.eventually(fmt.Sprintf("%s to have %v", base, want), func() error {
 		code, body, err := w.answer(base + "/api/v1/metas?schema=olm.package")
 		if err != nil || code != http.StatusOK || strings.Count(body, "\n") != len(want) {
-			return fmt.Errorf("%d %q, %v", code, body, err)
+			return fmt.Errorf("%d %q, %w", code, body, err)
 		}
 		for _, p := range want {
 			if !strings.Contains(body, fmt.Sprintf(`"name":%q`, p)) {
