@@ -111,7 +111,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	if err != nil {
 		return nil, fmt.Errorf("render bundle %s: %w", version.Bundle, err)
 	}
-	return &wanted{version: version, objects: rendered.Objects}, nil
+	return &wanted{version: version, objects: clusterextension.Objects(rendered)}, nil
 }
 
 // request is how the bundle is had: from its catalog, or, where no catalog has it any more, from its image.

@@ -22,6 +22,11 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 	if err != nil {
 		return err
 	}
+	if newest != nil {
+		if err := c.keepCondition(ctx, s.ext, newest.Annotations[conditionKey]); err != nil {
+			return err
+		}
+	}
 	if t.is(newest, inputs) && secrets.trustedBy(newest) {
 		return c.tidy(ctx, s, o)
 	}
@@ -31,6 +36,9 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 		}
 	}
 	o.problem = c.hasNamespace(ctx, s.ext)
+	if o.problem == nil {
+		o.problem = c.notNow(ctx, s, t)
+	}
 	if o.problem != nil {
 		return nil
 	}
@@ -111,7 +119,8 @@ func (c *Controller) write(ctx context.Context, s *state, t *target, made *conte
 func (c *Controller) notes(s *state, t *target, made *content) map[string]string {
 	all := t.annotations()
 	all[inputsKey], all[generationKey] = made.inputs, strconv.FormatInt(s.ext.Generation, 10)
-	for key, value := range map[string]string{olmv1.PropertiesKey: made.properties, providerKey: string(made.provider), servingKey: made.servingText(), authoritiesKey: made.authorities} {
+	for key, value := range map[string]string{olmv1.PropertiesKey: made.properties, providerKey: string(made.provider), servingKey: made.servingText(), authoritiesKey: made.authorities,
+		conditionKey: made.condition} {
 		if value != "" {
 			all[key] = value
 		}

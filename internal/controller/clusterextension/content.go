@@ -26,6 +26,7 @@ type content struct {
 	serving    []registryv1.Serving
 	// authorities identify what the objects trust; empty when they trust no certificate of the controller.
 	authorities string
+	condition   string // who may write the OperatorCondition, as it is noted on the revision
 
 	repeated bool // the objects are those of an earlier revision
 }
@@ -61,7 +62,11 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 		o.problem = unrenderable(t, err)
 		return nil, nil
 	}
-	made := &content{inputs: inputs, name: t.Name, version: t.Version, objects: rendered.Objects, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving}
+	condition, err := conditionIn(rendered.Objects)
+	if err != nil {
+		return nil, err
+	}
+	made := &content{inputs: inputs, name: t.Name, version: t.Version, objects: Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving}
 	kept := *made
 	c.rendered.Store(s.ext.Name, &kept)
 	return made, nil
@@ -83,7 +88,7 @@ func (c *Controller) repeat(ctx context.Context, t *target) (*content, error) {
 		return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", t.source.Name, err)
 	}
 	made := &content{repeated: true, inputs: t.source.Annotations[inputsKey], name: t.Name, version: t.Version, objects: objects, properties: t.source.Annotations[olmv1.PropertiesKey],
-		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey])}
+		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey]), condition: t.source.Annotations[conditionKey]}
 	made.serving, err = servingOf(t.source)
 	return made, err
 }

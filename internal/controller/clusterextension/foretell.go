@@ -17,7 +17,7 @@ import (
 
 // RenderOptions are those that the bundle of an extension is rendered with.
 func RenderOptions(ext *olmv1.ClusterExtension, provider registryv1.CertificateProvider) registryv1.Options {
-	return registryv1.Options{Namespace: ext.Spec.Namespace, Config: configOf(ext), Certificates: provider}
+	return registryv1.Options{Namespace: ext.Spec.Namespace, Config: configOf(ext), Certificates: provider, OperatorCondition: ext.Name}
 }
 
 // ProviderIn is who makes serving certificates in a cluster with some kinds, for extensions that are installed now.

@@ -46,6 +46,8 @@ const (
 	authoritiesKey = prefix + "authorities"
 	// servingKey lists the serving certificates that the pods of the revision need, as JSON.
 	servingKey = prefix + "serving-certificates"
+	// conditionKey says who may write the OperatorCondition of the extension, as JSON.
+	conditionKey = prefix + "operator-condition"
 	// failedKey is what a revision was made from whose roll-out failed, so that this one was made to go back; failedNameKey is its name.
 	failedKey     = prefix + "failed-inputs"
 	failedNameKey = prefix + "failed-revision"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/trigger"
@@ -54,6 +55,7 @@ func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 	return b.
 		Watches(&olmv1.ClusterExtension{}, &handler.EnqueueRequestForObject{}, own).
 		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.open), builder.WithPredicates(installedChanged)).
+		Watches(&v2.OperatorCondition{}, handler.EnqueueRequestsFromMapFunc(saidBy)).
 		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(ownerOfRevision)).
 		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), described).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.installedIn), builder.WithPredicates(comesOrGoes)).

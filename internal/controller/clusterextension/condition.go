@@ -1,0 +1,133 @@
+package clusterextension
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/bundle/registryv1"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// The OperatorCondition of an extension has its name, and is no part of a revision: it outlives upgrades, which it can hold up, and it is the
+// manager's, so that a service account that installs extensions needs no right to it.
+
+// told is who may write an OperatorCondition: it is kept with the revision, for when somebody deletes the OperatorCondition.
+type told struct {
+	ServiceAccounts []string `json:"serviceAccounts,omitempty"`
+	Deployments     []string `json:"deployments,omitempty"`
+}
+
+// Objects are those of a bundle that revisions have.
+func Objects(rendered *registryv1.Rendered) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(rendered.Objects), isCondition)
+}
+
+func isCondition(u *unstructured.Unstructured) bool {
+	return u.GroupVersionKind().GroupKind() == v2.GroupVersion.WithKind(v2.OperatorConditionKind).GroupKind()
+}
+
+// conditionIn is what the rendered OperatorCondition says, as the text that is noted on the revision; empty when there is none.
+func conditionIn(objects []*unstructured.Unstructured) (string, error) {
+	i := slices.IndexFunc(objects, isCondition)
+	if i < 0 {
+		return "", nil
+	}
+	rendered := &v2.OperatorCondition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, rendered); err != nil {
+		return "", fmt.Errorf("read the OperatorCondition that was rendered: %w", err)
+	}
+	text, err := json.Marshal(told{rendered.Spec.ServiceAccounts, rendered.Spec.Deployments})
+	return string(text), err
+}
+
+// keepCondition makes the OperatorCondition say what is noted on a revision. An object of that name that is not the extension's stays as it
+// is: the operator is told its name all the same, and cannot write it.
+func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtension, text string) error {
+	if text == "" {
+		return nil
+	}
+	var who told
+	if err := json.Unmarshal([]byte(text), &who); err != nil {
+		return fmt.Errorf("read annotation %s of the newest revision of ClusterExtension %s: %w", conditionKey, ext.Name, err)
+	}
+	live, err := c.conditionOf(ctx, ext)
+	if err != nil {
+		return err
+	}
+	if live != nil && (!isOf(live, ext) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
+		return nil
+	}
+	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"serviceAccounts": anyList(who.ServiceAccounts), "deployments": anyList(who.Deployments)}}}
+	wanted.SetGroupVersionKind(v2.GroupVersion.WithKind(v2.OperatorConditionKind))
+	wanted.SetNamespace(ext.Spec.Namespace)
+	wanted.SetName(ext.Name)
+	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name})
+	wanted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: ext.UID}})
+	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
+		return fmt.Errorf("write OperatorCondition %s/%s, through which the operator says whether it can be upgraded: %w", ext.Spec.Namespace, ext.Name, err)
+	}
+	return nil
+}
+
+func anyList(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+// conditionOf reads what has the name of the extension's OperatorCondition; nil when nothing has.
+func (c *Controller) conditionOf(ctx context.Context, ext *olmv1.ClusterExtension) (*v2.OperatorCondition, error) {
+	live := &v2.OperatorCondition{}
+	err := c.client.Get(ctx, client.ObjectKey{Namespace: ext.Spec.Namespace, Name: ext.Name}, live)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read OperatorCondition %s/%s of ClusterExtension %s: %w", ext.Spec.Namespace, ext.Name, ext.Name, err)
+	}
+	return live, nil
+}
+
+func isOf(o metav1.Object, ext *olmv1.ClusterExtension) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == ext.UID })
+}
+
+// notNow is why another version must wait: what is installed says that it cannot be upgraded. To go back is never held up.
+func (c *Controller) notNow(ctx context.Context, s *state, t *target) error {
+	installed := s.revisions.installed()
+	if installed == nil || t.source != nil || installed.Annotations[olmv1.BundleNameKey] == t.Name {
+		return nil
+	}
+	live, err := c.conditionOf(ctx, s.ext)
+	if err != nil || live == nil || !isOf(live, s.ext) {
+		return err
+	}
+	if err := live.CheckUpgradeable(); err != nil {
+		return fmt.Errorf("operator is not upgradeable: %w; the upgrade to %s goes on when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True",
+			err, t.Name)
+	}
+	return nil
+}
+
+// saidBy is the extension whose OperatorCondition it is.
+func saidBy(_ context.Context, o client.Object) []reconcile.Request {
+	for _, r := range o.GetOwnerReferences() {
+		if r.Kind == olmv1.ClusterExtensionKind && r.APIVersion == olmv1.GroupVersion.String() {
+			return []reconcile.Request{requestFor(r.Name)}
+		}
+	}
+	return nil
+}
