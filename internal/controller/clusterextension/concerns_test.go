@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 
 	"github.com/blang/semver/v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
 // TestContentConcerns only those whose package is other than before, and those that lack something.
@@ -44,6 +46,31 @@ func TestContentConcerns(t *testing.T) {
 		if got := fmt.Sprint(woken()); got != test.want {
 			t.Errorf("%s wakes %s, want %s", test.what, got, test.want)
 		}
+	}
+}
+
+// TestCatalogIsDescribedOtherwise: another source of a catalog concerns nobody until there is other content.
+func TestCatalogIsDescribedOtherwise(t *testing.T) {
+	before := &olmv1.ClusterCatalog{Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Image: &olmv1.ImageSource{Ref: "a"}}}}
+	for what, test := range map[string]struct {
+		change func(*olmv1.ClusterCatalog)
+		want   bool
+	}{
+		"source":       {func(c *olmv1.ClusterCatalog) { c.Spec.Source.Image.Ref, c.Generation = "b", 2 }, false},
+		"status":       {func(c *olmv1.ClusterCatalog) { c.Status.LastUnpacked = &metav1.Time{Time: time.Now()} }, false},
+		"priority":     {func(c *olmv1.ClusterCatalog) { c.Spec.Priority = 1 }, true},
+		"availability": {func(c *olmv1.ClusterCatalog) { c.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable }, true},
+		"labels":       {func(c *olmv1.ClusterCatalog) { c.Labels = map[string]string{"a": "b"} }, true},
+		"deletion":     {func(c *olmv1.ClusterCatalog) { c.DeletionTimestamp = &metav1.Time{Time: time.Now()} }, true},
+	} {
+		after := before.DeepCopy()
+		test.change(after)
+		if got := describedOtherwise.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
+			t.Errorf("%s: %t, want %t", what, got, test.want)
+		}
+	}
+	if !describedOtherwise.Create(event.CreateEvent{Object: before}) || !describedOtherwise.Delete(event.DeleteEvent{Object: before}) {
+		t.Error("a catalog that comes or goes concerns nobody")
 	}
 }
 

@@ -50,14 +50,13 @@ func Setup(mgr manager.Manager, o Options) error {
 // watch lists what leads to a pass.
 func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deleted))
-	described := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}))
 	forbidden := trigger.After(trigger.Burst, c.forbidden)
 	return b.
 		Watches(&olmv1.ClusterExtension{}, &handler.EnqueueRequestForObject{}, own).
 		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.open), builder.WithPredicates(installedChanged)).
 		Watches(&v2.OperatorCondition{}, handler.EnqueueRequestsFromMapFunc(saidBy)).
 		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(ownerOfRevision)).
-		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), described).
+		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), builder.WithPredicates(describedOtherwise)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.installedIn), builder.WithPredicates(comesOrGoes)).
 		WatchesMetadata(&corev1.ServiceAccount{}, forbidden).
 		Watches(&rbacv1.Role{}, forbidden).

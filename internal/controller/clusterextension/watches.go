@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"context"
+	"maps"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
@@ -65,6 +66,15 @@ var deleted = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 
 // comesOrGoes leaves out everything but that an object appears, disappears, or is about to.
 var comesOrGoes = deleted
+
+// describedOtherwise lets pass what decides whether and when a catalog is asked. Where its content comes from does not: that there is other
+// content is told by the content itself, and concerns fewer.
+var describedOtherwise = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, is := e.ObjectOld.(*olmv1.ClusterCatalog)
+	after, too := e.ObjectNew.(*olmv1.ClusterCatalog)
+	return is && too && (before.Spec.Priority != after.Spec.Priority || before.Spec.AvailabilityMode != after.Spec.AvailabilityMode ||
+		!maps.Equal(before.Labels, after.Labels) || deleted.Update(e))
+}}
 
 // installedChanged lets pass that an extension has something else installed than before.
 var installedChanged = predicate.Funcs{
