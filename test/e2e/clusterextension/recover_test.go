@@ -1,13 +1,17 @@
 package clusterextension
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -142,4 +146,43 @@ func TestUninstall(t *testing.T) {
 	w.gone(w.deployment(w.name))
 	w.gone(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}})
 	w.there(mine)
+}
+
+// TestTheOperatorSaysNotNow: an operator that says that it cannot be upgraded stays until an administrator overrides it. Its service account may
+// say so, and nothing else of the OperatorCondition's namespace is given to it.
+func TestTheOperatorSaysNotNow(t *testing.T) {
+	w := newWorld(t)
+	all := three(w.name)
+	w.publish(all[0])
+	w.extend(w.name, w.name)
+	w.installed(w.name, all[0].name())
+	condition := &v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}}
+	w.there(condition)
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}}
+	w.there(d)
+	if env := d.Spec.Template.Spec.Containers[0].Env; !slices.Contains(env, corev1.EnvVar{Name: "OPERATOR_CONDITION_NAME", Value: w.name}) {
+		t.Errorf("the operator is told %v", env)
+	}
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}}
+	w.there(binding)
+	if len(binding.Subjects) != 1 || binding.Subjects[0].Name != w.name {
+		t.Errorf("%v may write the OperatorCondition", binding.Subjects)
+	}
+	condition.Spec.Conditions = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionFalse, Reason: "Busy", Message: "a backup is under way",
+		LastTransitionTime: metav1.Now(), ObservedGeneration: condition.Generation + 1}}
+	w.must(w.Update(w.Context(), condition))
+	w.until("the report is in the status", func() (bool, string) {
+		w.must(w.Get(w.Context(), client.ObjectKeyFromObject(condition), condition))
+		return condition.CheckUpgradeable() != nil, fmt.Sprintf("%+v", condition.Status)
+	})
+	w.publish(all[0], all[1])
+	w.says(w.name, "Progressing", "True", "Retrying", "a backup is under way")
+	w.says(w.name, "Installed", "True", "Succeeded", "")
+	before := condition.DeepCopy()
+	condition.Spec.Overrides = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionTrue, Reason: "Admin", Message: "I know", LastTransitionTime: metav1.Now()}}
+	w.must(w.Patch(w.Context(), condition, client.MergeFrom(before)))
+	w.installed(w.name, all[1].name())
+	w.must(w.Delete(w.Context(), w.extension(w.name)))
+	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
+	w.gone(&v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}})
 }
