@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +23,20 @@ const (
 	// as itself.
 	ServiceAccountKey = "operators.fairlead.dev/service-account"
 )
+
+// KeptKey is the annotation of a CustomResourceDefinition that stayed when its ClusterExtension was removed: whose it was, as KeptOf says. The
+// next ClusterExtension of that name takes it over.
+const KeptKey = "operators.fairlead.dev/kept-of"
+
+// KeptOf is the value of KeptKey for a ClusterExtension.
+func KeptOf(name string, uid types.UID) string { return name + "/" + string(uid) }
+
+// KeptFor tells whether an object was kept for a ClusterExtension: for one of that name, but not for the one itself that it was kept from,
+// which is about to go and would take it along.
+func KeptFor(o metav1.Object, name string, uid types.UID) bool {
+	was, from, kept := strings.Cut(o.GetAnnotations()[KeptKey], "/")
+	return kept && name != "" && was == name && uid != "" && from != string(uid)
+}
 
 // Extension is the ClusterExtension that a revision belongs to.
 type Extension struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -84,6 +85,7 @@ func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func
 		return nil
 	}
 	patch["metadata"].(map[string]any)["ownerReferences"] = owners
+	patch["metadata"].(map[string]any)["annotations"] = map[string]any{revision.KeptKey: revision.KeptOf(r.Operator.Name, r.uid)}
 	if d.Converted {
 		patch["spec"] = map[string]any{"conversion": map[string]any{"strategy": apiextensionsv1.NoneConverter, "webhook": nil}}
 	}

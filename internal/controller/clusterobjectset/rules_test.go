@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // TestClaims is the table of who an object that is there already belongs to, from the view of revision 2 of three.
@@ -20,6 +21,7 @@ func TestClaims(t *testing.T) {
 	tests := map[string]struct {
 		controller string
 		revision   string // of the annotation
+		kept       string // the extension that it was kept from
 		protection olmv1.CollisionProtection
 		left       bool
 		claimed    string
@@ -35,6 +37,10 @@ func TestClaims(t *testing.T) {
 		"of nobody":                           {protection: prevent, claimed: "nothing controls it"},
 		"of nobody, taking orphans":           {protection: orphans},
 		"of nobody, taking all":               {protection: none},
+		"kept from the extension before":      {kept: "ext/before", revision: "2", protection: prevent},
+		"kept from the extension itself":      {kept: "ext/now", protection: prevent, claimed: "nothing controls it"},
+		"kept from another extension":         {kept: "else/before", protection: prevent, claimed: "nothing controls it"},
+		"kept and controlled by others":       {kept: "ext/before", controller: "other", protection: prevent, claimed: "is controlled by ConfigMap other"},
 		"of nobody, but was ours":             {revision: "2", protection: orphans, claimed: "taken it away"},
 		"of nobody, but was ours, taking all": {revision: "2", protection: none, claimed: "taken it away"},
 		"of nobody, was of the one before":    {revision: "1", protection: orphans},
@@ -43,9 +49,7 @@ func TestClaims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live := configMap(t, "a", "")
 			live.SetLabels(map[string]string{olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"})
-			if tc.revision != "" {
-				live.SetAnnotations(map[string]string{revisionAnnotation: tc.revision})
-			}
+			live.SetAnnotations(map[string]string{revisionAnnotation: tc.revision, revision.KeptKey: tc.kept})
 			if tc.controller != "" {
 				yes, kind := true, "ConfigMap"
 				if strings.HasPrefix(tc.controller, "ext") {
@@ -70,6 +74,8 @@ func newSet(name string, number int64) *olmv1.ClusterObjectSet {
 	set := &olmv1.ClusterObjectSet{}
 	set.Name, set.UID, set.Spec.Revision = name, types.UID(name), number
 	set.Labels = map[string]string{olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"}
+	yes := true
+	set.OwnerReferences = []metav1.OwnerReference{{Kind: "ClusterExtension", Name: "ext", UID: "now", Controller: &yes}}
 	return set
 }
 
