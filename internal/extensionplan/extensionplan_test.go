@@ -84,7 +84,7 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: rendered.Objects,
+	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: clusterextension.Objects(rendered),
 		Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "greeter-operator"}})
 	if err != nil {
 		t.Fatal(err)
