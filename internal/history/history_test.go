@@ -214,6 +214,41 @@ func TestRollbackOfDefinitions(t *testing.T) {
 	}
 }
 
+// TestRollbackFromStuck: while revision 3 is stuck, the definition that only revision 2 has would go, too, with its custom resource.
+func TestRollbackFromStuck(t *testing.T) {
+	c := world(t, crd("a", "v1"), []string{"v1"}, []client.Object{kite("a")}, []*unstructured.Unstructured{configMap("a", "1")},
+		[]*unstructured.Unstructured{configMap("a", "2"), crd("a", "v1")}, []*unstructured.Unstructured{configMap("a", "1")})
+	var sets olmv1.ClusterObjectSetList
+	if err := c.List(t.Context(), &sets); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sets.Items {
+		set := &sets.Items[i]
+		switch set.Spec.Revision {
+		case 2:
+			set.Spec.LifecycleState = olmv1.LifecycleStateActive
+		case 3:
+			set.Status.Conditions = nil
+		}
+		if err := c.Update(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := judge(t, c, 1)
+	if r.Possible() || !strings.Contains(strings.Join(r.Blocked, " "), "kites.example.com is not part of revision 1") {
+		t.Errorf("blocked: %q", r.Blocked)
+	}
+	if diff := cmp.Diff([]string{"CustomResourceDefinition kites.example.com"}, r.Removed); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+	if len(r.Changed) != 0 {
+		t.Errorf("the newest revision counts: %q", r.Changed)
+	}
+	if r := judge(t, c, 2); len(r.Added) != 0 || !r.Possible() {
+		t.Errorf("back to what is installed still: added %q, blocked %q", r.Added, r.Blocked)
+	}
+}
+
 func TestWhereTo(t *testing.T) {
 	a := []*unstructured.Unstructured{configMap("a", "x")}
 	three := world(t, nil, nil, nil, a, a, a)

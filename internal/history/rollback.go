@@ -67,9 +67,9 @@ func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*R
 	if err != nil {
 		return nil, fmt.Errorf("go back to revision %d: %w", target.Number, err)
 	}
-	now, err := revision.Objects(ctx, reader, h.set(from.Number))
+	now, err := h.now(ctx, reader, from.Number)
 	if err != nil {
-		return nil, fmt.Errorf("compare with revision %d: %w", from.Number, err)
+		return nil, err
 	}
 	r.compare(now, before)
 	return r, r.definitions(ctx, reader, now, before)
