@@ -17,10 +17,14 @@ import (
 // Forward is what the annotations of a ClusterExtension are to be when it is kept at an earlier revision no more: those to change, where
 // empty is to be removed.
 func Forward(ext *olmv1.ClusterExtension) map[string]string {
-	if ext.Annotations[RollbackToKey] == "" && ext.Annotations[ExemptionsKey] == "" {
+	_, pinned := ext.Annotations[VersionKey]
+	if ext.Annotations[RollbackToKey] == "" && ext.Annotations[ExemptionsKey] == "" && !pinned {
 		return nil
 	}
 	changes := map[string]string{RollbackToKey: ""}
+	if pinned {
+		changes[VersionKey] = ""
+	}
 	made, ok := ext.Annotations[ExemptionsKey]
 	if !ok {
 		return changes
@@ -34,6 +38,31 @@ func Forward(ext *olmv1.ClusterExtension) map[string]string {
 	}
 	changes[CRDExemptionsKey] = strings.Join(left, separator)
 	return changes
+}
+
+// Version is the version that a ClusterExtension asked for before it was gone back, which it is to ask for again when it is kept there no
+// more. It is nil when there is nothing to go back to asking for: no version was pinned, or somebody has chosen another one since.
+func Version(ext *olmv1.ClusterExtension) *string {
+	text, ok := ext.Annotations[VersionKey]
+	if !ok || ext.Spec.Source.Catalog == nil {
+		return nil
+	}
+	pinned, before, _ := strings.Cut(text, separator)
+	if ext.Spec.Source.Catalog.Version != pinned {
+		return nil
+	}
+	return &before
+}
+
+// pin is what VersionKey is to be when a version is pinned. Going back twice remembers what was asked for before the first time.
+func pin(ext *olmv1.ClusterExtension, version string) string {
+	if before := Version(ext); before != nil {
+		return version + separator + *before
+	}
+	if ext.Spec.Source.Catalog == nil {
+		return version + separator
+	}
+	return version + separator + ext.Spec.Source.Catalog.Version
 }
 
 // fieldOwner is the field manager of what commands write for their users.
@@ -50,6 +79,9 @@ func (r *Rollback) Apply(ctx context.Context, c client.Client) error {
 		}
 		annotations[CRDExemptionsKey] = strings.Join(all, separator)
 		annotations[ExemptionsKey] = strings.Join(r.exemptions, separator)
+	}
+	if r.To.Version != "" {
+		annotations[VersionKey] = pin(r.ext, r.To.Version)
 	}
 	patch := map[string]any{"metadata": map[string]any{"annotations": annotations, "resourceVersion": r.ext.ResourceVersion}}
 	if r.To.Version != "" {

@@ -299,8 +299,43 @@ func TestForward(t *testing.T) {
 	if got := ext.Annotations[CRDExemptionsKey]; !strings.HasPrefix(got, "enum a.b; existingFieldRemoval kites.example.com") {
 		t.Errorf("exemptions %q", got)
 	}
-	want := map[string]string{RollbackToKey: "", ExemptionsKey: "", CRDExemptionsKey: "enum a.b"}
+	want := map[string]string{RollbackToKey: "", ExemptionsKey: "", VersionKey: "", CRDExemptionsKey: "enum a.b"}
 	if diff := cmp.Diff(want, Forward(ext)); diff != "" {
 		t.Errorf("what was exempted before stays (-want +got):\n%s", diff)
 	}
 }
+
+// TestVersionBefore: what was asked for before the first step back is remembered, unless somebody has chosen otherwise since.
+func TestVersionBefore(t *testing.T) {
+	for name, test := range map[string]struct {
+		version, remembered, pinned string
+		before                      *string
+	}{
+		"a range":                   {version: ">=1", pinned: "1.1.0; >=1", before: ptr(">=1")},
+		"no version":                {pinned: "1.1.0; ", before: ptr("")},
+		"a second step":             {version: "1.2.0", remembered: "1.2.0; >=1", pinned: "1.1.0; >=1", before: ptr(">=1")},
+		"somebody's own afterwards": {version: "2.x", remembered: "1.2.0; >=1", pinned: "1.1.0; 2.x", before: ptr("2.x")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ext := &olmv1.ClusterExtension{}
+			ext.Spec.Source.Catalog = &olmv1.CatalogFilter{Version: test.version}
+			if test.remembered != "" {
+				ext.Annotations = map[string]string{VersionKey: test.remembered}
+			}
+			if got := pin(ext, "1.1.0"); got != test.pinned {
+				t.Fatalf("%q, want %q", got, test.pinned)
+			}
+			ext.Annotations = map[string]string{VersionKey: test.pinned}
+			ext.Spec.Source.Catalog.Version = "1.1.0"
+			if diff := cmp.Diff(test.before, Version(ext)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			ext.Spec.Source.Catalog.Version = "3.x"
+			if got := Version(ext); got != nil {
+				t.Errorf("what somebody has chosen since is overwritten with %q", *got)
+			}
+		})
+	}
+}
+
+func ptr(s string) *string { return &s }

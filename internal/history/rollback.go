@@ -23,6 +23,8 @@ const (
 	RollbackToKey = "operators.fairlead.dev/rollback-to"
 	// ExemptionsKey remembers which of the exemptions were made for going back, so that they go with it.
 	ExemptionsKey = "operators.fairlead.dev/rollback-exemptions"
+	// VersionKey remembers the version that going back has pinned, and the one that was asked for before: "PINNED; BEFORE".
+	VersionKey = "operators.fairlead.dev/rollback-version"
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
 	CRDExemptionsKey = "operators.fairlead.dev/crd-upgrade-exemptions"
 )

@@ -25,6 +25,8 @@ type ExtensionChange struct {
 	CRDSafety *string
 	// Acknowledge is the digest of the permissions that are agreed to.
 	Acknowledge *string
+	// Resume is the version to ask for again when Version is nil; nil, or what returns nil, leaves the version as it is.
+	Resume func(*olmv1.ClusterExtension) *string
 	// Annotations are to be so; empty ones are removed.
 	Annotations func(*olmv1.ClusterExtension) map[string]string
 	// DryRun lets the API server check the change, and writes nothing.
@@ -70,7 +72,11 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 		}
 	}
 	from := e.Spec.Source.Catalog
-	text("version", &from.Version, change.Version)
+	version := change.Version
+	if version == nil && change.Resume != nil {
+		version = change.Resume(e)
+	}
+	text("version", &from.Version, version)
 	text("upgradeConstraintPolicy", (*string)(&from.UpgradeConstraintPolicy), change.Policy)
 	if change.Channels != nil && !slices.Equal(from.Channels, *change.Channels) {
 		say("channels", strings.Join(from.Channels, ", "), strings.Join(*change.Channels, ", "))

@@ -96,7 +96,7 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 		return value
 	}
 	change := install.ExtensionChange{Version: given("version", &u.version), Policy: given("upgrade-constraint-policy", &u.policy), CRDSafety: given("crd-upgrade-safety", &u.safety),
-		Acknowledge: given("acknowledge-permissions", &u.acknowledge), Annotations: history.Forward, DryRun: u.dryRun}
+		Acknowledge: given("acknowledge-permissions", &u.acknowledge), Resume: history.Version, Annotations: history.Forward, DryRun: u.dryRun}
 	if changed("channel") {
 		var channels []string
 		if u.channel != "" {

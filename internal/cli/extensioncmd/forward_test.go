@@ -1,0 +1,49 @@
+package extensioncmd
+
+import (
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/history"
+	"fairlead.dev/fairlead/internal/install"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestForward: upgrade without flags makes an extension that was set back follow its catalogs again, with the version that it asked for.
+func TestForward(t *testing.T) {
+	for name, test := range map[string]struct {
+		now   string
+		flags []string
+		want  string
+	}{
+		"as before":          {now: "1.0.0", want: ">=1"},
+		"another version":    {now: "1.0.0", flags: []string{"--version", "2.x"}, want: "2.x"},
+		"any version":        {now: "1.0.0", flags: []string{"--version", ""}},
+		"chosen by somebody": {now: "3.x", want: "3.x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := install.Extension{Package: "kite", Namespace: "ops", Version: test.now}.Object()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Annotations = map[string]string{history.RollbackToKey: "1", history.VersionKey: "1.0.0; >=1"}
+			c := cluster(t, e)
+			out, err := changed(t, c, "kite", test.flags...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			live := &olmv1.ClusterExtension{}
+			if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, live); err != nil {
+				t.Fatal(err)
+			}
+			if got := live.Spec.Source.Catalog.Version; got != test.want || len(live.Annotations) != 0 {
+				t.Errorf("version %q, want %q; annotations %v", got, test.want, live.Annotations)
+			}
+			if want := "version: " + test.now + " -> "; test.now != test.want && !strings.Contains(out, want) {
+				t.Errorf("%q is not told: %s", want, out)
+			}
+		})
+	}
+}
