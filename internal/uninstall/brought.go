@@ -10,17 +10,42 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// definitions are the CustomResourceDefinitions of an operator. Those that others own or need, or that were there before it, stay.
-func (r *Removal) definitions(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion, o Options) error {
+// definitions are the CustomResourceDefinitions of the versions of an operator. Those that others own or need, or that were there before it,
+// stay.
+func (r *Removal) definitions(ctx context.Context, reader client.Reader, csvs []*v1alpha1.ClusterServiceVersion, o Options) error {
+	if len(csvs) == 0 {
+		return nil
+	}
 	var all v1alpha1.ClusterServiceVersionList
 	if err := reader.List(ctx, &all); err != nil {
 		return fmt.Errorf("list the ClusterServiceVersions of the cluster, which may need the same CustomResourceDefinitions: %w", err)
 	}
+	mine := map[types.UID]bool{}
+	for _, csv := range csvs {
+		mine[csv.UID] = true
+	}
+	all.Items = slices.DeleteFunc(all.Items, func(csv v1alpha1.ClusterServiceVersion) bool { return mine[csv.UID] })
+	for _, csv := range csvs {
+		if err := r.owns(ctx, reader, csv, all.Items, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// owns adds the definitions of one version. all are the ClusterServiceVersions of other operators.
+func (r *Removal) owns(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion, all []v1alpha1.ClusterServiceVersion, o Options) error {
 	for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
-		others := users(all.Items, csv, owned.Name)
+		converted := slices.ContainsFunc(csv.Spec.WebhookDefinitions, func(w v1alpha1.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, owned.Name) })
+		if i := slices.IndexFunc(r.CRDs, func(c CRD) bool { return c.Name == owned.Name }); i >= 0 { // of a newer version, too
+			r.CRDs[i].Converted = r.CRDs[i].Converted || converted
+			continue
+		}
+		others := users(all, owned.Name)
 		if others == "" {
 			before, err := beforeIt(ctx, reader, csv, owned.Name)
 			if err != nil {
@@ -33,7 +58,7 @@ func (r *Removal) definitions(ctx context.Context, reader client.Reader, csv *v1
 			return err
 		}
 		if c != nil {
-			c.Converted = slices.ContainsFunc(csv.Spec.WebhookDefinitions, func(w v1alpha1.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, c.Name) })
+			c.Converted = converted
 			r.CRDs = append(r.CRDs, *c)
 		}
 	}
@@ -43,12 +68,12 @@ func (r *Removal) definitions(ctx context.Context, reader client.Reader, csv *v1
 	return nil
 }
 
-// users says which other operators own or need a definition.
-func users(all []v1alpha1.ClusterServiceVersion, csv *v1alpha1.ClusterServiceVersion, name string) string {
+// users says which of other operators own or need a definition.
+func users(all []v1alpha1.ClusterServiceVersion, name string) string {
 	var own, need []string
 	for i := range all {
 		other := &all[i]
-		if other.UID == csv.UID || other.IsCopied() || !other.DeletionTimestamp.IsZero() {
+		if other.IsCopied() || !other.DeletionTimestamp.IsZero() {
 			continue
 		}
 		is := func(d v1alpha1.CRDDescription) bool { return d.Name == name }

@@ -45,7 +45,7 @@ var errNone = errors.New("there is none")
 // of them, or of a package that a Subscription of the namespace asks for.
 func Subscription(ctx context.Context, reader client.Reader, o Options) (*Removal, error) {
 	r := &Removal{API: "v0"}
-	sub, csv, err := find(ctx, reader, o)
+	sub, csvs, err := find(ctx, reader, o)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,17 @@ func Subscription(ctx context.Context, reader client.Reader, o Options) (*Remova
 			return nil, err
 		}
 	}
-	if csv != nil {
+	for _, csv := range csvs {
 		r.owner(csv, v1alpha1.ClusterServiceVersionKind)
-		r.Version = csv.Spec.Version.String()
-		if err := r.operator(ctx, reader, csv, o); err != nil {
+		if r.Version == "" || sub != nil && csv.Name == sub.Status.InstalledCSV {
+			r.Version = csv.Spec.Version.String()
+		}
+		if err := r.operator(ctx, reader, csv); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.definitions(ctx, reader, csvs, o); err != nil {
+		return nil, err
 	}
 	if err := r.around(ctx, reader, sub); err != nil {
 		return nil, err
@@ -77,45 +82,6 @@ func (r *Removal) owner(o client.Object, kind string) {
 	}
 	r.owners = append(r.owners, owner{ref, o.GetUID()})
 	r.Goes = append(r.Goes, ref)
-}
-
-func find(ctx context.Context, reader client.Reader, o Options) (sub *v1alpha1.Subscription, csv *v1alpha1.ClusterServiceVersion, err error) {
-	var subs v1alpha1.SubscriptionList
-	var csvs v1alpha1.ClusterServiceVersionList
-	for _, list := range []client.ObjectList{&subs, &csvs} {
-		if err := reader.List(ctx, list, client.InNamespace(o.Namespace)); err != nil {
-			return nil, nil, fmt.Errorf("read namespace %s: %w", o.Namespace, err)
-		}
-	}
-	operator := func(name string) *v1alpha1.ClusterServiceVersion {
-		for i := range csvs.Items {
-			if csvs.Items[i].Name == name && !csvs.Items[i].IsCopied() {
-				return &csvs.Items[i]
-			}
-		}
-		return nil
-	}
-	installed := func(s *v1alpha1.Subscription) string {
-		if s.Status.InstalledCSV != "" {
-			return s.Status.InstalledCSV
-		}
-		return s.Status.CurrentCSV
-	}
-	for _, match := range []func(s *v1alpha1.Subscription) bool{
-		func(s *v1alpha1.Subscription) bool { return s.Name == o.Name },
-		func(s *v1alpha1.Subscription) bool { return s.Spec != nil && s.Spec.Package == o.Name },
-		func(s *v1alpha1.Subscription) bool { return installed(s) == o.Name },
-	} {
-		for i := range subs.Items {
-			if match(&subs.Items[i]) {
-				return &subs.Items[i], operator(installed(&subs.Items[i])), nil
-			}
-		}
-	}
-	if csv = operator(o.Name); csv == nil {
-		err = fmt.Errorf("uninstall %s: %w of that name in namespace %s: neither a Subscription, a package that one asks for, nor a ClusterServiceVersion; fairlead status -n %[3]s lists what there is", o.Name, errNone, o.Namespace)
-	}
-	return nil, csv, err
 }
 
 // plans are the InstallPlans of the Subscription. Those that only it has go with it.
@@ -137,7 +103,7 @@ func (r *Removal) plans(ctx context.Context, reader client.Reader, sub *v1alpha1
 }
 
 // operator adds what belongs to a ClusterServiceVersion.
-func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion, o Options) error {
+func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion) error {
 	for _, kind := range ownedInNamespace {
 		err := each(ctx, reader, kind, func(m *metav1.PartialObjectMetadata) {
 			if slices.ContainsFunc(m.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == csv.UID }) {
@@ -153,7 +119,7 @@ func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alp
 			return err
 		}
 	}
-	return r.definitions(ctx, reader, csv, o)
+	return nil
 }
 
 func (r *Removal) owned(m *metav1.PartialObjectMetadata) { r.Goes = append(r.Goes, refOf(m)) }

@@ -3,6 +3,8 @@ package uninstall
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +205,51 @@ func TestSubscription(t *testing.T) {
 	}
 	if !there(t, c, kite("a")) || !there(t, c, definition("kites.example.com", true)) || !there(t, c, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "somebody's"}}) {
 		t.Error("more has gone than was told")
+	}
+}
+
+// TestUpgradeUnderWay: while an operator is upgraded, the version that is replaced and the one that replaces it both go, by whatever name.
+func TestUpgradeUnderWay(t *testing.T) {
+	version := func(name, replaces string) *v1alpha1.ClusterServiceVersion {
+		csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name, UID: types.UID(name)}}
+		csv.Spec.Replaces = replaces
+		csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "kites.example.com", Kind: "Kite", Version: "v1"}}
+		return csv
+	}
+	for _, test := range []struct{ name, installed, current string }{
+		{"my-kite", "kite.v1", "kite.v3"}, {"my-kite", "kite.v3", ""}, {"kite.v1", "kite.v2", "kite.v3"}, {"kite.v2", "kite.v1", "kite.v2"}, {"kite.v3", "", ""},
+	} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			stranger := version("stranger.v1", "stranger.v0")
+			stranger.Spec.CustomResourceDefinitions.Owned = nil
+			objects := append(classic(nil), version("kite.v2", "kite.v1"), version("kite.v3", "kite.v2"), stranger, definition("kites.example.com", true))
+			sub := objects[0].(*v1alpha1.Subscription)
+			sub.Status.InstalledCSV, sub.Status.CurrentCSV = test.installed, test.current
+			c := cluster(t, objects...)
+			r, err := Subscription(t.Context(), c, Options{Name: test.name, Namespace: "ops"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.CRDs) != 1 || !r.CRDs[0].Goes {
+				t.Errorf("versions of one operator are no strangers to each other: %+v", r.CRDs)
+			}
+			var told []string
+			if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			if test.installed != "" {
+				want = append(want, "deleted Subscription ops/my-kite")
+			}
+			want = append(want, "deleted ClusterServiceVersion ops/kite.v3", "deleted ClusterServiceVersion ops/kite.v2", "deleted ClusterServiceVersion ops/kite.v1",
+				"deleted CustomResourceDefinition kites.example.com")
+			if diff := cmp.Diff(want, slices.DeleteFunc(told, func(s string) bool { return s == "deleted Operator kite.ops" })); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if !there(t, c, stranger) {
+				t.Error("another operator has gone")
+			}
+		})
 	}
 }
 
