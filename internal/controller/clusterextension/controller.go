@@ -59,6 +59,8 @@ type Controller struct {
 	// provider tells who makes serving certificates in this cluster.
 	provider func(context.Context) registryv1.CertificateProvider
 	render   func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
+	// count is how many custom resources of a CRD there are; nil asks the cluster.
+	count Count
 
 	properties sync.Map // of the bundles of revisions, by their names
 	rendered   sync.Map // what could not be written yet, by the names of extensions

@@ -28,6 +28,9 @@ const (
 func (c *Controller) preflight(ctx context.Context, s *state, made *content, o *outcome) error {
 	problem := c.checkCRDs(ctx, s.ext, made.objects)
 	if problem == nil {
+		problem = c.checkDropped(ctx, s, made)
+	}
+	if problem == nil {
 		problem = c.checkPermissions(ctx, s, made)
 	}
 	if problem != nil {
@@ -94,6 +97,11 @@ func policyOf(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
 			return crdupgrade.Policy{None: true}, nil
 		}
 	}
+	return exemptions(ext)
+}
+
+// exemptions are what the annotation of an extension lets pass.
+func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
 	var policy crdupgrade.Policy
 	for _, text := range strings.Split(ext.Annotations[CRDExemptionsKey], ";") {
 		words := strings.Fields(text)

@@ -13,6 +13,8 @@ const (
 	Scope                Check = "scope"
 	StoredVersionRemoval Check = "storedVersionRemoval"
 	ExistingFieldRemoval Check = "existingFieldRemoval"
+	// Removal is that of a whole CRD that has custom resources. Those who count them make its findings.
+	Removal Check = "removal"
 )
 
 // The checks of CRD upgrade safety that look at one property of one version, or of two versions that are served.

@@ -30,6 +30,9 @@ type Policy struct {
 	Exemptions []Exemption
 }
 
+// Exempt marks the findings that an exemption covers, as Safety does with its own.
+func (p Policy) Exempt(findings []Finding) []Finding { return p.exempt(findings) }
+
 // exempt marks the findings that an exemption covers.
 func (p Policy) exempt(findings []Finding) []Finding {
 	for i := range findings {
