@@ -43,16 +43,17 @@ func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 // conclude writes the status, retires older revisions, and says when the set is to be looked at again.
 func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconcile.Result, error) {
 	now := c.clock.Now()
+	rolledOut := o.rolledOut(f.set)
 	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { reportRollout(set, o, now) }); err != nil {
 		return reconcile.Result{}, err
 	}
-	if o.complete {
+	if rolledOut {
 		if err := c.retire(ctx, f.older()); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
 	result := reconcile.Result{RequeueAfter: o.retry}
-	if left := deadline(f.set).Sub(now); left > 0 && !o.complete && (result.RequeueAfter == 0 || left < result.RequeueAfter) {
+	if left := deadline(f.set).Sub(now); left > 0 && !rolledOut && (result.RequeueAfter == 0 || left < result.RequeueAfter) {
 		result.RequeueAfter = left
 	}
 	if o.retry > 0 || errors.As(o.err, new(*revision.BlockedError)) {

@@ -30,6 +30,12 @@ type outcome struct {
 	retry time.Duration
 }
 
+// rolledOut says whether a set is rolled out. Where a later revision keeps objects, it is that one's content that is available: this shows
+// nothing of a set that never worked, whereas one that did has only been overtaken.
+func (o outcome) rolledOut(set *olmv1.ClusterObjectSet) bool {
+	return o.complete && (!o.transition || hasSucceeded(set))
+}
+
 // reportRollout sets the conditions of an active set.
 func reportRollout(set *olmv1.ClusterObjectSet, o outcome, now time.Time) {
 	progressing, available := progress(set, o, now), availability(set, o)
@@ -37,7 +43,7 @@ func reportRollout(set *olmv1.ClusterObjectSet, o outcome, now time.Time) {
 	if available != nil {
 		setCondition(set, *available, now)
 	}
-	if o.complete {
+	if o.rolledOut(set) {
 		setCondition(set, olmv1.NewCondition(olmv1.TypeSucceeded, metav1.ConditionTrue, olmv1.ReasonSucceeded, "Revision "+version(set)+" has rolled out."), now)
 	}
 }
@@ -55,7 +61,7 @@ func progress(set *olmv1.ClusterObjectSet, o outcome, now time.Time) metav1.Cond
 	default:
 		condition = olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRollingOut, "Revision "+version(set)+" is rolling out.")
 	}
-	if limit := deadline(set); limit.IsZero() || o.complete || now.Before(limit) {
+	if limit := deadline(set); limit.IsZero() || o.rolledOut(set) || now.Before(limit) {
 		return condition
 	}
 	last := condition.Message
@@ -74,7 +80,7 @@ func availability(set *olmv1.ClusterObjectSet, o outcome) *metav1.Condition {
 		return nil
 	case o.err != nil:
 		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionUnknown, olmv1.ReasonReconciling, o.err.Error())
-	case o.complete:
+	case o.rolledOut(set):
 		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionTrue, olmv1.ReasonProbesSucceeded, "All objects are there and available.")
 	case len(o.missing) > 0:
 		condition = olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionFalse, olmv1.ReasonProbeFailure, list(o.missing))

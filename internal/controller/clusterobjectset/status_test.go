@@ -34,10 +34,13 @@ func TestConditions(t *testing.T) {
 		after  time.Duration // since the set was made; its deadline is after 10 minutes
 		want   []string
 	}{
-		"begins":                  {now: outcome{}, want: []string{rollingOut, incomplete}},
-		"waits":                   {now: waiting, want: []string{rollingOut, probing}},
-		"complete":                {now: complete, want: []string{rolledOut, available, succeeded}},
-		"in transition":           {before: []outcome{complete}, now: outcome{complete: true, transition: true}, want: []string{rollingOut, available, succeeded}},
+		"begins":        {now: outcome{}, want: []string{rollingOut, incomplete}},
+		"waits":         {now: waiting, want: []string{rollingOut, probing}},
+		"complete":      {now: complete, want: []string{rolledOut, available, succeeded}},
+		"in transition": {before: []outcome{complete}, now: outcome{complete: true, transition: true}, want: []string{rollingOut, available, succeeded}},
+		"overtaken":     {now: outcome{complete: true, transition: true}, want: []string{rollingOut, incomplete}},
+		"overtaken for long": {now: outcome{complete: true, transition: true}, after: time.Hour, want: []string{
+			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Revision 1.2.3 is rolling out.", incomplete}},
 		"fails first":             {now: failed, want: []string{"Progressing=True/Retrying: create ConfigMap ns/a: no"}},
 		"fails later":             {before: []outcome{complete}, now: failed, want: []string{"Progressing=True/Retrying: create ConfigMap ns/a: no", "Available=Unknown/Reconciling: create ConfigMap ns/a: no", succeeded}},
 		"blocked":                 {now: outcome{err: blocked}, want: []string{"Progressing=False/Blocked: read: not immutable"}},

@@ -76,6 +76,31 @@ func TestBothAreActive(t *testing.T) {
 	w.expect("ext-2", "Progressing=True/RollingOut")
 }
 
+// TestOvertaken: a revision that never worked has not rolled out because the objects of a later one, which took over all of its objects, are
+// available. The last one that worked stays until the later one is complete.
+func TestOvertaken(t *testing.T) {
+	w := stuck(t)
+	w.revise(options(3, configMap(t, "config", "3"), deployment(t, "op", "op:v3"), service(t, "new"), deployment(t, "second", "op:v3")))
+	w.settle()
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-3", "Progressing=True/RollingOut")
+	w.expect("ext-2", "Progressing=True/RollingOut")
+	w.expect("ext-2", "Available=False/RollingOut")
+	w.expect("ext-2", "Succeeded is not set")
+	w.expect("ext-1", "Progressing=True/RollingOut")
+	if w.get("ConfigMap", "old") == nil || w.set("ext-1").Spec.LifecycleState != olmv1.LifecycleStateActive {
+		t.Errorf("the last revision that worked is retired: %v", w.objects())
+	}
+	w.run("second", true)
+	w.settle()
+	w.expect("ext-3", "Succeeded=True/Succeeded")
+	w.expect("ext-2", "Succeeded is not set")
+	for _, name := range []string{"ext-1", "ext-2"} {
+		w.expect(name, "Progressing=False/Archived")
+	}
+}
+
 // TestGivingUp: a revision that is deleted or archived before it was complete gives back what the one before it is to keep, and only what
 // is its own goes.
 func TestGivingUp(t *testing.T) {
