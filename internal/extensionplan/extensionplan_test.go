@@ -90,7 +90,7 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 		t.Fatal(err)
 	}
 	meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", "Succeeded", ""))
-	objects := []client.Object{r.Set}
+	objects := []client.Object{r.Set, e.DeepCopy()}
 	for _, s := range r.Secrets {
 		objects = append(objects, s)
 	}

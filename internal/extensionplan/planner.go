@@ -36,7 +36,11 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 		return nil, fmt.Errorf("plan ClusterExtension %s: there is none of that name; kubectl get clusterextensions lists them, and -f reads one from a file", name)
 	}
 	ext := &q.Objects.Extensions[i]
-	revisions, err := revision.List(ctx, p.Client, name)
+	there := &olmv1.ClusterExtension{} // the object of the question may be in a file
+	if err := p.Client.Get(ctx, client.ObjectKey{Name: name}, there); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read ClusterExtension %s: %w", name, err)
+	}
+	revisions, err := revision.List(ctx, p.Client, name, there.UID)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func Of(ctx context.Context, reader client.Reader, name string) (*History, error
 		}
 		return nil, fmt.Errorf("read ClusterExtension %s: %w", name, err)
 	}
-	sets, err := revision.List(ctx, reader, name)
+	sets, err := revision.List(ctx, reader, name, ext.UID)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,8 @@ func writeSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectS
 // update brings what may change of a revision up to date.
 func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObjectSet) error {
 	switch {
+	case !sameExtension(live, wanted):
+		return fmt.Errorf("write revision %s: there is a ClusterObjectSet of that name which is not the ClusterExtension's: delete it, or give the ClusterExtension another name", wanted.Name)
 	case Digest(live) != Digest(wanted):
 		return &ExistsError{wanted.Name, "consists of other objects"}
 	case live.Spec.LifecycleState == olmv1.LifecycleStateArchived:
@@ -102,6 +104,14 @@ func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObj
 		return fmt.Errorf("update revision %s: %w", wanted.Name, err)
 	}
 	return nil
+}
+
+// sameExtension tells whether a set that is there is a revision of the extension that the wanted one is of. Its annotations, its digest among
+// them, are worth nothing else: whoever made it wrote them.
+func sameExtension(live, wanted *olmv1.ClusterObjectSet) bool {
+	_, of := ExtensionOf(wanted)
+	_, is := ExtensionOf(live)
+	return of == "" || is == of
 }
 
 func holds(live, wanted map[string]string) bool {

@@ -199,7 +199,8 @@ func TestForeignSecret(t *testing.T) {
 func TestRetention(t *testing.T) {
 	s := newServer(t)
 	for i := int64(1); i <= 8; i++ {
-		set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: Name("ext", i), Labels: map[string]string{olmv1.OwnerNameKey: "ext"}}}
+		set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: Name("ext", i), Labels: map[string]string{olmv1.OwnerNameKey: "ext"},
+			OwnerReferences: (&Options{Extension: Extension{Name: "ext", UID: "uid"}}).ownerReferences()}}
 		set.Spec.Revision, set.Spec.LifecycleState = i, olmv1.LifecycleStateArchived
 		if i == 2 || i == 8 {
 			set.Spec.LifecycleState = olmv1.LifecycleStateActive
@@ -208,7 +209,7 @@ func TestRetention(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	revisions, err := List(t.Context(), s, "ext")
+	revisions, err := List(t.Context(), s, "ext", "uid")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func Extension(ctx context.Context, reader client.Reader, o Options) (*Removal, 
 	if e.Status.Install != nil {
 		r.Version = e.Status.Install.Bundle.Version
 	}
-	revisions, err := revision.List(ctx, reader, e.Name)
+	revisions, err := revision.List(ctx, reader, e.Name, e.UID)
 	if err != nil {
 		return nil, err
 	}

@@ -70,9 +70,10 @@ func TestRollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.UID = "kite-uid"
 	objects := []client.Object{e}
 	for n := int64(1); n <= 2; n++ {
-		r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", Namespace: "ops"}, Number: n, SystemNamespace: "olm",
+		r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: e.UID, Namespace: "ops"}, Number: n, SystemNamespace: "olm",
 			Annotations: map[string]string{olmv1.BundleVersionKey: []string{"1.0.0", "2.0.0"}[n-1]},
 			Objects:     []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}}})
 		if err != nil {

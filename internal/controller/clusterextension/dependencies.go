@@ -133,7 +133,7 @@ func (c *Controller) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExte
 	if err != nil {
 		return err
 	}
-	what, err := c.installedBy(ctx, d.Name)
+	what, err := c.installedBy(ctx, d)
 	if err != nil || what == nil && !leaving {
 		return err // it is not there yet
 	}

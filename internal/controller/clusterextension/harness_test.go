@@ -136,6 +136,9 @@ func (w *world) interceptor() interceptor.Funcs {
 			if err := note("create", o); err != nil {
 				return err
 			}
+			if o.GetUID() == "" {
+				o.SetUID(uidOf(o.GetName())) // as an API server does
+			}
 			return c.Create(ctx, o, opts...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
@@ -167,7 +170,7 @@ func (w *world) interceptor() interceptor.Funcs {
 
 func (w *world) add(o client.Object) {
 	w.t.Helper()
-	o.SetUID(types.UID("uid-" + o.GetName()))
+	o.SetUID(uidOf(o.GetName()))
 	if err := w.client.Create(w.t.Context(), o); err != nil {
 		w.t.Fatal(err)
 	}
@@ -237,7 +240,7 @@ func (w *world) must(err error) {
 
 func (w *world) revisions(name string) revisions {
 	w.t.Helper()
-	all, err := revision.List(w.t.Context(), w.client, name)
+	all, err := revision.List(w.t.Context(), w.client, name, uidOf(name))
 	w.must(err)
 	return all
 }
@@ -353,6 +356,9 @@ func pkg(name string, versions ...string) string {
 	}
 	return b.String()
 }
+
+// uidOf is that of the extension of a name.
+func uidOf(name string) types.UID { return types.UID("uid-" + name) }
 
 // want is an extension for a package.
 func want(name, pkg, version string) *olmv1.ClusterExtension {

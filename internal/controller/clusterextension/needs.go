@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"strings"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
 // installedBy is what an extension has installed; nil when that is nothing.
-func (c *Controller) installedBy(ctx context.Context, name string) (*extension.Installed, error) {
-	all, err := revision.List(ctx, c.client, name)
+func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtension) (*extension.Installed, error) {
+	all, err := revision.List(ctx, c.client, ext.Name, ext.UID)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type state struct {
 // observe reads all that a decision depends on, from caches. An error in reading the revisions is the outcome of the pass: without
 // them nobody knows what is installed.
 func (c *Controller) observe(ctx context.Context, ext *olmv1.ClusterExtension) (*state, error) {
-	own, err := revision.List(ctx, c.client, ext.Name)
+	own, err := revision.List(ctx, c.client, ext.Name, ext.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (c *Controller) others(ctx context.Context, but string) ([]extension.Extens
 	}
 	byOwner := map[string]revisions{}
 	for i := range all.Items {
-		if owner := all.Items[i].Labels[olmv1.OwnerNameKey]; owner != but {
+		if owner, _ := revision.ExtensionOf(&all.Items[i]); owner != "" && owner != but {
 			byOwner[owner] = append(byOwner[owner], all.Items[i])
 		}
 	}

@@ -29,7 +29,7 @@ func (c *Controller) hold(ctx context.Context, ext *olmv1.ClusterExtension) erro
 // uninstall deletes the revisions, the newest first, and lets the extension go when all are gone. Each is torn down by the controller of
 // ClusterObjectSets, whose progress is told.
 func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
-	all, err := revision.List(ctx, c.client, ext.Name)
+	all, err := revision.List(ctx, c.client, ext.Name, ext.UID)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

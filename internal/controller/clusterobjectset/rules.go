@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
@@ -82,21 +81,14 @@ func (f *family) claim(protection olmv1.CollisionProtection) apply.Claim {
 	}
 }
 
-// extension is the UID of the ClusterExtension that the set is a revision of; empty when there is none.
-func (f *family) extension() types.UID {
-	if owner := metav1.GetControllerOfNoCopy(f.set); owner != nil && owner.Kind == olmv1.ClusterExtensionKind {
-		return owner.UID
-	}
-	return ""
-}
-
 func (f *family) claimOrphan(protection olmv1.CollisionProtection, live *unstructured.Unstructured) string {
+	name, uid := revision.ExtensionOf(f.set)
 	switch {
-	case revision.KeptFor(live, f.set.Labels[olmv1.OwnerNameKey], f.extension()):
+	case revision.KeptFor(live, name, uid):
 		return ""
 	case protection == olmv1.CollisionProtectionPrevent:
 		return "exists already, and nothing controls it"
-	case live.GetAnnotations()[revisionAnnotation] == f.number() && ownerOf(live) == ownerOf(f.set):
+	case live.GetAnnotations()[revisionAnnotation] == f.number() && labelled(live) == labelled(f.set):
 		return "was one of its objects, and somebody has taken it away from its controller"
 	}
 	return ""

@@ -75,7 +75,7 @@ func newSet(name string, number int64) *olmv1.ClusterObjectSet {
 	set.Name, set.UID, set.Spec.Revision = name, types.UID(name), number
 	set.Labels = map[string]string{olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"}
 	yes := true
-	set.OwnerReferences = []metav1.OwnerReference{{Kind: "ClusterExtension", Name: "ext", UID: "now", Controller: &yes}}
+	set.OwnerReferences = []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: "ClusterExtension", Name: "ext", UID: "now", Controller: &yes}}
 	return set
 }
 

@@ -8,23 +8,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // indexByOwner is the cache index of ClusterObjectSets by the extension that they are revisions of.
 const indexByOwner = "clusterobjectset.owner"
 
-// ownerOf is the key of indexByOwner; empty for sets that are revisions of nothing.
-func ownerOf(set client.Object) string {
-	labels := set.GetLabels()
+// labelled says whose an object is by its labels; empty when they do not say. It tells whom news of an object may concern, and decides
+// nothing: anybody can write labels.
+func labelled(o client.Object) string {
+	labels := o.GetLabels()
 	if labels[olmv1.OwnerNameKey] == "" {
 		return ""
 	}
 	return labels[olmv1.OwnerKindKey] + "/" + labels[olmv1.OwnerNameKey]
 }
 
+// ownerKeys is indexByOwner: the UID of the extension that controls a set. A set without one has no siblings, whatever its labels say.
 func ownerKeys(o client.Object) []string {
-	if key := ownerOf(o); key != "" {
-		return []string{key}
+	if _, uid := revision.ExtensionOf(o); uid != "" {
+		return []string{string(uid)}
 	}
 	return nil
 }
@@ -37,13 +40,13 @@ type family struct {
 
 func (c *Controller) familyOf(ctx context.Context, set *olmv1.ClusterObjectSet) (*family, error) {
 	f := &family{set: set, siblings: map[types.UID]*olmv1.ClusterObjectSet{}}
-	owner := ownerOf(set)
-	if owner == "" {
+	owner, uid := revision.ExtensionOf(set)
+	if uid == "" {
 		return f, nil
 	}
 	var list olmv1.ClusterObjectSetList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwner: owner}); err != nil {
-		return nil, fmt.Errorf("list the revisions of %s: %w", owner, err)
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwner: string(uid)}); err != nil {
+		return nil, fmt.Errorf("list the revisions of ClusterExtension %s: %w", owner, err)
 	}
 	for i := range list.Items {
 		if s := &list.Items[i]; s.UID != set.UID {

@@ -36,7 +36,7 @@ func (w *watches) seen(k *watched, kind schema.GroupVersionKind, before, after a
 	w.wake(setOf(o))
 	if was, ok := before.(client.Object); ok && setOf(was) != setOf(o) {
 		w.wake(setOf(was))
-		w.wakeFamily(kind, ownerOf(o))
+		w.wakeFamily(kind, labelled(o))
 	}
 }
 
@@ -53,7 +53,7 @@ func (w *watches) gone(k *watched, kind schema.GroupVersionKind, object any) {
 	delete(k.versions, client.ObjectKeyFromObject(o))
 	w.mu.Unlock()
 	w.wake(setOf(o))
-	w.wakeFamily(kind, ownerOf(o))
+	w.wakeFamily(kind, labelled(o))
 }
 
 // setOf is the set that controls an object.

@@ -76,7 +76,7 @@ func newWatches(objects informers) *watches {
 }
 
 func (w *watches) want(ctx context.Context, set *olmv1.ClusterObjectSet, kinds []schema.GroupVersionKind) error {
-	u := user{family: ownerOf(set), kinds: map[schema.GroupVersionKind]bool{}}
+	u := user{family: labelled(set), kinds: map[schema.GroupVersionKind]bool{}}
 	for _, k := range kinds {
 		u.kinds[k] = true
 	}

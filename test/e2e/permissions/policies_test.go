@@ -40,6 +40,13 @@ func revisionSet(name, account string) *olmv1.ClusterObjectSet {
 	return set
 }
 
+// ofExtension is a set that claims to be a revision of an extension.
+func ofExtension(set *olmv1.ClusterObjectSet) *olmv1.ClusterObjectSet {
+	yes := true
+	set.OwnerReferences = []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: "of-boss", UID: "any", Controller: &yes}}
+	return set
+}
+
 const usersRoles = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -83,6 +90,9 @@ func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
 	w.awaitPolicies(func() error {
 		return writer.Create(t.Context(), revisionSet("probe-1", "tools/other"), client.DryRunAll)
 	})
+	w.awaitPolicies(func() error {
+		return writer.Create(t.Context(), ofExtension(revisionSet("probe-1", "tools/installer")), client.DryRunAll)
+	})
 
 	creating := map[string]struct {
 		who     client.Client
@@ -104,6 +114,8 @@ func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
 		"a revision with half an account":             {writer, revisionSet("r-1", "installer"), "writer may not use the service account installer"},
 		"a revision of the manager":                   {writer, revisionSet("r-1", ""), "writer may not apply a revision with the rights of the manager"},
 		"a revision of an administrator":              {w.Client, revisionSet("r-1", ""), ""},
+		"a revision of somebody's extension":          {writer, ofExtension(revisionSet("r-1", "tools/installer")), "writer may not make or change the revisions of a ClusterExtension"},
+		"a revision of an extension, by the manager":  {w.as(managerUser), ofExtension(revisionSet("r-1", "")), ""},
 	}
 	for name, test := range creating {
 		t.Run(name, func(t *testing.T) {

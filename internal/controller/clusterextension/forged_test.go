@@ -1,0 +1,68 @@
+package clusterextension
+
+import (
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// forged is a set of somebody who may make some, with all that a revision of my would say of itself.
+func (w *world) forged(name string) *olmv1.ClusterObjectSet {
+	w.t.Helper()
+	newest := w.newest("my")
+	binding := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "evil"}}}
+	set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: newest.Labels, Annotations: newest.Annotations},
+		Spec: olmv1.ClusterObjectSetSpec{LifecycleState: olmv1.LifecycleStateActive, Revision: newest.Spec.Revision + 1, CollisionProtection: olmv1.CollisionProtectionPrevent,
+			Phases: []olmv1.ClusterObjectSetPhase{{Name: "x", Objects: []olmv1.ClusterObjectSetObject{{Object: binding}}}}}}
+	set.Annotations[revision.ServiceAccountKey] = "attacker/sa"
+	w.add(set)
+	return set
+}
+
+// TestForgedRevision: who may make sets gets nothing from saying in labels and annotations that one is a revision of an extension.
+func TestForgedRevision(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	set := w.forged("my-999")
+	w.settle("my")
+	w.must(w.client.Get(t.Context(), client.ObjectKeyFromObject(set), set))
+	if got := set.Annotations[revision.ServiceAccountKey]; got != "attacker/sa" || len(set.OwnerReferences) != 0 {
+		t.Errorf("the set acts as %q now, for %v", got, set.OwnerReferences)
+	}
+	if all := w.revisions("my"); len(all) != 1 || all[0].Spec.LifecycleState != olmv1.LifecycleStateActive {
+		t.Errorf("revisions are %v", names(all))
+	}
+	w.must(w.client.Delete(t.Context(), w.extension("my")))
+	for range 5 {
+		w.pass("my")
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(set), set); err != nil {
+		t.Errorf("the set of somebody else went with the extension: %v", err)
+	}
+}
+
+// TestNameOfTheNextRevisionIsTaken is told, and the set of somebody else is not touched.
+func TestNameOfTheNextRevisionIsTaken(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	set := w.forged("my-2")
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err == nil || !strings.Contains(err.Error(), "which is not the ClusterExtension's") {
+		t.Errorf("got %v", err)
+	}
+	if got := w.condition("my", olmv1.TypeProgressing); !strings.Contains(got, "there is a ClusterObjectSet of that name") {
+		t.Errorf("Progressing is %s", got)
+	}
+	w.must(w.client.Get(t.Context(), client.ObjectKeyFromObject(set), set))
+	if set.Annotations[revision.ServiceAccountKey] != "attacker/sa" || w.installed("my") != "a.v1.0.0" {
+		t.Errorf("installed %s; annotations %v", w.installed("my"), set.Annotations)
+	}
+}
