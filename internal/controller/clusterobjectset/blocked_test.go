@@ -37,9 +37,24 @@ func TestMutableSecretsBlock(t *testing.T) {
 	if got := w.objects(); len(got) > 0 {
 		t.Errorf("%v", got)
 	}
-	if result, err := w.pass("mine"); err != nil || result.RequeueAfter != 0 {
-		t.Errorf("it is tried again: %v %v", result, err)
+}
+
+// TestBlockedIsLookedAtAgain: no event tells of Secrets of another type than that of contents.
+func TestBlockedIsLookedAtAgain(t *testing.T) {
+	w := referring(t, false)
+	if result, err := w.pass("mine"); err != nil || result.RequeueAfter != progressRetry {
+		t.Errorf("%v %v, want another pass after %v", result, err, progressRetry)
 	}
+	if err := w.inner.Delete(t.Context(), userSecret("", true)); err != nil {
+		t.Fatal(err)
+	}
+	secret := userSecret("1", true)
+	secret.Type = corev1.SecretTypeOpaque
+	if err := w.inner.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.expect("mine", "Progressing=True/Succeeded")
 }
 
 // TestChangedContentBlocks, told as soon as the Secret is there, and until it is as it was.

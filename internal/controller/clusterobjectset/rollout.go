@@ -52,11 +52,14 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconc
 			return reconcile.Result{}, err
 		}
 	}
+	if errors.As(o.err, new(*revision.BlockedError)) {
+		o.retry = progressRetry // somebody may put right a Secret of which no event tells
+	}
 	result := reconcile.Result{RequeueAfter: o.retry}
 	if left := deadline(f.set).Sub(now); left > 0 && !rolledOut && (result.RequeueAfter == 0 || left < result.RequeueAfter) {
 		result.RequeueAfter = left
 	}
-	if o.retry > 0 || errors.As(o.err, new(*revision.BlockedError)) {
+	if o.retry > 0 {
 		return result, nil // what is wrong is told in the status, and going on sooner does not help
 	}
 	if o.err != nil {
