@@ -73,13 +73,12 @@ func (f *facts) heldBy(chain *chain, live metav1.Object) string {
 		return fmt.Sprintf("exists, and nothing says that it belongs to an operator: delete or rename it, or let operators have it by giving it the label %s=%s",
 			v1alpha1.ManagedLabel, v1alpha1.ManagedLabelValue)
 	}
-	held := ""
-	for _, name := range owners {
+	for _, name := range owners { // one that lives is enough: another one that is gone, or related, gives nobody its object
 		other := chain.byName[name]
 		if name == f.csv.Name || other == nil || !other.DeletionTimestamp.IsZero() || chain.related(name, f.csv.Name) {
-			return ""
+			continue
 		}
-		held = fmt.Sprintf("belongs to %s %s/%s: delete one of the two, or let one replace the other", v1alpha1.ClusterServiceVersionKind, f.csv.Namespace, name)
+		return fmt.Sprintf("belongs to %s %s/%s: delete one of the two, or let one replace the other", v1alpha1.ClusterServiceVersionKind, f.csv.Namespace, name)
 	}
-	return held
+	return ""
 }

@@ -48,6 +48,12 @@ func TestDeploymentThatIsThere(t *testing.T) {
 		"another operator's by its owner": {func(m *metav1.ObjectMeta) {
 			m.OwnerReferences = ownerRef(operators, v1alpha1.ClusterServiceVersionKind, "neighbour.v1")
 		}, "belongs to ClusterServiceVersion operators/neighbour.v1"},
+		"another operator's, with the label of one that is gone": {func(m *metav1.ObjectMeta) {
+			m.Labels, m.OwnerReferences = ownerLabels("gone.v1"), ownerRef(operators, v1alpha1.ClusterServiceVersionKind, "neighbour.v1")
+		}, "belongs to ClusterServiceVersion operators/neighbour.v1"},
+		"another operator's, with the label of one that is replaced": {func(m *metav1.ObjectMeta) {
+			m.Labels, m.OwnerReferences = ownerLabels("op.v1"), ownerRef(operators, v1alpha1.ClusterServiceVersionKind, "neighbour.v1")
+		}, "belongs to ClusterServiceVersion operators/neighbour.v1"},
 		"offered":                     {func(m *metav1.ObjectMeta) { m.Labels = map[string]string{v1alpha1.ManagedLabel: "true"} }, ""},
 		"its own, of another manager": {func(m *metav1.ObjectMeta) { m.Labels = ownerLabels("op.v2") }, ""},
 		"its own, without labels": {func(m *metav1.ObjectMeta) {
