@@ -35,6 +35,10 @@ func Extension(ctx context.Context, reader client.Reader, o Options) (*Removal, 
 	if err != nil {
 		return nil, err
 	}
+	others, err := neighboursOf(ctx, reader, e)
+	if err != nil {
+		return nil, err
+	}
 	sets := map[types.UID]bool{}
 	for i := range revisions {
 		sets[revisions[i].UID] = true
@@ -45,7 +49,7 @@ func Extension(ctx context.Context, reader client.Reader, o Options) (*Removal, 
 		if set.Spec.LifecycleState == olmv1.LifecycleStateArchived {
 			continue
 		}
-		if err := r.objects(ctx, reader, set, sets, o); err != nil {
+		if err := r.objects(ctx, reader, set, sets, others, o); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +63,7 @@ func Extension(ctx context.Context, reader client.Reader, o Options) (*Removal, 
 }
 
 // objects are those of a revision, as far as they are there. What the revision does not control stays.
-func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet, sets map[types.UID]bool, o Options) error {
+func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet, sets map[types.UID]bool, n *neighbours, o Options) error {
 	objects, err := revision.Objects(ctx, reader, set)
 	if err != nil {
 		return fmt.Errorf("find out what belongs to revision %s: %w", set.Name, err)
@@ -82,6 +86,9 @@ func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.
 			}
 		}
 		if isCRD(object) {
+			if others == "" {
+				others = n.need(object)
+			}
 			c, err := r.crd(ctx, reader, ref.Name, o, others)
 			if err != nil {
 				return err

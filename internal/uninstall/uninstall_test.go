@@ -426,3 +426,75 @@ func TestSharedPlan(t *testing.T) {
 		}
 	}
 }
+
+// modern is an operator of the v1 API at revision 1, with a definition if there is one, and with some properties.
+func modern(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefinition, properties string) []client.Object {
+	t.Helper()
+	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-uid")}}
+	ext.Spec.Namespace = "ops"
+	objects := []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "ops"}}}}
+	if crd != nil {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &unstructured.Unstructured{Object: content}
+		u.SetAPIVersion("apiextensions.k8s.io/v1")
+		u.SetKind("CustomResourceDefinition")
+		objects = append(objects, u)
+	}
+	rev, err := revision.Build(revision.Options{Extension: revision.Extension{Name: name, UID: ext.UID, Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects,
+		Annotations: map[string]string{olmv1.PropertiesKey: properties}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rev.Set.UID = types.UID(name + "-set")
+	all := []client.Object{ext, rev.Set}
+	for _, s := range rev.Secrets {
+		all = append(all, s)
+	}
+	if crd != nil {
+		all = append(all, owned(crd, "ClusterObjectSet", rev.Set.Name, rev.Set.UID))
+	}
+	return all
+}
+
+// TestNeededOfExtension: a definition of a ClusterExtension that another operator needs, of either API, stays, also when it is named.
+func TestNeededOfExtension(t *testing.T) {
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "other", UID: "other"}}
+	csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "kites.example.com"}}
+	const kind = `{"group": "example.com", "version": "v1", "kind": "Kite"}`
+	for name, test := range map[string]struct {
+		others []client.Object
+		why    string
+	}{
+		"nobody":                             {},
+		"a ClusterServiceVersion":            {others: []client.Object{csv}, why: "dev/other needs it"},
+		"a ClusterExtension":                 {others: modern(t, "string", nil, `[{"type": "olm.gvk.required", "value": `+kind+`}]`), why: "ClusterExtension string needs it"},
+		"a constraint":                       {others: modern(t, "string", nil, `[{"type": "olm.constraint", "value": {"all": {"constraints": [{"gvk": `+kind+`}]}}}]`), why: "ClusterExtension string needs it"},
+		"properties that cannot be read":     {others: modern(t, "string", nil, `[{"type": "olm.gvk.required", "value": `+kind), why: "ClusterExtension string needs it"},
+		"a ClusterExtension that has it too": {others: modern(t, "string", nil, `[{"type": "olm.gvk", "value": `+kind+`}]`)},
+		"one that needs something else":      {others: modern(t, "string", nil, `[{"type": "olm.gvk.required", "value": {"group": "example.com", "version": "v1", "kind": "String"}}]`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster(t, append(modern(t, "kite", definition("kites.example.com", false), ""), test.others...)...)
+			r, err := Extension(t.Context(), c, Options{Name: "kite"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.CRDs) != 1 || r.CRDs[0].Goes != (test.why == "") || !strings.Contains(r.CRDs[0].Why, test.why) {
+				t.Errorf("%+v", r.CRDs)
+			}
+			_, err = Extension(t.Context(), c, Options{Name: "kite", DeleteCRDs: []string{"kites.example.com"}})
+			if refused := err != nil && strings.Contains(err.Error(), "it has to stay: "+test.why); refused != (test.why != "") {
+				t.Errorf("named: %v", err)
+			}
+			if err := r.Run(t.Context(), c, func(string) {}); err != nil {
+				t.Fatal(err)
+			}
+			if there(t, c, definition("kites.example.com", false)) != (test.why != "") {
+				t.Error("it is not as was told")
+			}
+		})
+	}
+}
