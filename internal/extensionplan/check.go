@@ -24,11 +24,14 @@ import (
 var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
 
 // check makes the checks that the controller makes before it writes.
-func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, installed *olmv1.ClusterObjectSet, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
+func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
 	if err := p.namespace(ctx, ext, plan); err != nil {
 		return err
 	}
 	if err := p.definitions(ctx, ext, w, plan); err != nil {
+		return err
+	}
+	if err := p.dropped(ctx, ext, revisions, w, plan); err != nil {
 		return err
 	}
 	if err := p.collisions(ctx, ext, now, w, plan); err != nil {
@@ -44,7 +47,7 @@ func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, install
 		return nil
 	}
 	plan.Permissions = more.String()
-	if installed != nil && !w.repeated && plan.Installed.Bundle != plan.Wanted.Bundle && !clusterextension.IsAcknowledged(ext, more.Digest()) {
+	if clusterextension.Installed(revisions) != nil && !w.repeated && plan.Installed.Bundle != plan.Wanted.Bundle && !clusterextension.IsAcknowledged(ext, more.Digest()) {
 		plan.Blocked = append(plan.Blocked, fmt.Sprintf("the upgrade waits until somebody agrees to the added permissions: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest()))
 	}
 	return nil

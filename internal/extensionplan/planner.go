@@ -64,7 +64,7 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 		return plan, nil
 	}
 	plan.compare(now, kept)
-	return plan, p.check(ctx, ext, installed, now, w, plan)
+	return plan, p.check(ctx, ext, revisions, now, w, plan)
 }
 
 // wanted is what an extension is to have.
