@@ -20,6 +20,8 @@ type content struct {
 	inputs     string
 	name       string // of the bundle
 	version    string
+	image      string
+	digest     string // of the catalog that holds the manifests, where there is no image
 	objects    []*unstructured.Unstructured
 	properties string
 	provider   registryv1.CertificateProvider
@@ -66,7 +68,7 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 	if err != nil {
 		return nil, err
 	}
-	made := &content{inputs: inputs, name: t.Name, version: t.Version, objects: Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving}
+	made := &content{inputs: inputs, name: t.Name, version: t.Version, image: t.Image, digest: t.Content, objects: Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving}
 	kept := *made
 	c.rendered.Store(s.ext.Name, &kept)
 	return made, nil

@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,11 +63,11 @@ func (c *Controller) lacking(ctx context.Context, ext *olmv1.ClusterExtension, o
 	return errors.New(permissions.Message(missing, err))
 }
 
-// increase is what another bundle than the installed one asks for in addition, unless somebody has agreed to that: by the exact version, or
+// increase is what another content than the installed one asks for in addition, unless somebody has agreed to that: by the exact version, or
 // by the annotation.
 func (c *Controller) increase(ctx context.Context, s *state, made *content) error {
 	installed := s.revisions.installed()
-	if installed == nil || installed.Annotations[olmv1.BundleNameKey] == made.name || s.ext.Annotations[permissions.AcknowledgedKey] == acknowledgedAll || isExact(s.ext) {
+	if installed == nil || made.isOf(installed) || s.ext.Annotations[permissions.AcknowledgedKey] == acknowledgedAll || isExact(s.ext) {
 		return nil
 	}
 	before, err := revision.Objects(ctx, c.client, installed)
@@ -78,7 +79,22 @@ func (c *Controller) increase(ctx context.Context, s *state, made *content) erro
 		return nil
 	}
 	return blocked(fmt.Errorf("%s asks for permissions that %s does not have:\n%s\nto allow them, set annotation %s of ClusterExtension %s to %q, or set "+
-		"spec.source.catalog.version to exactly %s", made.name, installed.Annotations[olmv1.BundleNameKey], more, permissions.AcknowledgedKey, s.ext.Name, more.Digest(), made.version))
+		"spec.source.catalog.version to exactly %s", made.name, called(installed, made.name), more, permissions.AcknowledgedKey, s.ext.Name, more.Digest(), made.version))
+}
+
+// isOf tells whether a revision was made from the same bundle, so that only the configuration differs. Another catalog or another image may
+// have something else under the same name.
+func (m *content) isOf(r *olmv1.ClusterObjectSet) bool {
+	return r.Annotations[olmv1.BundleNameKey] == m.name && r.Annotations[olmv1.BundleReferenceKey] == m.image && r.Annotations[contentKey] == m.digest
+}
+
+// called names the bundle of a revision; with its origin where another one has the same name.
+func called(r *olmv1.ClusterObjectSet, other string) string {
+	name := r.Annotations[olmv1.BundleNameKey]
+	if name != other {
+		return name
+	}
+	return fmt.Sprintf("the %s that is installed, of %s,", name, cmp.Or(r.Annotations[olmv1.BundleReferenceKey], "catalog content "+r.Annotations[contentKey]))
 }
 
 // isExact tells whether the extension asks for one version and no other: somebody has looked at that.

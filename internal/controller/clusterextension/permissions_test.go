@@ -95,3 +95,35 @@ func TestMorePermissions(t *testing.T) {
 		})
 	}
 }
+
+// TestMorePermissionsOfTheSameName: another image or another catalog may have something else under the name of the bundle. Only another
+// configuration of the same content is nobody's matter but that of whoever wrote it.
+func TestMorePermissionsOfTheSameName(t *testing.T) {
+	image := pkg("a", "1.0.0")
+	inline := strings.ReplaceAll(image, "image: quay.io/a:v1.0.0\n", "") + "- type: olm.bundle.object\n  value: {data: eyJraW5kIjoiQ29uZmlnTWFwIn0=}\n"
+	for name, test := range map[string]struct {
+		before, after string
+		change        func(*world)
+		stops         bool
+	}{
+		"another image":             {before: image, after: strings.ReplaceAll(image, "quay.io/a:v1.0.0", "quay.io/a:other"), stops: true},
+		"another catalog's content": {before: inline, after: strings.ReplaceAll(inline, "value: {packageName: a,", "value: { packageName: a,"), stops: true},
+		"the configuration":         {before: image, after: image, change: func(w *world) { w.configure("my", `{"a":1}`) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", ""))
+			w.extra["a.v1.0.0"] = granting("pods")
+			w.serve("cat", test.before)
+			w.settle("my")
+			w.extra["a.v1.0.0"] = granting("secrets")
+			w.serve("cat", test.after)
+			if test.change != nil {
+				test.change(w)
+			}
+			w.settle("my")
+			if stopped := len(w.revisions("my")) == 1; stopped != test.stops {
+				t.Errorf("revision %d is made: %s", w.newest("my").Spec.Revision, w.condition("my", "Progressing"))
+			}
+		})
+	}
+}
