@@ -53,6 +53,9 @@ func Extension(ctx context.Context, reader client.Reader, o Options) (*Removal, 
 			return nil, err
 		}
 	}
+	if err := r.along(ctx, reader, others); err != nil {
+		return nil, err
+	}
 	r.Stays = append(r.Stays, Kept{Ref{APIVersion: "v1", Kind: "Namespace", Name: e.Spec.Namespace}, "it may hold other things"})
 	r.sort()
 	r.CRDs = slices.CompactFunc(r.CRDs, func(a, b CRD) bool { return a.Name == b.Name })

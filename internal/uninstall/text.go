@@ -30,6 +30,17 @@ func (r *Removal) Write(w io.Writer) error {
 		}
 		b.WriteString(columns.Indent(columns.Text(rows...), 2))
 	}
+	if len(r.Along) > 0 {
+		b.WriteString("\nThe manager removes these, too, when nobody else needs them:\n")
+		rows := [][]string{{"KIND", "NAME", "CUSTOM RESOURCES", "INSTALLED FOR"}}
+		for _, d := range r.Along {
+			rows = append(rows, []string{d.Kind, d.Name, "", d.RequiredBy})
+			for _, c := range d.CRDs {
+				rows = append(rows, []string{"CustomResourceDefinition", c.Name, c.instances(), d.RequiredBy})
+			}
+		}
+		b.WriteString(columns.Indent(columns.Text(rows...), 2))
+	}
 	if len(r.Stays) > 0 {
 		b.WriteString("\nStays:\n")
 		rows := [][]string{{"KIND", "NAMESPACE", "NAME", "WHY"}}

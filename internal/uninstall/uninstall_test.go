@@ -498,3 +498,42 @@ func TestNeededOfExtension(t *testing.T) {
 		})
 	}
 }
+
+// TestDependenciesOfExtension: what was installed for the needs of a ClusterExtension, and for the needs of that, is told with its
+// definitions, and with the custom resources that would be lost.
+func TestDependenciesOfExtension(t *testing.T) {
+	dependency := func(name, of string, crd *apiextensionsv1.CustomResourceDefinition) []client.Object {
+		objects := modern(t, name, crd, "")
+		objects[0].SetLabels(map[string]string{"operators.fairlead.dev/dependency": "true"})
+		objects[0].SetAnnotations(map[string]string{"operators.fairlead.dev/required-by": of})
+		return objects
+	}
+	objects := slices.Concat(modern(t, "kite", nil, ""), dependency("string", "kite", definition("kites.example.com", false)), dependency("cotton", "string", nil),
+		dependency("kite-for-others", "bird", nil), dependency("loop", "loop", nil), []client.Object{kite("a")})
+	r, err := Extension(t.Context(), cluster(t, objects...), Options{Name: "kite"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `ClusterExtension kite
+
+Goes:
+  KIND              NAMESPACE  NAME
+  ClusterExtension  -          kite
+  ClusterObjectSet  -          kite-1
+
+The manager removes these, too, when nobody else needs them:
+  KIND                      NAME               CUSTOM RESOURCES  INSTALLED FOR
+  ClusterExtension          string             -                 kite
+  CustomResourceDefinition  kites.example.com  1                 kite
+  ClusterExtension          cotton             -                 string
+
+Stays:
+  KIND       NAMESPACE  NAME  WHY
+  Namespace  -          ops   it may hold other things
+
+warning: CustomResourceDefinition kites.example.com has custom resources (1), which go when the manager removes ClusterExtension string: to keep that, remove its annotation operators.fairlead.dev/required-by first
+`
+	if diff := cmp.Diff(want, shown(t, r)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

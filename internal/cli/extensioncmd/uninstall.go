@@ -35,6 +35,9 @@ A CustomResourceDefinition goes when it has no custom resources and nobody else 
 working as far as they need no operator, and they are converted no more by a webhook that goes. --delete-crd names one that is to go all the
 same: its custom resources are deleted first, while the operator still runs and can do what their finalizers stand for.
 
+ClusterExtensions that the manager has installed for the needs of this one are listed by themselves: it removes them afterwards, with all their
+custom resources, when nobody else needs them.
+
 Exit code 0: it is removed, or --dry-run has shown it. 3: nothing was removed, because you did not say yes. 1: something went wrong; the same
 command goes on where it stopped. 2: wrong usage.`
 
