@@ -2,6 +2,7 @@ package uninstall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ import (
 
 // lookedAt is how many custom resources of a definition are looked at for their finalizers; the others are only counted.
 const lookedAt = 500
+
+// errUnserved says that custom resources can be neither counted nor deleted one by one.
+var errUnserved = errors.New("no version of the definition is served")
 
 // crd finds out about a definition. Nil is one that is not there. others names who else needs it; it is empty when nobody does.
 func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o Options, others string) (*CRD, error) {
@@ -33,7 +37,7 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 	case trouble != nil && !named:
 		c.Why = fmt.Sprintf("its custom resources cannot be counted: %v", trouble)
 	case named:
-		c.Goes, c.operands, c.Why = true, c.Instances != 0, "you named it"
+		c.Goes, c.operands, c.Why = true, c.Instances != 0 && !errors.Is(trouble, errUnserved), "you named it"
 	case o.KeepCRDs:
 		c.Why = "you keep them"
 	case c.Instances > 0:
@@ -78,8 +82,8 @@ func instances(ctx context.Context, reader client.Reader, live *apiextensionsv1.
 			list.SetGroupVersionKind(schema.GroupVersionKind{Group: live.Spec.Group, Version: v.Name, Kind: live.Spec.Names.Kind + "List"})
 		}
 	}
-	if list.Kind == "" {
-		return list, nil // nothing is served, and nobody has any
+	if list.Kind == "" { // there may be some from the time when one was served
+		return nil, errUnserved
 	}
 	err := reader.List(ctx, list, client.Limit(lookedAt))
 	if apierrors.IsNotFound(err) { // it is not established

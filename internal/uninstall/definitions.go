@@ -3,6 +3,7 @@ package uninstall
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func
 	}
 	if d.Goes {
 		list, err := instances(ctx, c, live)
+		if errors.Is(err, errUnserved) && d.Instances < 0 {
+			return nil // it goes because the user named it, knowing that
+		}
 		if err != nil {
 			return fmt.Errorf("list the custom resources of %s: %w", d.Name, err)
 		}

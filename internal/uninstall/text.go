@@ -66,7 +66,7 @@ func (c *CRD) instances() string {
 // fate is what happens to a definition, and why.
 func (c *CRD) fate() string {
 	switch {
-	case c.Goes && c.operands:
+	case c.Goes && (c.operands || c.Instances != 0):
 		return "goes with its custom resources: " + c.Why
 	case c.Goes:
 		return "goes: " + c.Why

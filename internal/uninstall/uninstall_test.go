@@ -537,3 +537,31 @@ warning: CustomResourceDefinition kites.example.com has custom resources (1), wh
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestUnserved: of a definition that serves no version nobody can tell whether it has custom resources. It stays unless it is named.
+func TestUnserved(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		crd := definition("kites.example.com", true)
+		crd.Spec.Versions[0].Served = false
+		c := cluster(t, append(classic(nil), crd)...)
+		o := Options{Name: "my-kite", Namespace: "ops"}
+		want := "stays: its custom resources cannot be counted: no version of the definition is served"
+		if named {
+			o.DeleteCRDs = []string{"kites.example.com"}
+			want = "goes with its custom resources: you named it"
+		}
+		r, err := Subscription(t.Context(), c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := shown(t, r); !strings.Contains(text, "unknown") || !strings.Contains(text, want) {
+			t.Errorf("the text has no %q:\n%s", want, text)
+		}
+		if err := r.Run(t.Context(), c, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		if there(t, c, crd) == named {
+			t.Errorf("named %t: it is not as was told", named)
+		}
+	}
+}
