@@ -129,30 +129,19 @@ func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
 }
 
 func (c *Controller) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExtension, leaving bool) error {
-	others, err := c.others(ctx, d.Name)
-	if err != nil {
-		return err
-	}
 	what, err := c.installedBy(ctx, d)
 	if err != nil || what == nil && !leaving {
 		return err // it is not there yet
 	}
-	heir := ""
-	for _, other := range others {
-		if needs(other.Installed.Properties, packageOf(d), what) && (other.Name != s.ext.Name || !leaving) {
-			heir = other.Name
-			break
-		}
+	heir, err := c.heir(ctx, s, d, what, leaving)
+	if err != nil {
+		return err
 	}
 	switch heir {
 	case s.ext.Name:
 		return nil
 	case "":
-		if err := client.IgnoreNotFound(c.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
-			return fmt.Errorf("delete ClusterExtension %s, which nobody needs any more: %w", d.Name, err)
-		}
-		c.events.Event(s.ext, "Normal", eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: nobody needs it any more", d.Name))
-		return nil
+		return c.dispose(ctx, s, d)
 	}
 	before := d.DeepCopy()
 	d.Annotations[requiredByKey] = heir

@@ -1,10 +1,13 @@
 package clusterextension
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/extension"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -129,5 +132,130 @@ func TestNeedThatEnds(t *testing.T) {
 	}
 	if !w.exists("disk") || !w.extension("disk").DeletionTimestamp.IsZero() {
 		t.Error("what the user made is removed")
+	}
+}
+
+// TestNeedOfARollOut keeps what an extension needs that is being installed for the first time.
+func TestNeedOfARollOut(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""), want("other", "b", ""))
+	w.serve("cat", pkg("a", "1.0.0=db"), pkg("b", "1.0.0=db"), pkg("db", "1.0.0"))
+	w.annotate("my", InstallDependenciesKey, "true")
+	for _, name := range []string{"my", "db", "my"} {
+		w.settle(name)
+	}
+	w.pass("other") // its first revision rolls out
+	if w.newest("other"); w.installed("other") != "" {
+		t.Fatal("other is installed already")
+	}
+	w.remove("my")
+	if d := w.extension("db"); !d.DeletionTimestamp.IsZero() || d.Annotations[requiredByKey] != "other" {
+		t.Errorf("db, which other needs to roll out, is %v", d.ObjectMeta)
+	}
+}
+
+// TestNeedThatIsNotKnown keeps a dependency: of bundles with too many properties, and of those with broken ones, nobody knows what they need.
+func TestNeedThatIsNotKnown(t *testing.T) {
+	large := strings.Replace(pkg("a", "1.0.0=db"), "- type: olm.package.required", "- type: example.big\n  value: "+strings.Repeat("x", maxProperties)+"\n- type: olm.package.required", 1)
+	for name, test := range map[string]struct {
+		packages string
+		change   func(annotations map[string]string)
+	}{
+		"too many properties": {large, func(all map[string]string) {
+			if all[propertiesKey] != "" {
+				t.Error("the properties are kept")
+			}
+		}},
+		"broken properties": {pkg("a", "1.0.0=db"), func(all map[string]string) { all[propertiesKey] = "{" }},
+		"a broken version":  {pkg("a", "1.0.0=db"), func(all map[string]string) { all[olmv1.BundleVersionKey] = "?" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", ""), want("other", "c", ""))
+			w.serve("cat", test.packages, pkg("db", "1.0.0"), pkg("c", "1.0.0=db"))
+			w.annotate("my", InstallDependenciesKey, "true")
+			for _, name := range []string{"my", "db", "my"} {
+				w.settle(name)
+			}
+			r := w.newest("my")
+			test.change(r.Annotations)
+			w.must(w.client.Update(t.Context(), r))
+			w.pass("my")
+			if d := w.extension("db"); !d.DeletionTimestamp.IsZero() || d.Annotations[requiredByKey] != "my" {
+				t.Errorf("db is %v", d.ObjectMeta)
+			}
+			// The same of others.
+			w.settle("other")
+			w.annotate("db", requiredByKey, "other")
+			w.remove("other")
+			if d := w.extension("db"); !d.DeletionTimestamp.IsZero() || d.Annotations[requiredByKey] != "my" {
+				t.Errorf("after other is gone, db is %v", d.ObjectMeta)
+			}
+		})
+	}
+}
+
+// TestDependencyWithData stays, and is the user's from then on: nobody has asked for its custom resources to be deleted.
+func TestDependencyWithData(t *testing.T) {
+	for name, test := range map[string]struct {
+		n       int64
+		err     error
+		upgrade bool
+	}{
+		"removal":           {n: 2},
+		"upgrade":           {n: 2, upgrade: true},
+		"it is not known":   {err: errors.New("the webhook is down")},
+		"none, at removal":  {},
+		"none, at upgrade":  {upgrade: true},
+		"not known, either": {err: errors.New("the webhook is down"), upgrade: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", "1.0.0"))
+			w.brings("db.v1.0.0", definition(2))
+			w.annotate("my", InstallDependenciesKey, "true")
+			w.serve("cat", pkg("a", "1.0.0=db", "1.1.0"), pkg("db", "1.0.0"))
+			for _, name := range []string{"my", "db", "my"} {
+				w.settle(name)
+			}
+			w.installCRD(definition(2), w.newest("db"))
+			asked := w.counted(test.n, test.err)
+			if w.settle("my"); *asked != 0 {
+				t.Errorf("custom resources are counted although the dependency is needed, %d times", *asked)
+			}
+			if test.upgrade {
+				w.version("my", "1.1.0")
+				w.settle("my")
+				w.pass("my")
+			} else {
+				w.remove("my")
+			}
+			d := w.extension("db")
+			if test.n == 0 && test.err == nil {
+				if d.DeletionTimestamp.IsZero() {
+					t.Error("what nobody needs stays")
+				}
+				return
+			}
+			if !d.DeletionTimestamp.IsZero() || d.Labels[dependencyLabel] != "" || d.Annotations[requiredByKey] != "" {
+				t.Errorf("db is %v", d.ObjectMeta)
+			}
+			if *asked != 1 || !w.has("DependencyKept ClusterExtension db, which was installed for the needs of my, is needed no more, but stays: CustomResourceDefinition things.example.com: it ") {
+				t.Errorf("it was asked %d times, or there is no Event", *asked)
+			}
+		})
+	}
+}
+
+// TestNeedOfAnAPIThatIsNotKnown: of a dependency whose properties are too many to be kept, every API that somebody asks for may be its own.
+func TestNeedOfAnAPIThatIsNotKnown(t *testing.T) {
+	asks := []catalog.Property{{Type: catalog.PropertyGVKRequired, Value: []byte(`{"group":"example.com","kind":"Thing","version":"v1"}`)}}
+	has := func(kind string) *extension.Installed {
+		return &extension.Installed{Properties: []catalog.Property{{Type: catalog.PropertyGVK, Value: []byte(`{"group":"example.com","kind":"` + kind + `","version":"v1"}`)}}}
+	}
+	for name, test := range map[string]struct {
+		what *extension.Installed
+		want bool
+	}{"nothing is installed": {nil, false}, "it is not known": {&extension.Installed{}, true}, "it has the API": {has("Thing"), true}, "it has another": {has("Other"), false}} {
+		if got := needs(asks, "db", test.what); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

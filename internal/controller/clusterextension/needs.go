@@ -21,7 +21,11 @@ func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtensio
 	if r == nil {
 		return nil, nil
 	}
-	return c.installedOf(r)
+	is, err := c.installedOf(r)
+	if err != nil {
+		return &extension.Installed{}, nil // it is there, and nobody knows what it provides
+	}
+	return is, nil
 }
 
 // needs tells whether properties may ask for a package, or for an API that its bundle has. Where that is not sure, they do: to keep what
@@ -44,10 +48,14 @@ func needs(properties []catalog.Property, pkg string, what *extension.Installed)
 	return false
 }
 
-// mentions tells whether a text has the kind of an API that a bundle provides, and its group.
+// mentions tells whether a text has the kind of an API that a bundle provides, and its group, or may have that: properties that are too
+// many are not kept.
 func mentions(text string, what *extension.Installed) bool {
 	if what == nil {
 		return false
+	}
+	if len(what.Properties) == 0 {
+		return true // nobody knows
 	}
 	for _, p := range what.Properties {
 		var api catalog.GVK

@@ -22,7 +22,8 @@ type target struct {
 	Content string `json:"content,omitempty"`
 
 	info *catalog.BundleInfo // nil when it is not from a catalog
-	// properties are those that the catalog has, or had, as JSON; empty when they are too many to be kept.
+	// properties are those that the catalog has, or had, as JSON; empty when they are too many to be kept. Who reads that they are empty
+	// does not know what the bundle needs and provides.
 	properties string
 	index      *catalog.Index
 	// source is the revision whose objects are repeated as they were; nil when they are made from the bundle.

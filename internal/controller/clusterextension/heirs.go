@@ -1,0 +1,95 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/revision"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// eventKept tells of an extension that was made for the needs of another one and stays although nobody has them any more.
+const eventKept = "DependencyKept"
+
+// heir is who needs a dependency: the extension that it was made for before all others, those that surely need it before those that may.
+// It is empty when nobody does. Every active revision counts: one that rolls out relies on what it needs as well.
+func (c *Controller) heir(ctx context.Context, s *state, d *olmv1.ClusterExtension, what *extension.Installed, leaving bool) (string, error) {
+	var all olmv1.ClusterObjectSetList
+	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
+		return "", fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)
+	}
+	var certain, possible []string
+	for i := range all.Items {
+		r := &all.Items[i]
+		name, _ := revision.ExtensionOf(r)
+		if name == "" || name == d.Name || name == s.ext.Name && leaving || !active(r) {
+			continue
+		}
+		is, err := c.installedOf(r)
+		switch {
+		case err != nil || len(is.Properties) == 0: // too many to be kept, or broken: nobody knows what it needs
+			possible = append(possible, name)
+		case needs(is.Properties, packageOf(d), what):
+			certain = append(certain, name)
+		}
+	}
+	if slices.Contains(certain, s.ext.Name) || slices.Contains(possible, s.ext.Name) {
+		return s.ext.Name, nil
+	}
+	for _, names := range [][]string{certain, possible} {
+		if len(names) > 0 {
+			return slices.Min(names), nil
+		}
+	}
+	return "", nil
+}
+
+// dispose removes a dependency that nobody needs any more. One with custom resources stays, as what it is to the user from then on: an
+// extension like any other. That nobody needs it does not say that nobody wants the data.
+func (c *Controller) dispose(ctx context.Context, s *state, d *olmv1.ClusterExtension) error {
+	data, err := c.data(ctx, d)
+	if err != nil {
+		return err
+	}
+	if data == "" {
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
+			return fmt.Errorf("delete ClusterExtension %s, which nobody needs any more: %w", d.Name, err)
+		}
+		c.events.Event(s.ext, corev1.EventTypeNormal, eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: nobody needs it any more", d.Name))
+		return nil
+	}
+	before := d.DeepCopy()
+	delete(d.Labels, dependencyLabel)
+	delete(d.Annotations, requiredByKey)
+	if err := client.IgnoreNotFound(c.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
+		return fmt.Errorf("keep ClusterExtension %s, which nobody needs any more, for the custom resources that it has: %w", d.Name, err)
+	}
+	text := brief(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, kubectl delete clusterextension %[1]s",
+		d.Name, s.ext.Name, data))
+	c.events.Event(s.ext, corev1.EventTypeWarning, eventKept, text)
+	c.events.Event(d, corev1.EventTypeWarning, eventKept, text)
+	return nil
+}
+
+// data tells of the first CustomResourceDefinition of an extension that has custom resources; empty is for none.
+func (c *Controller) data(ctx context.Context, ext *olmv1.ClusterExtension) (string, error) {
+	all, err := revision.List(ctx, c.client, ext.Name, ext.UID)
+	if err != nil {
+		return "", err
+	}
+	owned, err := ownedCRDs(ctx, c.live, all, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range owned {
+		if what := populated(ctx, c.live, c.count, name); what != "" {
+			return fmt.Sprintf("CustomResourceDefinition %s: %s", name, what), nil
+		}
+	}
+	return "", nil
+}
