@@ -26,10 +26,11 @@ func (c *Controller) hold(ctx context.Context, ext *olmv1.ClusterExtension) erro
 	return nil
 }
 
-// uninstall deletes the revisions, the newest first, and lets the extension go when all are gone. Each is torn down by the controller of
-// ClusterObjectSets, whose progress is told.
+// uninstall deletes the revisions, and lets the extension go when all are gone. Each is torn down by the controller of ClusterObjectSets, whose
+// progress is told.
 func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
-	all, err := revision.List(ctx, c.client, ext.Name, ext.UID)
+	// A cache may tell of the extension as it is now, and of revisions as they were.
+	all, err := revision.List(ctx, c.live, ext.Name, ext.UID)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -49,10 +50,10 @@ func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension)
 	if p := meta.FindStatusCondition(last.Status.Conditions, olmv1.TypeProgressing); p != nil && !last.DeletionTimestamp.IsZero() {
 		o.doing += ": " + p.Message
 	}
-	return ctrl.Result{}, c.report(ctx, s, o, c.tearDown(ctx, s, last))
+	return ctrl.Result{}, c.report(ctx, s, o, c.tearDown(ctx, ext, s.revisions))
 }
 
-// inTheWay is the revision that is torn down next: the newest active one, and when there is none any of the rest.
+// inTheWay is the revision whose teardown is told of: the newest active one, and when there is none any of the rest.
 func (r revisions) inTheWay() *olmv1.ClusterObjectSet {
 	for i := len(r) - 1; i >= 0; i-- {
 		if r[i].Spec.LifecycleState != olmv1.LifecycleStateArchived {
@@ -62,15 +63,16 @@ func (r revisions) inTheWay() *olmv1.ClusterObjectSet {
 	return &r[len(r)-1]
 }
 
-// tearDown deletes a revision, and those that have given up their objects already.
-func (c *Controller) tearDown(ctx context.Context, s *state, next *olmv1.ClusterObjectSet) error {
-	for i := range s.revisions {
-		r := &s.revisions[i]
-		if r.Name != next.Name && r.Spec.LifecycleState != olmv1.LifecycleStateArchived || !r.DeletionTimestamp.IsZero() {
+// tearDown deletes revisions, the oldest first: one that is still there when a later one goes is handed the objects of that, and would start
+// the version before again in the middle of the removal.
+func (c *Controller) tearDown(ctx context.Context, ext *olmv1.ClusterExtension, all revisions, how ...client.DeleteOption) error {
+	for i := range all {
+		r := &all[i]
+		if !r.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if err := client.IgnoreNotFound(c.client.Delete(ctx, r, client.Preconditions{UID: &r.UID})); err != nil {
-			return fmt.Errorf("delete revision %s of ClusterExtension %s, which is being deleted: %w", r.Name, s.ext.Name, err)
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, r, append(how, client.Preconditions{UID: &r.UID})...)); err != nil {
+			return fmt.Errorf("delete revision %s of ClusterExtension %s, which is being deleted: %w", r.Name, ext.Name, err)
 		}
 	}
 	return nil
