@@ -34,6 +34,12 @@ func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	if orphans, err := c.orphans(ctx, ext, all); err != nil || orphans != nil {
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{}, c.orphan(ctx, ext, orphans)
+	}
 	if len(all) == 0 {
 		if err := c.sweep(ctx, &state{ext: ext}, true); err != nil {
 			return ctrl.Result{}, err
