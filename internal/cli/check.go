@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/platform"
@@ -128,7 +129,7 @@ func (c *checking) fromFiles() ([]platform.Operator, error) {
 	return operators, nil
 }
 
-// manifestsIn is a file itself, or the manifests of a directory.
+// manifestsIn is a file itself, or the manifests of a directory and of those in it.
 func manifestsIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -137,19 +138,36 @@ func manifestsIn(name string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{name}, nil
 	}
-	entries, err := os.ReadDir(name)
+	names, err := manifestsUnder(name)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("read manifests in %s: it has no files that end in .json, .yaml or .yml", name)
+	}
+	return names, err
+}
+
+func manifestsUnder(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
 	var names []string
 	for _, entry := range entries {
-		switch filepath.Ext(entry.Name()) {
-		case ".json", ".yaml", ".yml":
-			names = append(names, filepath.Join(name, entry.Name()))
+		name := filepath.Join(dir, entry.Name())
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), ".") {
+			continue // not meant to be looked at, such as .git
 		}
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("read manifests in %s: it has no files that end in .json, .yaml or .yml", name)
+		if entry.IsDir() { // links to directories are not followed: they may lead round in circles
+			below, err := manifestsUnder(name)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, below...)
+			continue
+		}
+		switch filepath.Ext(name) {
+		case ".json", ".yaml", ".yml":
+			names = append(names, name)
+		}
 	}
 	return names, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,14 @@ func TestCheckFiles(t *testing.T) {
 		}
 	}
 	objects := filepath.Join(dir, "objects.yml")
+	bundle := t.TempDir()
+	for name, text := range map[string]string{"manifests/app.yaml": checkedVersion, "manifests/objects.yaml": checkedObjects,
+		"metadata/annotations.yaml": "annotations: {operators.operatorframework.io.bundle.package.v1: app}\n"} {
+		name = filepath.Join(bundle, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, test := range map[string]struct {
 		stdin string
 		args  []string
@@ -60,18 +69,24 @@ func TestCheckFiles(t *testing.T) {
 			"ClusterServiceVersion app.v1.0.0\n  MaxOpenShiftVersion: its author knows it to work on OpenShift up to 4.12, and Kubernetes 1.26 is that of OpenShift 4.13",
 			"  RemovedAPI: spec.nativeAPIs uses batch/v1beta1 CronJob, which Kubernetes serves no more since 1.25",
 			objects + "\n  RemovedAPI: HorizontalPodAutoscaler manager uses autoscaling/v2beta2", "PodDisruptionBudget manager uses policy/v1beta1"}},
-		"too old":        {args: []string{"--kube-version", "1.19", "-f", filepath.Join(dir, "app.yaml")}, code: 2, out: []string{"of 1 operator:", "MinKubeVersion: it needs Kubernetes 1.20.0 or later"}},
-		"standard input": {stdin: checkedObjects, args: []string{"--kube-version", "1.25", "-f", "-"}, code: 2, out: []string{"standard input\n  RemovedAPI: PodDisruptionBudget manager"}},
-		"no version":     {args: []string{"-f", dir}, code: 1, errs: "name the version"},
-		"a bad version":  {args: []string{"--kube-version", "next", "-f", dir}, code: 1, errs: `--kube-version: "next" is not a version`},
-		"a bad flag":     {args: []string{"--kube"}, code: 1, errs: "unknown flag"},
-		"a bad format":   {args: []string{"--kube-version", "1.25", "-o", "xml", "-f", dir}, code: 1, errs: "choose text, json or yaml"},
-		"an argument":    {args: []string{"--kube-version", "1.25", "x"}, code: 1, errs: "unknown command"},
-		"both":           {args: []string{"--kube-version", "1.25", "-f", dir, "-n", "a"}, code: 1, errs: "give one of them"},
-		"one and all":    {args: []string{"--kube-version", "1.25", "-A", "-n", "a"}, code: 1, errs: "give one of them"},
-		"no file":        {args: []string{"--kube-version", "1.25", "-f", filepath.Join(dir, "none")}, code: 1, errs: "no such file"},
-		"no manifests":   {args: []string{"--kube-version", "1.25", "-f", t.TempDir()}, code: 1, errs: "it has no files that end in"},
-		"no YAML":        {stdin: "a: [", args: []string{"--kube-version", "1.25", "-f", "-"}, code: 1, errs: "read objects from standard input"},
+		"too old":          {args: []string{"--kube-version", "1.19", "-f", filepath.Join(dir, "app.yaml")}, code: 2, out: []string{"of 1 operator:", "MinKubeVersion: it needs Kubernetes 1.20.0 or later"}},
+		"standard input":   {stdin: checkedObjects, args: []string{"--kube-version", "1.25", "-f", "-"}, code: 2, out: []string{"standard input\n  RemovedAPI: PodDisruptionBudget manager"}},
+		"no version":       {args: []string{"-f", dir}, code: 1, errs: "name the version"},
+		"no minor version": {args: []string{"--kube-version", "1", "-f", dir}, code: 1, errs: `--kube-version: "1" is not a version of Kubernetes`},
+		"zero":             {args: []string{"--kube-version", "0", "-f", dir}, code: 1, errs: `"0" is not a version of Kubernetes`},
+		"no major version": {args: []string{"--kube-version", "36", "-f", dir}, code: 1, errs: `"36" is not a version of Kubernetes`},
+		"OpenShift":        {args: []string{"--kube-version", "4.18", "-f", dir}, code: 1, errs: `"4.18" is not a version of Kubernetes`},
+		"a bundle": {args: []string{"--kube-version", "1.25", "-f", bundle}, code: 2, out: []string{"With Kubernetes 1.25.0, of 2 operators:",
+			filepath.Join(bundle, "manifests", "objects.yaml") + "\n  RemovedAPI: "}},
+		"a bad version": {args: []string{"--kube-version", "next", "-f", dir}, code: 1, errs: `--kube-version: "next" is not a version`},
+		"a bad flag":    {args: []string{"--kube"}, code: 1, errs: "unknown flag"},
+		"a bad format":  {args: []string{"--kube-version", "1.25", "-o", "xml", "-f", dir}, code: 1, errs: "choose text, json or yaml"},
+		"an argument":   {args: []string{"--kube-version", "1.25", "x"}, code: 1, errs: "unknown command"},
+		"both":          {args: []string{"--kube-version", "1.25", "-f", dir, "-n", "a"}, code: 1, errs: "give one of them"},
+		"one and all":   {args: []string{"--kube-version", "1.25", "-A", "-n", "a"}, code: 1, errs: "give one of them"},
+		"no file":       {args: []string{"--kube-version", "1.25", "-f", filepath.Join(dir, "none")}, code: 1, errs: "no such file"},
+		"no manifests":  {args: []string{"--kube-version", "1.25", "-f", t.TempDir()}, code: 1, errs: "it has no files that end in"},
+		"no YAML":       {stdin: "a: [", args: []string{"--kube-version", "1.25", "-f", "-"}, code: 1, errs: "read objects from standard input"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := check(t, test.stdin, test.args...)

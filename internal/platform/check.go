@@ -50,7 +50,7 @@ type Report struct {
 
 // Check finds what stands between operators and a version of Kubernetes. Findings are sorted by operator, rule and message.
 func Check(kubeVersion string, operators []Operator) (*Report, error) {
-	version, err := parse(kubeVersion)
+	version, err := parseKubernetes(kubeVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/blang/semver/v4"
 )
@@ -27,6 +28,15 @@ func parse(text string) (semver.Version, error) {
 		return v, fmt.Errorf("%q is not a version such as 4.18 or 1.33.2: %w", text, err)
 	}
 	return v, nil
+}
+
+// parseKubernetes reads a version of Kubernetes, whose major version is 1; the minor one must be there.
+func parseKubernetes(text string) (semver.Version, error) {
+	v, err := parse(text)
+	if err == nil && (v.Major != 1 || !strings.Contains(text, ".")) {
+		err = fmt.Errorf("%q is not a version of Kubernetes such as 1.36 or 1.36.2", text)
+	}
+	return v, err
 }
 
 // Next is the minor version that comes after this one.

@@ -17,7 +17,7 @@ import (
 const maxFile = 64 << 20
 
 // Decode returns the operators of a stream of objects, in YAML or JSON: each ClusterServiceVersion by itself, and all other objects together
-// by the name of the stream.
+// by the name of the stream. What has no kind is left out.
 func Decode(name string, r io.Reader) ([]platform.Operator, error) {
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	decoder := yaml.NewYAMLOrJSONDecoder(limited, 4096)
@@ -35,7 +35,7 @@ func Decode(name string, r io.Reader) ([]platform.Operator, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read objects from %s: %w", name, err)
 		}
-		if len(object.Object) == 0 {
+		if object.GetKind() == "" { // no object, such as the annotations in the metadata of a bundle
 			continue
 		}
 		if err := add(object, &operators, &rest); err != nil {
