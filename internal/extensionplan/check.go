@@ -47,7 +47,8 @@ func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisio
 		return nil
 	}
 	plan.Permissions = more.String()
-	if clusterextension.Installed(revisions) != nil && !w.repeated && plan.Installed.Bundle != plan.Wanted.Bundle && !clusterextension.IsAcknowledged(ext, more.Digest()) {
+	another := plan.Installed.Bundle != plan.Wanted.Bundle || plan.Installed.Image != plan.Wanted.Image
+	if clusterextension.Installed(revisions) != nil && !w.repeated && another && !clusterextension.IsAcknowledged(ext, more.Digest()) {
 		plan.Blocked = append(plan.Blocked, fmt.Sprintf("the upgrade waits until somebody agrees to the added permissions: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest()))
 	}
 	return nil
