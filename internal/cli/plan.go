@@ -30,11 +30,14 @@ func newPlanCommand(s command.Streams) *cobra.Command {
 		Example: `  fairlead plan etcd
   fairlead plan -f extension.yaml -o json
   fairlead plan show install-abcde -n operators`,
-		Args: command.Usage(cobra.MaximumNArgs(1)),
+		Args: cobra.MaximumNArgs(1), // wrong usage is no plan that changes something, which exit code 2 says
 	}
 	plan := extensioncmd.NewPlan(s, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return plan.Run(cmd.Context(), args) }
-	cmd.AddCommand(newPlanShowCommand(s))
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return err })
+	show := newPlanShowCommand(s)
+	show.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.UsageError{Err: err} })
+	cmd.AddCommand(show)
 	return cmd
 }
 

@@ -63,3 +63,26 @@ func TestPlanShowAsJSON(t *testing.T) {
 		t.Errorf("%s %v %s", out.String(), err, errs.String())
 	}
 }
+
+// TestPlanUsage: exit code 2 of `fairlead plan` says that something would change, so wrong usage is 1 there, and nowhere below.
+func TestPlanUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		code int
+	}{
+		"no name":            {nil, command.ExitFailed},
+		"two names":          {[]string{"a", "b"}, command.ExitFailed},
+		"an unknown flag":    {[]string{"a", "--nothing"}, command.ExitFailed},
+		"an odd format":      {[]string{"a", "-o", "xml"}, command.ExitFailed},
+		"an odd catalog":     {[]string{"a", "--catalog", "x"}, command.ExitFailed},
+		"a flag of show":     {[]string{"show", "a", "--nothing"}, command.ExitUsage},
+		"show without names": {[]string{"show"}, command.ExitUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			if code := Run(t.Context(), append([]string{"plan"}, test.args...), nil, &out, &errs); code != test.code || out.Len() > 0 || errs.Len() == 0 {
+				t.Errorf("exit code %d, want %d; output %q, errors %q", code, test.code, out.String(), errs.String())
+			}
+		})
+	}
+}

@@ -30,8 +30,8 @@ and checks, and nothing is written.
 NAME is a ClusterExtension of the cluster. -f reads one from a file instead, which may be new, or say something else than the one of its name
 in the cluster.
 
-Exit code 0: nothing would change. 2: something would. 1: something is in the way, or went wrong; it is said what. A command line that is not
-understood ends with 2, too, and prints nothing on standard output.`
+Exit code 0: nothing would change. 2: something would. 1: something is in the way, or went wrong, or the command line was not understood; it is
+said what.`
 
 // changesCode is the exit code of a plan that changes something.
 const changesCode = 2
@@ -55,8 +55,18 @@ func NewPlan(s command.Streams, cmd *cobra.Command) *Plan {
 	return p
 }
 
-// Run tells what would change for the extension that is named, or for the only one in the file.
-func (p *Plan) Run(ctx context.Context, args []string) (err error) {
+// Run tells what would change for the extension that is named, or for the only one in the file. Wrong usage is an error like others: its exit
+// code is that of plans that change something.
+func (p *Plan) Run(ctx context.Context, args []string) error {
+	err := p.run(ctx, args)
+	var wrong command.UsageError
+	if errors.As(err, &wrong) {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
+func (p *Plan) run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 && p.file == "" {
 		return command.UsageError{Err: errors.New("name a ClusterExtension, or a file that has one with -f")}
 	}
