@@ -22,7 +22,7 @@ const pollInterval = 200 * time.Millisecond
 const fieldOwner = client.FieldOwner("fairlead")
 
 // Run carries the removal out, and returns when all that goes is gone. tell is called with each step that is done. What cannot be removed
-// in the time of the context is an error that says what it waits for; the same removal can be asked for again, and goes on.
+// in the time of the context is an error that says what it waits for; a removal of what Again names goes on.
 func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what string)) error {
 	if r.API == "v0" { // so that nothing is installed or upgraded meanwhile
 		if err := r.subscription(ctx, c, tell); err != nil {
@@ -59,6 +59,17 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 		}
 	}
 	return r.gone(ctx, c)
+}
+
+// Again is the name to give when a removal that was cut short is to go on: the Subscription goes first, and after that only the
+// ClusterServiceVersion is there to be named, of several the one that goes last.
+func (r *Removal) Again() string {
+	for _, o := range slices.Backward(r.owners) {
+		if o.Kind == "ClusterServiceVersion" {
+			return o.Name
+		}
+	}
+	return r.Operator.Name
 }
 
 // gone waits until what the manager and the garbage collector take away is gone.

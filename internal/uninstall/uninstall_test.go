@@ -233,6 +233,9 @@ func TestUpgradeUnderWay(t *testing.T) {
 			if len(r.CRDs) != 1 || !r.CRDs[0].Goes {
 				t.Errorf("versions of one operator are no strangers to each other: %+v", r.CRDs)
 			}
+			if got := r.Again(); got != "kite.v1" {
+				t.Errorf("what was cut short goes on with %s, want the one that goes last", got)
+			}
 			var told []string
 			if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
 				t.Fatal(err)
@@ -328,6 +331,10 @@ func TestStuck(t *testing.T) {
 	}
 	if !there(t, c, &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "kite.v1"}}) {
 		t.Error("the operator is gone before its custom resources are")
+	}
+	again, err := Subscription(t.Context(), c, Options{Name: r.Again(), Namespace: "ops", DeleteCRDs: []string{"kites.example.com"}})
+	if err != nil || again.Operator.Name != "kite.v1" || again.Again() != "kite.v1" {
+		t.Errorf("a removal of %s does not go on: %+v, %v", r.Again(), again, err)
 	}
 }
 

@@ -38,8 +38,8 @@ same: its custom resources are deleted first, while the operator still runs and 
 ClusterExtensions that the manager has installed for the needs of this one are listed by themselves: it removes them afterwards, with all their
 custom resources, when nobody else needs them.
 
-Exit code 0: it is removed, or --dry-run has shown it. 3: nothing was removed, because you did not say yes. 1: something went wrong; the same
-command goes on where it stopped. 2: wrong usage.`
+Exit code 0: it is removed, or --dry-run has shown it. 3: nothing was removed, because you did not say yes. 1: something went wrong; the
+error names the command that goes on where it stopped: a Subscription is gone by then, and its ClusterServiceVersion is named. 2: wrong usage.`
 
 func newUninstallCommand(s command.Streams) *cobra.Command {
 	r := removal{streams: s}
@@ -108,7 +108,7 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	if err := found.Run(ctx, c, func(what string) { printer.Done("%s", what) }); err != nil {
-		return fmt.Errorf("uninstall %s: %w\nWhat was removed is listed above. The same command goes on from there", found.Operator, err)
+		return fmt.Errorf("uninstall %s: %w\nWhat was removed is listed above. To go on from there, as long as it is there: fairlead uninstall %s, with the same flags", found.Operator, err, found.Again())
 	}
 	printer.Done("%s is removed", found.Operator)
 	return nil
