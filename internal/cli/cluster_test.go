@@ -142,7 +142,6 @@ func TestUsageErrors(t *testing.T) {
 		"bad format":              {"cluster status -o xml", `output format "xml": choose text, json or yaml`},
 		"unknown component":       {"cluster logs kube-proxy", `invalid argument "kube-proxy"`},
 		"arguments for none":      {"version please", `"please"`},
-		"a plan of nothing":       {"plan", "name a ClusterExtension, or a file that has one with -f"},
 		"a v1 flag for v0":        {"install web --create-namespace", "--create-namespace is for the v1 API: add --api v1"},
 		"a v0 flag for v1":        {"install web --api v1 --manual", "--manual is for the v0 API: leave it out"},
 		"an API that is not one":  {"install web --api v2", `--api "v2": choose v0 or v1`},

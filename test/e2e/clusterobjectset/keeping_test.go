@@ -2,8 +2,10 @@ package clusterobjectset
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +34,25 @@ func (w *world) revise(number int64, change func(o *revision.Options), objects .
 	w.Cleanup(func() { w.removeNow(r.Set) })
 }
 
+// ofExtension makes a revision one of an extension, which has nothing to install. Only what an extension controls is a family.
+func (w *world) ofExtension(o *revision.Options) {
+	w.Helper()
+	ext := &olmv1.ClusterExtension{}
+	err := w.Get(w.Context(), client.ObjectKey{Name: w.namespace}, ext)
+	if apierrors.IsNotFound(err) {
+		ext = &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.namespace,
+			Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "pkg",
+				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"no": "catalog"}}}}}}
+		if err = w.Create(w.Context(), ext); err == nil {
+			w.Cleanup(func() { w.removeNow(ext) })
+		}
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	o.Extension.UID = ext.UID
+}
+
 func (w *world) configMap(name, value string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"namespace": w.namespace, "name": name}, "data": map[string]any{"key": value}}}
@@ -49,17 +70,18 @@ func (w *world) web(image string) *unstructured.Unstructured {
 // TestUpgrade: the next revision takes over, and archives the one before; what is no longer wanted goes. The Secrets go with their sets.
 func TestUpgrade(t *testing.T) {
 	w := newWorld(t)
-	w.revise(1, nil, w.configMap("config", "1"), w.configMap("old", "1"), w.web("web:v1"))
+	w.revise(1, w.ofExtension, w.configMap("config", "1"), w.configMap("old", "1"), w.web("web:v1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "Revision 1.0.0 has rolled out.")
 	uid := w.get("apps/v1", "Deployment", "web").GetUID()
 	for _, p := range w.set("NS-1").Spec.Phases {
 		ref := p.Objects[0].Ref
 		s := w.get("v1", "Secret", ref.Name)
-		if immutable, _, _ := unstructured.NestedBool(s.Object, "immutable"); !immutable || s.Object["type"] != olmv1.SecretTypeObjectData || s.GetOwnerReferences()[0].Name != w.namespace+"-1" {
+		if immutable, _, _ := unstructured.NestedBool(s.Object, "immutable"); !immutable || s.Object["type"] != olmv1.SecretTypeObjectData ||
+			!slices.ContainsFunc(s.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == w.namespace+"-1" }) {
 			t.Errorf("Secret of phase %s: %v", p.Name, s.Object["metadata"])
 		}
 	}
-	w.revise(2, nil, w.configMap("config", "2"), w.web("web:v2"), w.configMap("new", "2"))
+	w.revise(2, w.ofExtension, w.configMap("config", "2"), w.web("web:v2"), w.configMap("new", "2"))
 	w.reports("NS-2", "Progressing=True/Succeeded", "Revision 2.0.0 has rolled out.")
 	w.reports("NS-1", "Progressing=False/Archived", "")
 	w.there(false, "v1", "ConfigMap", "old")
@@ -74,13 +96,13 @@ func TestUpgrade(t *testing.T) {
 // TestGivingUp: a revision that cannot be completed gives back what it took over when it is deleted.
 func TestGivingUp(t *testing.T) {
 	w := newWorld(t)
-	w.revise(1, nil, w.configMap("config", "1"))
+	w.revise(1, w.ofExtension, w.configMap("config", "1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	broken := w.web("web:v2")
 	if err := unstructured.SetNestedField(broken.Object, map[string]any{"no": "node"}, "spec", "template", "spec", "nodeSelector"); err != nil {
 		t.Fatal(err)
 	}
-	w.revise(2, nil, w.configMap("config", "2"), broken)
+	w.revise(2, w.ofExtension, w.configMap("config", "2"), broken)
 	w.reports("NS-2", "Available=False/ProbeFailure", "Object Deployment.apps/v1 NS/web: ")
 	w.reports("NS-1", "Progressing=True/RollingOut", "")
 	if err := w.Delete(t.Context(), w.set("NS-2")); err != nil {

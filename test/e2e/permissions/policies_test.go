@@ -82,6 +82,7 @@ func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
 	w.bind("writer", "revision-editor")
 	const managerUser = "system:serviceaccount:olm:fairlead-manager"
 	w.bind(managerUser, "clusterextension-editor-role")
+	w.bind(managerUser, "revision-editor")
 	w.bind("boss", "clusterextension-admin-role")
 	writer, boss := w.as("writer"), w.as("boss")
 	w.awaitPolicies(func() error { return writer.Create(t.Context(), extension("probe", ""), client.DryRunAll) })
