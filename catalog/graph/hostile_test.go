@@ -83,9 +83,6 @@ func bounded(t *testing.T, c *catalog.Catalog, n int, draw bool) {
 	t.Helper()
 	const held = 1 << 30 // bytes, at the end
 	most := time.Duration(n) * 250 * time.Microsecond
-	if testing.Short() {
-		most *= 3 // the race detector, which short tests are run with, takes several times as long, and every pair far longer still
-	}
 	start := processorTime(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

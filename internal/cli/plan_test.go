@@ -83,6 +83,9 @@ func TestPlanUsage(t *testing.T) {
 			if code := Run(t.Context(), append([]string{"plan"}, test.args...), nil, &out, &errs); code != test.code || out.Len() > 0 || errs.Len() == 0 {
 				t.Errorf("exit code %d, want %d; output %q, errors %q", code, test.code, out.String(), errs.String())
 			}
+			if name == "no name" {
+				contains(t, errs.String(), "name a ClusterExtension, or a file that has one with -f")
+			}
 		})
 	}
 }
