@@ -115,11 +115,14 @@ func TestActiveRevisions(t *testing.T) {
 	w := newWorld(t)
 	stuck := three(w.name)
 	stuck[1].csv = ""
-	w.publish(stuck[0])
-	w.extend(w.name, w.name)
-	w.installed(w.name, stuck[0].name())
 	w.publish(stuck[0], stuck[1])
-	w.change(w.name, inline(`{"deploymentConfig":{"nodeSelector":{"no":"node"}}}`))
+	w.extend(w.name, w.name, version("1.0.0"))
+	w.installed(w.name, stuck[0].name())
+	// The version and its settings come with one write: a version that came before its settings would be installed without them.
+	w.change(w.name, func(e *olmv1.ClusterExtension) {
+		version("1.1.0")(e)
+		inline(`{"deploymentConfig":{"nodeSelector":{"no":"node"}}}`)(e)
+	})
 	w.until("two active revisions", func() (bool, string) {
 		var names []string
 		for _, r := range w.extension(w.name).Status.ActiveRevisions {
