@@ -3,27 +3,30 @@ package stored
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Count is how many objects of a CRD are stored. It reads one of them.
+// Count is how many objects of a CRD are stored. It reads one of them. Where they cannot be read, it fails: to delete the CRD would delete
+// them nevertheless.
 func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
 	version := crdupgrade.ReadVersion(crd)
-	if version == "" {
-		return 0, nil // nobody can have written one
+	if version == "" { // there may be some from the time when one was served
+		return 0, fmt.Errorf("count the %s objects that are stored: the CustomResourceDefinition serves no version; set served: true for one of its versions to have them counted", crd.Name)
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind + "List"})
 	err := reader.List(ctx, list, client.Limit(1))
 	switch {
-	case apierrors.IsNotFound(err): // it is not established
-		return 0, nil
+	case apierrors.IsNotFound(err) && !established(crd):
+		return 0, nil // nobody can have written one
 	case err != nil:
 		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
 	}
@@ -32,4 +35,10 @@ func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, e
 		n += *more
 	}
 	return n, nil
+}
+
+func established(crd *definition) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
 }
