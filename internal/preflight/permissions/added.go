@@ -6,7 +6,7 @@ import (
 )
 
 func (g *given) subjects() []string {
-	return slices.AppendSeq(slices.Collect(maps.Keys(g.rules)), maps.Keys(g.roles))
+	return slices.AppendSeq(slices.AppendSeq(slices.Collect(maps.Keys(g.rules)), maps.Keys(g.roles)), maps.Keys(g.actors))
 }
 
 // had is what subjects have, to be compared with what they get.
@@ -63,7 +63,7 @@ func (h *had) lacks(later *given, subject string) (Grant, error) {
 			}
 		}
 	}
-	return Grant{Subject: subject, Rules: compact(withoutCovered(added)), Roles: h.newRoles(later, subject, pooled)}, nil
+	return Grant{Subject: subject, Rules: compact(withoutCovered(added)), Roles: h.newRoles(later, subject, pooled), Accounts: h.newAccounts(later, subject)}, nil
 }
 
 // newRoles are the roles outside the objects that a subject is newly bound to.

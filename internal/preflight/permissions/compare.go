@@ -25,16 +25,20 @@ type Increase struct {
 
 // Grant is what a subject gets.
 type Grant struct {
-	// Subject is "ServiceAccount ns/name", "User name", "Group name", or "holders of the ClusterRole name".
+	// Subject is "ServiceAccount ns/name", "User name", "Group name", "holders of the ClusterRole name", or the object that lets one of Accounts
+	// act, such as "Deployment ns/name".
 	Subject string
 	Rules   []MissingRule
 	// Roles are those that the subject is newly bound to and that are not among the objects, so that it is not known what they allow.
 	Roles []string
+	// Accounts are those that are let act newly and that are not among the objects, so that it is not known what they may do.
+	Accounts []string
 }
 
 // Compare says what the new objects let subjects do that the old ones did not. The service accounts of a revision count as one: what one of them
 // could do before is nothing new to another. What roles allow that nobody is bound to does not count, unless ClusterRoles of the cluster take
-// it up by label; nor do, then, the APIs that the new objects define themselves.
+// it up by label; nor do, then, the APIs that the new objects define themselves. An account that is not among the new objects counts as a whole
+// where a workload runs as it, or a Secret gets its token, and nothing of the old objects did.
 func Compare(old, new []*unstructured.Unstructured) *Increase {
 	work := newBudget()
 	before, err := givenBy(old, work)
@@ -52,7 +56,7 @@ func Compare(old, new []*unstructured.Unstructured) *Increase {
 		if err != nil {
 			return unjudged(err, new)
 		}
-		if len(grant.Rules)+len(grant.Roles) > 0 {
+		if len(grant.Rules)+len(grant.Roles)+len(grant.Accounts) > 0 {
 			increase.Grants = append(increase.Grants, grant)
 		}
 	}
@@ -66,6 +70,9 @@ func unjudged(err error, objects []*unstructured.Unstructured) *Increase {
 		if object.GroupVersionKind().Group == "rbac.authorization.k8s.io" || object.GetKind() == "ServiceAccount" {
 			content, _ := json.Marshal(object.Object)
 			contents = append(contents, string(content))
+		}
+		if account := actsAs(object); account != "" {
+			contents = append(contents, describe(object)+" acts as "+account)
 		}
 	}
 	slices.Sort(contents)
@@ -102,6 +109,9 @@ func (i *Increase) lines() []string {
 		}
 		for _, role := range grant.Roles {
 			lines = append(lines, "  + all that is allowed by "+role)
+		}
+		for _, account := range grant.Accounts {
+			lines = append(lines, "  + all that the "+account+" may do, which is not part of the bundle")
 		}
 	}
 	return lines

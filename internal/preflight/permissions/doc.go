@@ -14,5 +14,5 @@
 //	objects.go, escalation.go        what objects need
 //	right.go, held.go                single rights, and whether rules hold them
 //	compact.go, text.go, grant.go    missing rights as few rules, as text, and as objects that grant them
-//	compare.go, given.go, added.go   what an upgrade adds
+//	compare.go, given.go, added.go, actas.go   what an upgrade adds
 package permissions

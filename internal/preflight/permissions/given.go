@@ -22,6 +22,8 @@ type given struct {
 	rules    map[string][]scopedRules
 	// roles are those that subjects are bound to without being among the objects, by subject.
 	roles map[string]map[foreignRole]bool
+	// actors are the objects that let a service account act, such as workloads, each with those accounts.
+	actors map[string][]string
 }
 
 type scopedRules struct {
@@ -33,7 +35,7 @@ type foreignRole struct{ namespace, kind, name string }
 
 func givenBy(objects []*unstructured.Unstructured, work *budget) (*given, error) {
 	s := &search{reasons: map[string]bool{}}
-	g := &given{own: s.lookThrough(objects), accounts: map[string]bool{}, rules: map[string][]scopedRules{}, roles: map[string]map[foreignRole]bool{}}
+	g := &given{own: s.lookThrough(objects), accounts: map[string]bool{}, rules: map[string][]scopedRules{}, roles: map[string]map[foreignRole]bool{}, actors: actors(objects)}
 	if len(s.reasons) > 0 {
 		return nil, errors.New(strings.Join(sortedKeys(s.reasons), "; "))
 	}
