@@ -38,14 +38,20 @@ type Controller struct {
 	// cluster has what is watched of the platform.
 	cluster client.Reader
 	clock   clock.PassiveClock
-	// versions and operators tell whether the kinds are watched.
+	// versions and operators tell whether the kinds are served.
 	versions, operators atomic.Bool
+	// watch has events of one object of a kind look at the cluster again. There is one pass at a time, which counts the kinds that are watched.
+	watch   func(kind schema.GroupVersionKind, name string) error
+	watched int
 }
 
 // Reconcile brings the condition up to date.
 func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	if !c.versions.Load() || !c.operators.Load() {
 		return reconcile.Result{}, nil
+	}
+	if err := c.begin(); err != nil {
+		return reconcile.Result{}, err
 	}
 	version, err := c.read(ctx, versionKind, versionName)
 	if err != nil || version == nil {
@@ -72,6 +78,20 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		}
 	}
 	return reconcile.Result{}, c.write(ctx, operator, verdict)
+}
+
+// begin watches what of the platform is not watched yet. A watch that fails is tried again with the next pass.
+func (c *Controller) begin() error {
+	for _, o := range []struct {
+		kind schema.GroupVersionKind
+		name string
+	}{{versionKind, versionName}, {operatorKind, operatorName}}[c.watched:] {
+		if err := c.watch(o.kind, o.name); err != nil {
+			return fmt.Errorf("watch %s %s, to say whether the cluster may be upgraded: %w", o.kind.Kind, o.name, err)
+		}
+		c.watched++
+	}
+	return nil
 }
 
 // read returns nil for what does not exist.

@@ -2,6 +2,8 @@ package platform
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -68,7 +71,7 @@ func newWorld(t *testing.T, objects ...client.Object) (*world, *clocktesting.Fak
 				return c.SubResource(sub).Patch(ctx, o, patch, options...)
 			},
 		}).Build()
-	w.Controller = &Controller{client: w.Client, cluster: w.Client, clock: clk}
+	w.Controller = &Controller{client: w.Client, cluster: w.Client, clock: clk, watch: func(schema.GroupVersionKind, string) error { return nil }}
 	w.versions.Store(true)
 	w.operators.Store(true)
 	return w, clk
@@ -160,5 +163,33 @@ func TestNothingIsDoneWithoutThePlatform(t *testing.T) {
 	w.operators.Store(false)
 	if condition := w.look(t); condition != nil || w.writes > 0 {
 		t.Errorf("without the kind ClusterOperator the condition is %v, after %d writes", condition, w.writes)
+	}
+}
+
+// TestAWatchThatFailsIsTriedAgain until each kind is watched, once.
+func TestAWatchThatFailsIsTriedAgain(t *testing.T) {
+	w, _ := newWorld(t, version("4.18.3"), csv("app.v1", "4.19"))
+	var watched []string
+	failing := operatorKind.Kind
+	w.watch = func(kind schema.GroupVersionKind, name string) error {
+		if kind.Kind == failing {
+			return errors.New("too early")
+		}
+		watched = append(watched, kind.Kind+" "+name)
+		return nil
+	}
+	for range 2 {
+		if _, err := w.Reconcile(t.Context(), reconcile.Request{}); err == nil || !strings.Contains(err.Error(), "watch ClusterOperator olm, to say whether the cluster may be upgraded: too early") {
+			t.Errorf("a watch that fails is %v", err)
+		}
+	}
+	failing = ""
+	for range 2 {
+		if condition := w.look(t); condition["status"] != "True" {
+			t.Errorf("the condition is %v", condition)
+		}
+	}
+	if want := []string{"ClusterVersion version", "ClusterOperator olm"}; !slices.Equal(watched, want) {
+		t.Errorf("watched is %q, want %q", watched, want)
 	}
 }

@@ -27,26 +27,15 @@ import (
 func Setup(mgr manager.Manager, clk clock.PassiveClock) error {
 	c := &Controller{client: mgr.GetClient(), cluster: mgr.GetCache(), clock: clk}
 	var built controller.Controller
-	begin := func(kind schema.GroupVersionKind, name string, watched *atomic.Bool) {
-		if watched.Swap(true) {
-			return
-		}
-		// In the background: events of definitions arrive while the controller that is to watch is still being started.
-		go func() {
-			named := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == name })
-			if err := built.Watch(source.Kind(mgr.GetCache(), client.Object(empty(kind, "")), handler.EnqueueRequestsFromMapFunc(one), named)); err != nil {
-				mgr.GetLogger().Error(err, "a kind of the platform is not watched: whether the cluster may be upgraded is told late", "kind", kind)
-			}
-		}()
+	c.watch = func(kind schema.GroupVersionKind, name string) error {
+		named := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == name })
+		return built.Watch(source.Kind(mgr.GetCache(), client.Object(empty(kind, "")), handler.EnqueueRequestsFromMapFunc(one), named))
 	}
-	definitions := map[string]func(){
-		"clusterversions." + group:  func() { begin(versionKind, versionName, &c.versions) },
-		"clusteroperators." + group: func() { begin(operatorKind, operatorName, &c.operators) },
-	}
+	definitions := map[string]*atomic.Bool{"clusterversions." + group: &c.versions, "clusteroperators." + group: &c.operators}
 	appeared := predicate.NewPredicateFuncs(func(o client.Object) bool { return definitions[o.GetName()] != nil && established(o) })
 	built, err := builder.ControllerManagedBy(mgr).Named("platform").
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-			definitions[o.GetName()]()
+			definitions[o.GetName()].Store(true) // it is watched from the next pass on
 			return one(ctx, o)
 		}), builder.WithPredicates(appeared)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
