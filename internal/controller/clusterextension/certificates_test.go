@@ -83,7 +83,7 @@ func TestRenewal(t *testing.T) {
 	first, _ := w.shown()
 	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
 	for step := range 6 {
-		w.controller.rendered.Clear()
+		w.controller.rendered = contents{}
 		w.pass("my")
 		shown, _ := w.shown()
 		if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {

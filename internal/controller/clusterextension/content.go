@@ -50,8 +50,8 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 	if t.source != nil {
 		return c.repeat(ctx, t)
 	}
-	if known, ok := c.rendered.Load(s.ext.Name); ok && known.(*content).inputs == inputs {
-		again := *known.(*content)
+	if known, ok := c.rendered.Load(s.ext.Name); ok && known.inputs == inputs {
+		again := *known
 		return &again, nil
 	}
 	b := c.fetch(ctx, s.ext.Name, t, o)

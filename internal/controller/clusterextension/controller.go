@@ -62,8 +62,8 @@ type Controller struct {
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
 	count Count
 
-	properties sync.Map // of the bundles of revisions, by their names
-	rendered   sync.Map // what could not be written yet, by the names of extensions
+	properties propertyNotes
+	rendered   contents
 	decided    sync.Map // the last *decision, by the names of extensions
 	fetching   sync.Map // the names of extensions that wait for a bundle
 }
@@ -102,6 +102,7 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 		return err
 	}
 	if t == nil {
+		c.rendered.Delete(s.ext.Name)
 		return nil
 	}
 	return c.bring(ctx, s, t, o)

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -52,16 +50,14 @@ func TestCRDs(t *testing.T) {
 			ext := want("my", "a", "")
 			test.change(ext)
 			w := newWorld(t, ext, definition(test.live))
-			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(definition(2))
-			w.must(err)
-			w.extra["a.v1.0.0"] = []*unstructured.Unstructured{{Object: content}}
+			w.brings("a.v1.0.0", definition(2))
 			w.serve("cat", pkg("a", "1.0.0"))
 			w.pass("my")
 			if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, test.want) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 			report := &corev1.ConfigMap{}
-			err = w.client.Get(t.Context(), client.ObjectKey{Namespace: "olm", Name: "my-crd-upgrade-report"}, report)
+			err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "olm", Name: "my-crd-upgrade-report"}, report)
 			if told := strings.Contains(report.Data["things.example.com"], "to do:"); told != (test.want == refused) {
 				t.Errorf("the report is %v (%v)", report.Data, err)
 			}
@@ -76,9 +72,7 @@ func TestCRDs(t *testing.T) {
 // TestForeignReport is not touched.
 func TestForeignReport(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""), definition(1), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "my-crd-upgrade-report"}})
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(definition(2))
-	w.must(err)
-	w.extra["a.v1.0.0"] = []*unstructured.Unstructured{{Object: content}}
+	w.brings("a.v1.0.0", definition(2))
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.pass("my")
 	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, "minimum") || !strings.Contains(got, "there is another one of this name") {

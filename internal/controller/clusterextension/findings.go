@@ -1,10 +1,13 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
@@ -14,8 +17,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// maxReport bounds what a ConfigMap holds of one CRD, in bytes; a ConfigMap can have a MiB.
-const maxReport = 200 << 10
+// maxReport bounds what a ConfigMap holds of one CRD, in bytes, and maxReports what it holds of all; a ConfigMap can have a MiB.
+const (
+	maxReport  = 200 << 10
+	maxReports = 4 * maxReport
+)
+
+// reportData is what the ConfigMap holds: of each CRD all that there is room for, the same for the same findings.
+func reportData(reports map[string]string) map[string]string {
+	data := map[string]string{}
+	left := maxReports
+	for _, crd := range slices.SortedFunc(maps.Keys(reports), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(reports[a]), len(reports[b])), cmp.Compare(a, b)) // small ones have room in any case
+	}) {
+		text := reports[crd]
+		most := min(maxReport, left)
+		if left -= min(len(text), most); len(text) > most {
+			text = strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("... (and %d bytes more, for which there is no room)", len(text)-most)
+		}
+		data[crd] = text
+	}
+	return data
+}
 
 // writeReport keeps all findings in a ConfigMap that goes with the extension, and returns how to find it. It is written only when it says
 // something new.
@@ -24,14 +47,7 @@ func (c *Controller) writeReport(ctx context.Context, ext *olmv1.ClusterExtensio
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.SystemNamespace, Name: ext.Name + "-crd-upgrade-report",
 			Labels:          map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name},
 			OwnerReferences: []metav1.OwnerReference{ownerOf(ext)}},
-		Data: map[string]string{},
-	}
-	total := 0
-	for crd, text := range reports {
-		if total += min(len(text), maxReport); total > 4*maxReport {
-			break
-		}
-		wanted.Data[crd] = text[:min(len(text), maxReport)]
+		Data: reportData(reports),
 	}
 	where := fmt.Sprintf("ConfigMap %s/%s", wanted.Namespace, wanted.Name)
 	there := &corev1.ConfigMap{}

@@ -45,7 +45,7 @@ func TestUnchangedCostsNothing(t *testing.T) {
 	w.settle("my")
 	gets, renders := w.bundles.gets, w.renders
 	w.controller.forget("my")
-	w.controller.properties.Clear()
+	w.controller.properties = propertyNotes{}
 	w.writes = nil
 	w.clock.Step(time.Hour)
 	result := w.pass("my")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/observed"
@@ -44,6 +43,7 @@ func (c *Controller) others(ctx context.Context, but string) ([]extension.Extens
 	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the revisions of all ClusterExtensions: %w", err)
 	}
+	c.properties.keep(all.Items)
 	byOwner := map[string]revisions{}
 	for i := range all.Items {
 		if owner, _ := revision.ExtensionOf(&all.Items[i]); owner != "" && owner != but {
@@ -78,21 +78,15 @@ func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installe
 	if text == "" {
 		return &installed, nil
 	}
-	if known, ok := c.properties.Load(r.Name); ok && known.(readProperties).text == text {
-		installed.Properties = known.(readProperties).properties
+	var ok bool
+	if installed.Properties, ok = c.properties.load(r.Name, text); ok {
 		return &installed, nil
 	}
 	if err := json.Unmarshal([]byte(text), &installed.Properties); err != nil {
 		return nil, fmt.Errorf("read annotation %s of revision %s: %w", propertiesKey, r.Name, err)
 	}
-	c.properties.Store(r.Name, readProperties{text: text, properties: installed.Properties})
+	c.properties.store(r.Name, text, installed.Properties)
 	return &installed, nil
-}
-
-// readProperties are properties and the text that they were read from.
-type readProperties struct {
-	text       string
-	properties []catalog.Property
 }
 
 // request is what is to be decided on.
