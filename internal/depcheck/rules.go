@@ -47,6 +47,7 @@ var rules = []rule{
 	{pkg: "internal/packageserver/manifest", may: []string{"api", "catalog"}},
 	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
 	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/certs"}, client: true},
+	{pkg: "internal/owncache", client: true},
 	{pkg: "internal/pagedlist", client: true},
 	{pkg: "internal/trigger", client: true},
 	{pkg: "internal/clusterversion", client: true},
@@ -97,7 +98,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/image", "internal/certs", "internal/apply", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

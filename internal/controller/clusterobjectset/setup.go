@@ -19,6 +19,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -49,11 +50,11 @@ func Setup(mgr manager.Manager, o Options) error {
 			return fmt.Errorf("index ClusterObjectSets by %s: %w", name, err)
 		}
 	}
-	objects, err := addCache(mgr, cache.Options{DefaultLabelSelector: labels.SelectorFromSet(labels.Set{managedByLabel: managedByValue})})
+	objects, err := owncache.Add(mgr, "the objects of ClusterObjectSets", cache.Options{DefaultTransform: trim, DefaultLabelSelector: labels.SelectorFromSet(labels.Set{managedByLabel: managedByValue})})
 	if err != nil {
 		return err
 	}
-	secrets, err := addCache(mgr, cache.Options{DefaultFieldSelector: fields.OneTermEqualSelector("type", olmv1.SecretTypeObjectData)})
+	secrets, err := owncache.Add(mgr, "the Secrets of ClusterObjectSets", cache.Options{DefaultTransform: trim, DefaultFieldSelector: fields.OneTermEqualSelector("type", olmv1.SecretTypeObjectData)})
 	if err != nil {
 		return err
 	}
@@ -77,23 +78,6 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	return nil
 }
-
-// addCache adds a cache of little metadata to the manager.
-func addCache(mgr manager.Manager, options cache.Options) (cache.Cache, error) {
-	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
-	options.DefaultTransform = trim
-	own, err := cache.New(mgr.GetConfig(), options)
-	if err != nil {
-		return nil, fmt.Errorf("make a cache of the objects of ClusterObjectSets: %w", err)
-	}
-	return own, mgr.Add(started{own})
-}
-
-// started lets the manager start a cache before the controllers.
-type started struct{ cache.Cache }
-
-// GetCache is how the manager tells caches from others.
-func (s started) GetCache() cache.Cache { return s.Cache }
 
 // secretKeys are the keys of indexBySecret.
 func secretKeys(namespace string) client.IndexerFunc {

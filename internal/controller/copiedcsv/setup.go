@@ -17,6 +17,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -80,22 +81,15 @@ func copiesCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) 
 	if err != nil {
 		return nil, err
 	}
-	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
-	copies, err := cache.New(mgr.GetConfig(), options)
+	copies, err := owncache.Add(mgr, "copies", options)
 	if err != nil {
-		return nil, fmt.Errorf("make a cache of copies: %w", err)
+		return nil, err
 	}
 	if err := copies.IndexField(context.Background(), emptyCopy(), indexBySource, sourceKey); err != nil {
 		return nil, fmt.Errorf("index copies by %s: %w", indexBySource, err)
 	}
-	return copies, mgr.Add(started{copies})
+	return copies, nil
 }
-
-// started lets the manager start a cache before the controllers.
-type started struct{ cache.Cache }
-
-// GetCache is how the manager tells caches from others.
-func (s started) GetCache() cache.Cache { return s.Cache }
 
 // watch says what wakes a copy up.
 func (c *Controller) watch(mgr manager.Manager, copies cache.Cache, o Options) error {

@@ -14,6 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/pagedlist"
 	"fairlead.dev/fairlead/internal/trigger"
 )
@@ -71,26 +72,15 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 
 // ownCache adds a cache to the manager for the kinds that the manager's caches hold only in part. It holds little of each object.
 func ownCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	options := cache.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim,
-		NewInformer: pagedlist.NewInformer}
+	options := cache.Options{DefaultTransform: trim, NewInformer: pagedlist.NewInformer}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
 			options.DefaultNamespaces = map[string]cache.Config{}
 		}
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
-	own, err := cache.New(mgr.GetConfig(), options)
-	if err != nil {
-		return nil, fmt.Errorf("make a cache of components: %w", err)
-	}
-	return own, mgr.Add(started{own})
+	return owncache.Add(mgr, "components", options)
 }
-
-// started lets the manager start a cache before the controllers.
-type started struct{ cache.Cache }
-
-// GetCache is how the manager tells caches from others.
-func (s started) GetCache() cache.Cache { return s.Cache }
 
 // indexes are those of the manager's caches and of the controller's own.
 func indexes(managers, own client.FieldIndexer) []index {
