@@ -80,7 +80,7 @@ func (k content) after(r reading, err error, now time.Time) content {
 	if r.index != nil {
 		k.noCatalog = k.noCatalog && r.pod != ""
 		k.index, k.digest, k.loaded, k.earlier = r.index, r.digest, now, false
-		k.warnings = describe(r.index.Problems())
+		k.warnings = catalogset.Describe(r.index.Problems(), "is not served")
 	}
 	return k
 }

@@ -97,7 +97,7 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	if !ok {
 		return known
 	}
-	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, describe(index.Problems())
+	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, catalogset.Describe(index.Problems(), "is not served")
 	known.served = was.From
 	known.answer, known.complete, known.configMap = was.Answer, was.Complete, was.ConfigMap
 	return known

@@ -6,13 +6,6 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/internal/catalogset"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/tools/cache"
 )
 
 // secrets follow the Secrets that catalogs name, so that new credentials are tried at once. Each is watched by its name, and without its
@@ -88,30 +81,5 @@ func (s *secrets) stop() {
 	for ref, f := range s.followed {
 		f.cancel()
 		delete(s.followed, ref)
-	}
-}
-
-// watchSecret follows the metadata of one Secret.
-func watchSecret(server metadata.Interface) func(ctx context.Context, namespace, name string, changed func()) {
-	return func(ctx context.Context, namespace, name string, changed func()) {
-		informer := metadatainformer.NewFilteredMetadataInformer(server, corev1.SchemeGroupVersion.WithResource("secrets"), namespace, 0,
-			cache.Indexers{}, func(o *metav1.ListOptions) {
-				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-			}).Informer()
-		version := func(object any) string { return object.(*metav1.PartialObjectMetadata).ResourceVersion }
-		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{ // fails only once the informer was stopped
-			AddFunc: func(_ any, first bool) {
-				if !first {
-					changed()
-				}
-			},
-			UpdateFunc: func(before, after any) {
-				if version(before) != version(after) {
-					changed()
-				}
-			},
-			DeleteFunc: func(any) { changed() },
-		})
-		go informer.RunWithContext(ctx)
 	}
 }

@@ -86,8 +86,10 @@ func Setup(mgr manager.Manager, o Options) error {
 		pods: &pods{always: o.Pods.Always, reader: read, secrets: mgr.GetAPIReader(), server: remotes,
 			events: mgr.GetEventRecorderFor("operator-lifecycle-manager"), //nolint:staticcheck // the events of all kinds are of the older API
 			keeper: &registrypod.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
-		links:   l,
-		secrets: &secrets{watch: watchSecret(metadataOnly), changed: q.add},
+		links: l,
+		secrets: &secrets{changed: q.add, watch: func(ctx context.Context, namespace, name string, changed func()) {
+			trigger.OnSecret(ctx, metadataOnly, namespace, name, changed)
+		}},
 		services: &services{Serving: o.Serving, client: mgr.GetClient(),
 			peers:  &peers{reader: mgr.GetAPIReader(), call: callTCP, clock: o.Clock},
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,12 +14,11 @@ import (
 
 // The Ready condition is the one verdict on a CatalogSource. It is True as long as content is served, be it the last good one.
 const (
-	conditionReady     = "Ready"
-	reasonServing      = "Serving"
-	reasonProblems     = "ServingWithProblems"
-	reasonLastGood     = "ServingLastGoodContent"
-	reasonLoading      = "Loading"
-	maxMessageProblems = 3
+	conditionReady = "Ready"
+	reasonServing  = "Serving"
+	reasonProblems = "ServingWithProblems"
+	reasonLastGood = "ServingLastGoodContent"
+	reasonLoading  = "Loading"
 )
 
 // report is what a status is made of.
@@ -140,23 +138,6 @@ func replacing(known content, offered offer) metav1.Condition {
 		c.Message = fmt.Sprintf("%s while that of %s is being loaded", meanwhile, known.wanted)
 	}
 	return c
-}
-
-// describe lists the first errors of a catalog that is served without the objects they concern. Warnings are for the catalog's
-// author, not for a cluster.
-func describe(problems catalog.Problems) string {
-	errors := problems.Errors()
-	if len(errors) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("what these %d errors concern is not served", len(errors))
-	for i, p := range errors {
-		if i == maxMessageProblems {
-			return text + fmt.Sprintf("; and %d more", len(errors)-i)
-		}
-		text += "; " + p.String()
-	}
-	return text
 }
 
 // later is a time, unless a later one is known: managers side by side each read the content, and must not correct each other.

@@ -5,14 +5,10 @@ import (
 	"sync/atomic"
 
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/trigger"
 	"fairlead.dev/fairlead/internal/unpack"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -35,27 +31,8 @@ func (c *credentials) follow(ctx context.Context, server metadata.Interface, cha
 	if c.from.Secret.Name == "" {
 		return
 	}
-	informer := metadatainformer.NewFilteredMetadataInformer(server, corev1.SchemeGroupVersion.WithResource("secrets"), c.from.Secret.Namespace, 0,
-		cache.Indexers{}, func(o *metav1.ListOptions) {
-			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, c.from.Secret.Name).String()
-		}).Informer()
-	note := func() {
+	trigger.OnSecret(ctx, server, c.from.Secret.Namespace, c.from.Secret.Name, func() {
 		c.changes.Add(1)
 		changed()
-	}
-	version := func(object any) string { return object.(*metav1.PartialObjectMetadata).ResourceVersion }
-	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{ // fails only once the informer was stopped
-		AddFunc: func(_ any, first bool) {
-			if !first {
-				note()
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			if version(before) != version(after) {
-				note()
-			}
-		},
-		DeleteFunc: func(any) { note() },
 	})
-	go informer.RunWithContext(ctx)
 }

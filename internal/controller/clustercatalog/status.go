@@ -1,12 +1,11 @@
 package clustercatalog
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,9 +19,6 @@ const (
 	messageLastGood    = "Serving the last good content"
 	messageUnavailable = "Catalog availability mode is set to Unavailable"
 )
-
-// maxMessageProblems is how many of the errors in a catalog the status lists.
-const maxMessageProblems = 3
 
 // report is what a status is made of.
 type report struct {
@@ -76,27 +72,15 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	}
 	switch {
 	case known.reached:
-		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, trouble.Brief(messageServing+describe(known.index.Problems())))
+		message := messageServing
+		if text := catalogset.Describe(known.index.Problems(), "cannot be installed"); text != "" {
+			message += "; " + text
+		}
+		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, trouble.Brief(message))
 	case !meta.IsStatusConditionTrue(next.Conditions, olmv1.TypeServing):
 		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, messageLastGood)
 	}
 	return next
-}
-
-// describe lists the first errors of a catalog that is served all the same. Warnings are for its author, not for a cluster.
-func describe(problems catalog.Problems) string {
-	errors := problems.Errors()
-	if len(errors) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("; what these %d errors concern cannot be installed", len(errors))
-	for i, p := range errors {
-		if i == maxMessageProblems {
-			return text + fmt.Sprintf("; and %d more", len(errors)-i)
-		}
-		text += "; " + p.String()
-	}
-	return text
 }
 
 // stamp is a time as the API server keeps it.
