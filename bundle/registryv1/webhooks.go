@@ -3,6 +3,7 @@ package registryv1
 import (
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,31 +30,33 @@ func (r *renderer) webhookOptions() bundle.WebhookOptions {
 }
 
 func (r *renderer) validatingWebhooks() ([]runtime.Object, error) {
-	configurations, err := bundle.ValidatingWebhooks(r.csv, r.webhookOptions())
-	if err != nil {
-		return nil, err
-	}
-	var out []runtime.Object
-	for _, c := range configurations {
-		c.Webhooks[0].Name = strings.TrimSuffix(c.Webhooks[0].Name, "-")
-		c.ObjectMeta = metav1.ObjectMeta{Name: c.Webhooks[0].Name}
-		r.injectCA(c, c.Webhooks[0].ClientConfig.Service.Name)
-		out = append(out, c)
-	}
-	return out, nil
+	made, err := bundle.ValidatingWebhooks(r.csv, r.webhookOptions())
+	return settled(r, made, func(c *admissionv1.ValidatingWebhookConfiguration) (*string, string) {
+		return &c.Webhooks[0].Name, c.Webhooks[0].ClientConfig.Service.Name
+	}), err
 }
 
 func (r *renderer) mutatingWebhooks() ([]runtime.Object, error) {
-	configurations, err := bundle.MutatingWebhooks(r.csv, r.webhookOptions())
-	if err != nil {
-		return nil, err
-	}
+	made, err := bundle.MutatingWebhooks(r.csv, r.webhookOptions())
+	return settled(r, made, func(c *admissionv1.MutatingWebhookConfiguration) (*string, string) {
+		return &c.Webhooks[0].Name, c.Webhooks[0].ClientConfig.Service.Name
+	}), err
+}
+
+// settled gives configurations the name that stays, which the only webhook of each has as well, and what the API server is to trust. The
+// name of that webhook and its Service are what webhook returns.
+func settled[T interface {
+	runtime.Object
+	metav1.Object
+	metav1.ObjectMetaAccessor
+}](r *renderer, made []T, webhook func(T) (*string, string)) []runtime.Object {
 	var out []runtime.Object
-	for _, c := range configurations {
-		c.Webhooks[0].Name = strings.TrimSuffix(c.Webhooks[0].Name, "-")
-		c.ObjectMeta = metav1.ObjectMeta{Name: c.Webhooks[0].Name}
-		r.injectCA(c, c.Webhooks[0].ClientConfig.Service.Name)
+	for _, c := range made {
+		name, service := webhook(c)
+		*name = strings.TrimSuffix(*name, "-")
+		*c.GetObjectMeta().(*metav1.ObjectMeta) = metav1.ObjectMeta{Name: *name}
+		r.injectCA(c, service)
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }
