@@ -18,16 +18,7 @@ import (
 func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome) error {
 	newest := s.revisions.newest()
 	inputs := t.inputs(s.ext, c.providerFor(ctx, newest))
-	secrets, err := c.keepCertificates(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	if newest != nil {
-		if err := c.keepCondition(ctx, s.ext, newest.Annotations[conditionKey]); err != nil {
-			return err
-		}
-	}
-	if t.is(newest, inputs) && secrets.trustedBy(newest) {
+	if t.is(newest, inputs) {
 		return c.tidy(ctx, s, o)
 	}
 	if t.source == nil {
@@ -46,13 +37,18 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 	if err != nil || made == nil {
 		return err
 	}
+	if o.problem = c.adopt(ctx, s, t, made); o.problem != nil {
+		o.soonest(recheck)
+		return nil
+	}
 	if err := c.trust(ctx, s, made); err != nil {
 		return err
 	}
 	if o.problem = c.preflight(ctx, s, made, o); o.problem != nil {
 		return nil
 	}
-	return c.write(ctx, s, t, made, o)
+	return c.write(ctx, s, revision.Options{Objects: made.objects, Annotations: c.notes(s, t, made), ServiceAccount: accountOf(s.ext),
+		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes}, o)
 }
 
 // is tells whether a revision is of the target.
@@ -83,13 +79,13 @@ func (c *Controller) hasNamespace(ctx context.Context, ext *olmv1.ClusterExtensi
 	return nil
 }
 
-// write makes a revision of what was rendered. Where the newest one has the same objects, only what is noted on it changes.
-func (c *Controller) write(ctx context.Context, s *state, t *target, made *content, o *outcome) error {
-	options := revision.Options{
-		Extension:       revision.Extension{Name: s.ext.Name, UID: s.ext.UID, Namespace: s.ext.Spec.Namespace},
-		Number:          s.revisions.next(),
-		SystemNamespace: c.SystemNamespace, Objects: made.objects, Annotations: c.notes(s, t, made),
-		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes, CollisionProtection: olmv1.CollisionProtectionPrevent, ServiceAccount: accountOf(s.ext),
+// write makes a revision. Where the newest one has the same objects, only what is noted on it changes. What is the same for every revision
+// of the extension is not among the options that are given.
+func (c *Controller) write(ctx context.Context, s *state, options revision.Options, o *outcome) error {
+	options.Extension = revision.Extension{Name: s.ext.Name, UID: s.ext.UID, Namespace: s.ext.Spec.Namespace}
+	options.Number, options.SystemNamespace, options.CollisionProtection = s.revisions.next(), c.SystemNamespace, olmv1.CollisionProtectionPrevent
+	if len(s.revisions) == 0 && options.Annotations[adoptedKey] != "" {
+		options.CollisionProtection = olmv1.CollisionProtectionIfNoController
 	}
 	built, err := revision.Build(options)
 	if err != nil {
@@ -120,7 +116,7 @@ func (c *Controller) notes(s *state, t *target, made *content) map[string]string
 	all := t.annotations()
 	all[inputsKey], all[generationKey] = made.inputs, strconv.FormatInt(s.ext.Generation, 10)
 	for key, value := range map[string]string{olmv1.PropertiesKey: made.properties, providerKey: string(made.provider), servingKey: made.servingText(), authoritiesKey: made.authorities,
-		conditionKey: made.condition} {
+		conditionKey: made.condition, conditionNameKey: made.conditionName, adoptedKey: made.adopted} {
 		if value != "" {
 			all[key] = value
 		}

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -35,21 +34,46 @@ func servingOf(r *olmv1.ClusterObjectSet) ([]registryv1.Serving, error) {
 	return all, nil
 }
 
-// keepCertificates looks after the certificates that the newest revision needs: it makes those that are missing or cannot be used, and
-// renews those whose time has come. A renewed one is announced first, by another revision that trusts its authority too; only when that
-// is rolled out, pods get to see it.
-func (c *Controller) keepCertificates(ctx context.Context, s *state, o *outcome) (authorities, error) {
-	newest := s.revisions.newest()
-	serving, err := servingOf(newest)
-	if err != nil || len(serving) == 0 {
-		return nil, err
+// keepCertificates looks after the certificates that pods show: it makes those that are missing or cannot be used, and renews those whose
+// time has come. A renewed one is announced first, by another revision that trusts its authority too; only when that is rolled out, pods get
+// to see it.
+func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, o *outcome) error {
+	if installed := s.revisions.installed(); installed != nil && installed != newest {
+		if _, _, err := c.certificatesOf(ctx, s, installed, o); err != nil { // its pods run until the newest one is rolled out
+			return err
+		}
+	}
+	found, all, err := c.certificatesOf(ctx, s, newest, o)
+	switch {
+	case err != nil:
+		return err
+	case !found.trustedBy(newest):
+		return c.spread(ctx, s, newest, found, o)
+	case s.revisions.installed() != newest:
+		return nil
+	}
+	var needed []registryv1.Serving
+	for _, certificate := range all {
+		if err := c.showNext(ctx, certificate); err != nil {
+			return err
+		}
+		needed = append(needed, certificate.serving)
+	}
+	return c.dropCertificates(ctx, c.secrets, s.ext, needed)
+}
+
+// certificatesOf are the certificates of a revision, which can be used, and what those who ask for its Services are to trust.
+func (c *Controller) certificatesOf(ctx context.Context, s *state, r *olmv1.ClusterObjectSet, o *outcome) (authorities, []*certificate, error) {
+	serving, err := servingOf(r)
+	if err != nil {
+		return nil, nil, err
 	}
 	found := authorities{}
 	var all []*certificate
 	for _, one := range serving {
 		certificate, err := c.ensure(ctx, s.ext, one)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		found[one.Service] = certificate.current.Authorities
 		all = append(all, certificate)
@@ -57,15 +81,7 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, o *outcome)
 			o.soonest(max(at.Sub(c.Clock.Now()), recheck))
 		}
 	}
-	if s.revisions.installed() != newest || !found.trustedBy(newest) {
-		return found, nil
-	}
-	for _, certificate := range all {
-		if err := c.showNext(ctx, certificate); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	return found, all, nil
 }
 
 // certificate is a serving certificate in its Secret.
@@ -83,11 +99,11 @@ func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, se
 	if err := c.live.Get(ctx, at, secret); err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", at, serving.Deployment, err)
 	}
-	if secret.ResourceVersion != "" && secret.Labels[olmv1.OwnerNameKey] != ext.Name {
+	if secret.ResourceVersion != "" && !claimable(secret, ext, serving) {
 		return nil, fmt.Errorf("secret %s is there already and is not that of ClusterExtension %s, which needs it for the serving certificate of Deployment %s: delete it",
 			at, ext.Name, serving.Deployment)
 	}
-	d := secret.Data
+	unclaimed, d := claim(secret, ext), secret.Data
 	one := &certificate{serving: serving, secret: secret,
 		current: certs.Serving{Certificate: d[corev1.TLSCertKey], Key: d[corev1.TLSPrivateKeyKey], Authorities: d[authoritiesData]},
 		next:    certs.Serving{Certificate: d[nextCertificate], Key: d[nextKey], Authorities: d[authoritiesData]}}
@@ -99,6 +115,8 @@ func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, se
 		return one, c.issue(ctx, ext, one, func(fresh certs.Serving) {
 			one.next, one.current.Authorities = fresh, fresh.Authorities
 		})
+	case unclaimed:
+		return one, c.save(ctx, one)
 	}
 	return one, nil
 }
@@ -110,8 +128,6 @@ func (c *Controller) issue(ctx context.Context, ext *olmv1.ClusterExtension, one
 	}
 	take(fresh)
 	one.secret.Namespace, one.secret.Name, one.secret.Type = ext.Spec.Namespace, one.serving.Secret, corev1.SecretTypeTLS
-	one.secret.Labels = servingLabels(ext.Name)
-	one.secret.OwnerReferences = []metav1.OwnerReference{ownerOf(ext)}
 	return c.save(ctx, one)
 }
 
@@ -136,26 +152,6 @@ func (c *Controller) save(ctx context.Context, one *certificate) error {
 	}
 	if err := write(); err != nil {
 		return fmt.Errorf("write Secret %s/%s with the serving certificate of Deployment %s: %w", one.secret.Namespace, one.secret.Name, one.serving.Deployment, err)
-	}
-	return nil
-}
-
-func servingLabels(extension string) map[string]string {
-	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: extension, servingLabel: "true"}
-}
-
-// dropCertificates deletes them with their extension: garbage collection would do so, too, but may take its time.
-func (c *Controller) dropCertificates(ctx context.Context, ext *olmv1.ClusterExtension) error {
-	all := &metav1.PartialObjectMetadataList{}
-	all.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := c.live.List(ctx, all, client.InNamespace(ext.Spec.Namespace), client.MatchingLabels(servingLabels(ext.Name))); err != nil {
-		return fmt.Errorf("list the serving certificates of ClusterExtension %s: %w", ext.Name, err)
-	}
-	for i := range all.Items {
-		one := &all.Items[i]
-		if err := client.IgnoreNotFound(c.client.Delete(ctx, one, client.Preconditions{UID: &one.UID})); err != nil {
-			return fmt.Errorf("delete Secret %s/%s with a serving certificate of ClusterExtension %s: %w", one.Namespace, one.Name, ext.Name, err)
-		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,8 +53,9 @@ func conditionIn(objects []*unstructured.Unstructured) (string, error) {
 }
 
 // keepCondition makes the OperatorCondition say what is noted on a revision. An object of that name that is not the extension's stays as it
-// is: the operator is told its name all the same, and cannot write it.
-func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtension, text string) error {
+// is: the operator is told its name all the same, and cannot write it. One that was taken over with the operator says what it said before.
+func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
+	text, adopted := r.Annotations[conditionKey], r.Annotations[conditionNameKey] != ""
 	if text == "" {
 		return nil
 	}
@@ -61,21 +63,26 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 	if err := json.Unmarshal([]byte(text), &who); err != nil {
 		return fmt.Errorf("read annotation %s of the newest revision of ClusterExtension %s: %w", conditionKey, ext.Name, err)
 	}
-	live, err := c.conditionOf(ctx, ext)
+	live, err := c.conditionOf(ctx, ext, r)
 	if err != nil {
 		return err
 	}
-	if live != nil && (!isOf(live, ext) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
+	if live != nil && adopted {
+		if isOf(live, ext) {
+			return nil
+		}
+		who = told{live.Spec.ServiceAccounts, live.Spec.Deployments}
+	} else if live != nil && (!isOf(live, ext) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
 		return nil
 	}
 	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"serviceAccounts": anyList(who.ServiceAccounts), "deployments": anyList(who.Deployments)}}}
 	wanted.SetGroupVersionKind(v2.GroupVersion.WithKind(v2.OperatorConditionKind))
 	wanted.SetNamespace(ext.Spec.Namespace)
-	wanted.SetName(ext.Name)
+	wanted.SetName(conditionName(ext, r))
 	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name})
 	wanted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: ext.UID}})
 	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
-		return fmt.Errorf("write OperatorCondition %s/%s, through which the operator says whether it can be upgraded: %w", ext.Spec.Namespace, ext.Name, err)
+		return fmt.Errorf("write OperatorCondition %s/%s, through which the operator says whether it can be upgraded: %w", ext.Spec.Namespace, wanted.GetName(), err)
 	}
 	return nil
 }
@@ -88,15 +95,20 @@ func anyList(words []string) []any {
 	return out
 }
 
-// conditionOf reads what has the name of the extension's OperatorCondition; nil when nothing has.
-func (c *Controller) conditionOf(ctx context.Context, ext *olmv1.ClusterExtension) (*v2.OperatorCondition, error) {
+// conditionName is that of the OperatorCondition which the pods of a revision know.
+func conditionName(ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) string {
+	return cmp.Or(r.Annotations[conditionNameKey], ext.Name)
+}
+
+// conditionOf reads what has the name of the OperatorCondition of a revision; nil when nothing has.
+func (c *Controller) conditionOf(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) (*v2.OperatorCondition, error) {
 	live := &v2.OperatorCondition{}
-	err := c.client.Get(ctx, client.ObjectKey{Namespace: ext.Spec.Namespace, Name: ext.Name}, live)
+	err := c.client.Get(ctx, client.ObjectKey{Namespace: ext.Spec.Namespace, Name: conditionName(ext, r)}, live)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read OperatorCondition %s/%s of ClusterExtension %s: %w", ext.Spec.Namespace, ext.Name, ext.Name, err)
+		return nil, fmt.Errorf("read OperatorCondition %s/%s of ClusterExtension %s: %w", ext.Spec.Namespace, conditionName(ext, r), ext.Name, err)
 	}
 	return live, nil
 }
@@ -111,7 +123,7 @@ func (c *Controller) notNow(ctx context.Context, s *state, t *target) error {
 	if installed == nil || t.source != nil || installed.Annotations[olmv1.BundleNameKey] == t.Name {
 		return nil
 	}
-	live, err := c.conditionOf(ctx, s.ext)
+	live, err := c.conditionOf(ctx, s.ext, installed)
 	if err != nil || live == nil || !isOf(live, s.ext) {
 		return err
 	}
@@ -122,8 +134,8 @@ func (c *Controller) notNow(ctx context.Context, s *state, t *target) error {
 	return nil
 }
 
-// saidBy is the extension whose OperatorCondition it is.
-func saidBy(_ context.Context, o client.Object) []reconcile.Request {
+// keptFor is the extension that an OperatorCondition, or a Secret with a serving certificate, is kept for.
+func keptFor(_ context.Context, o client.Object) []reconcile.Request {
 	for _, r := range o.GetOwnerReferences() {
 		if r.Kind == olmv1.ClusterExtensionKind && r.APIVersion == olmv1.GroupVersion.String() {
 			return []reconcile.Request{requestFor(r.Name)}

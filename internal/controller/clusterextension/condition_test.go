@@ -104,8 +104,8 @@ func TestOperatorConditionComesBack(t *testing.T) {
 	w.must(w.client.Delete(t.Context(), w.operatorCondition()))
 	w.settle("my")
 	mine := w.operatorCondition()
-	if len(saidBy(t.Context(), mine)) != 1 || saidBy(t.Context(), mine)[0] != requestFor("my") {
-		t.Errorf("the OperatorCondition leads to %v", saidBy(t.Context(), mine))
+	if len(keptFor(t.Context(), mine)) != 1 || keptFor(t.Context(), mine)[0] != requestFor("my") {
+		t.Errorf("the OperatorCondition leads to %v", keptFor(t.Context(), mine))
 	}
 	w.must(w.client.Delete(t.Context(), mine))
 	foreign := &v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "my"}, Spec: v2.OperatorConditionSpec{Deployments: []string{"theirs"}}}

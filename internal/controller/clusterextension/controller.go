@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
@@ -53,14 +55,16 @@ type Controller struct {
 	Options
 	client client.Client
 	live   client.Reader // uncached
-	events record.EventRecorder
+	// secrets has the metadata of Secrets with serving certificates.
+	secrets client.Reader
+	events  record.EventRecorder
 	// kubernetes tells the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
 	// provider tells who makes serving certificates in this cluster.
 	provider func(context.Context) registryv1.CertificateProvider
 	render   func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
-	count Count
+	count gates.Count
 
 	properties propertyNotes
 	rendered   contents
@@ -97,15 +101,19 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // work decides what is wanted, and makes a revision of it where there is none. Its error is one that the queue repeats soon; whatever else
 // is in the way is in the outcome.
 func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
+	kept := c.keepUp(ctx, s, o)
 	t := c.wanted(ctx, s, o)
 	if err := c.dependencies(ctx, s, o); err != nil {
-		return err
+		return errors.Join(kept, err)
+	}
+	if o.made != nil {
+		return kept // what is wanted is the next one, as soon as this one is observed
 	}
 	if t == nil {
 		c.rendered.Delete(s.ext.Name)
-		return nil
+		return kept
 	}
-	return c.bring(ctx, s, t, o)
+	return errors.Join(kept, c.bring(ctx, s, t, o))
 }
 
 // forget drops what is remembered of an extension that is gone.

@@ -96,7 +96,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}, &v2.OperatorCondition{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
-	w.controller = &Controller{client: w.client, live: w.client, events: w.events, render: w.render,
+	w.controller = &Controller{client: w.client, live: w.client, secrets: w.client, events: w.events, render: w.render,
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
 		provider:   func(context.Context) registryv1.CertificateProvider { return w.provider },
 		Options:    Options{Catalogs: catalogset.New(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -42,9 +43,15 @@ func Setup(mgr manager.Manager, o Options) error {
 	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
 	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
 		provider: providers.get, render: registryv1.Render}
+	secrets, err := servingSecrets(mgr)
+	if err != nil {
+		return err
+	}
+	c.secrets = secrets
 	o.Notify.controller = c
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
-	return c.watch(ctrl.NewControllerManagedBy(mgr).Named("clusterextension")).WithOptions(trigger.Options(workers)).Complete(c)
+	certificates := ctrlsource.Kind[client.Object](secrets, aSecret(), handler.EnqueueRequestsFromMapFunc(keptFor), predicate.ResourceVersionChangedPredicate{})
+	return c.watch(ctrl.NewControllerManagedBy(mgr).Named("clusterextension")).WatchesRawSource(certificates).WithOptions(trigger.Options(workers)).Complete(c)
 }
 
 // watch lists what leads to a pass.
@@ -54,7 +61,7 @@ func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 	return b.
 		Watches(&olmv1.ClusterExtension{}, &handler.EnqueueRequestForObject{}, own).
 		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.open), builder.WithPredicates(installedChanged)).
-		Watches(&v2.OperatorCondition{}, handler.EnqueueRequestsFromMapFunc(saidBy)).
+		Watches(&v2.OperatorCondition{}, handler.EnqueueRequestsFromMapFunc(keptFor)).
 		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(ownerOfRevision)).
 		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), builder.WithPredicates(describedOtherwise)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.installedIn), builder.WithPredicates(comesOrGoes)).

@@ -44,7 +44,7 @@ func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension)
 		if err := c.sweep(ctx, &state{ext: ext}, true); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := c.dropCertificates(ctx, ext); err != nil {
+		if err := c.dropCertificates(ctx, c.live, ext, nil); err != nil {
 			return ctrl.Result{}, err
 		}
 		return ctrl.Result{}, c.letGo(ctx, ext)

@@ -1,0 +1,87 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/owncache"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// servingSecrets adds a cache of the metadata of Secrets with serving certificates: that one is deleted, or written by somebody else, has to
+// be known, and what is in it is read when that is so.
+func servingSecrets(mgr manager.Manager) (cache.Cache, error) {
+	return owncache.Add(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{servingLabel: "true"})})
+}
+
+// aSecret is the metadata of a Secret.
+func aSecret() *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	return o
+}
+
+func servingLabels(extension string) map[string]string {
+	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: extension, servingLabel: "true"}
+}
+
+// claim makes a Secret one of the extension, and tells whether that is new to it.
+func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
+	if isOf(secret, ext) && holds(secret.Labels, servingLabels(ext.Name)) {
+		return false
+	}
+	if secret.Labels == nil {
+		secret.Labels = map[string]string{}
+	}
+	maps.Copy(secret.Labels, servingLabels(ext.Name))
+	secret.OwnerReferences = []metav1.OwnerReference{ownerOf(ext)}
+	return true
+}
+
+// holds tells whether labels are among others.
+func holds(all, some map[string]string) bool {
+	for key, value := range some {
+		if all[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// claimable tells whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
+// made the certificates of the extension before.
+func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
+	return isOf(secret, ext) || secret.Labels[olmv1.OwnerNameKey] == ext.Name || registryv1.MadeElsewhere(secret, serving)
+}
+
+// dropCertificates deletes those Secrets of an extension that are not needed; without any that is, all. Those of an extension that is deleted
+// would be collected as garbage, too, but that may take its time.
+func (c *Controller) dropCertificates(ctx context.Context, from client.Reader, ext *olmv1.ClusterExtension, needed []registryv1.Serving) error {
+	all := &metav1.PartialObjectMetadataList{}
+	all.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := from.List(ctx, all, client.InNamespace(ext.Spec.Namespace), client.MatchingLabels(servingLabels(ext.Name))); err != nil {
+		return fmt.Errorf("list the serving certificates of ClusterExtension %s: %w", ext.Name, err)
+	}
+	for i := range all.Items {
+		one := &all.Items[i]
+		if slices.ContainsFunc(needed, func(s registryv1.Serving) bool { return s.Secret == one.Name }) {
+			continue
+		}
+		one.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, one, client.Preconditions{UID: &one.UID})); err != nil {
+			return fmt.Errorf("delete Secret %s/%s with a serving certificate of ClusterExtension %s: %w", one.Namespace, one.Name, ext.Name, err)
+		}
+	}
+	return nil
+}
