@@ -46,7 +46,7 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 	}
 	plan := &Plan{Extension: name}
 	var now []*unstructured.Unstructured
-	installed := clusterextension.Installed(revisions)
+	installed := revision.Installed(revisions)
 	if installed != nil {
 		plan.Installed = versionOf(installed)
 		if now, err = revision.Objects(ctx, p.Client, installed); err != nil {
@@ -70,6 +70,7 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 // wanted is what an extension is to have.
 type wanted struct {
 	version  Version
+	content  string // the digest of the catalog that holds the manifests, where there is no image
 	objects  []*unstructured.Unstructured
 	repeated bool
 }
@@ -85,7 +86,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	}
 	plan.Notes = append(plan.Notes, r.Notes...)
 	info, index := r.Chosen()
-	installed := clusterextension.Installed(revisions)
+	installed := revision.Installed(revisions)
 	switch {
 	case r.Conflict != nil:
 		plan.Blocked = append(plan.Blocked, r.Conflict.Error())
@@ -104,7 +105,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	if err != nil {
 		return nil, fmt.Errorf("read bundle %s: %w", version.Bundle, err)
 	}
-	rendered, err := registryv1.Render(b, clusterextension.RenderOptions(ext, p.provider(installed)))
+	rendered, err := registryv1.Render(b, clusterextension.RenderOptions(ext, clusterextension.ProviderIn(p.Client.RESTMapper(), installed)))
 	var config *registryv1.ConfigError
 	var invalid *registryv1.InvalidError
 	if errors.As(err, &config) || errors.As(err, &invalid) {
@@ -115,7 +116,11 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	if err != nil {
 		return nil, fmt.Errorf("render bundle %s: %w", version.Bundle, err)
 	}
-	return &wanted{version: version, objects: clusterextension.Objects(rendered)}, nil
+	w := &wanted{version: version, objects: clusterextension.Objects(rendered)}
+	if version.Image == "" && index != nil {
+		w.content = index.Digest()
+	}
+	return w, nil
 }
 
 // request is how the bundle is had: from its catalog, or, where no catalog has it any more, from its image.
@@ -133,15 +138,6 @@ func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, index *c
 	}
 	request, err := unpack.Origin{Index: index}.Bundle(ctx, p.Client, info, unpack.Policy{})
 	return v, request, err
-}
-
-// provider is who makes certificates: whoever makes those of the revision that is installed, as long as that is there.
-func (p Planner) provider(installed *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
-	now := clusterextension.ProviderIn(p.Client.RESTMapper())
-	if installed != nil && clusterextension.ProviderOf(installed) == registryv1.BuiltIn {
-		return registryv1.BuiltIn
-	}
-	return now
 }
 
 // repeated is the revision that the user has gone back to.

@@ -10,6 +10,7 @@
 //	phases.go   which object belongs to which phase
 //	pack.go     objects to Secrets
 //	read.go     Secrets to objects, within limits
+//	memory.go   what was read, for those who read it again
 //	digest.go   what is compared instead of content
 //	write.go    bringing a revision into a cluster
 //	retain.go   the revisions of an extension, and which of them go

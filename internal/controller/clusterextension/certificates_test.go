@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"encoding/base64"
+	"slices"
 	"testing"
 	"time"
 
@@ -154,38 +155,81 @@ func TestRollbackTrustsTheCertificateOfNow(t *testing.T) {
 	}
 }
 
-// TestProviderStays when another one appears, and goes when its product is gone.
+// TestProviderStays when another one appears, and goes when its product is gone. No other revision is made because of products.
 func TestProviderStays(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
-	provider := func() string { return w.newest("my").Annotations[providerKey] }
-	w.provider = registryv1.CertManager
-	w.settle("my")
-	if provider() != "BuiltIn" {
-		t.Errorf("the provider is %s", provider())
+	const builtIn, serviceCA, certManager = registryv1.BuiltIn, registryv1.ServiceCA, registryv1.CertManager
+	type list = []registryv1.CertificateProvider
+	for first, test := range map[registryv1.CertificateProvider]struct {
+		stays    []list // whatever these are
+		gone, to list
+	}{
+		builtIn:     {[]list{{certManager, builtIn}, nil, {serviceCA, builtIn}, {certManager, serviceCA, builtIn}}, nil, nil},
+		serviceCA:   {[]list{{certManager, serviceCA, builtIn}, nil}, list{certManager, builtIn}, list{certManager}},
+		certManager: {[]list{{certManager, serviceCA, builtIn}, nil}, list{builtIn}, list{builtIn}},
+	} {
+		w := newWorld(t, want("my", "a", ""))
+		w.serve("cat", pkg("a", "1.0.0"))
+		w.providers = list{first, builtIn}
+		w.settle("my")
+		for _, there := range test.stays {
+			w.providers = there
+			w.settle("my")
+			if got := w.newest("my"); ProviderOf(got) != first || got.Spec.Revision != 1 {
+				t.Errorf("%s: revision %d is of %s when there are %s", first, got.Spec.Revision, ProviderOf(got), there)
+			}
+		}
+		if test.gone == nil {
+			continue
+		}
+		w.providers = test.gone
+		w.settle("my")
+		if got := w.newest("my"); ProviderOf(got) != test.to[0] {
+			t.Errorf("%s is gone, and certificates are made by %s", first, ProviderOf(got))
+		}
 	}
-	w.provider = "" // it cannot be found out
-	w.settle("my")
-	if provider() != "BuiltIn" {
-		t.Errorf("the provider is %s", provider())
+}
+
+// TestSecretOfAProductThatIsGone is taken over: that of somebody else is not.
+func TestSecretOfAProductThatIsGone(t *testing.T) {
+	for _, annotations := range []map[string]string{{"cert-manager.io/certificate-name": served.Secret}, {"service.beta.openshift.io/originating-service-name": served.Service}} {
+		w := newServingWorld(t)
+		left := certs.Request{Hosts: served.Hosts, Now: w.clock.Now()}
+		theirs, err := certs.Issue(left)
+		w.must(err)
+		w.add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: served.Secret, Annotations: annotations}, Type: corev1.SecretTypeTLS,
+			Data: map[string][]byte{"tls.crt": theirs.Certificate, "tls.key": theirs.Key, "ca.crt": theirs.Authorities}})
+		w.settle("my")
+		shown, _ := w.shown()
+		if err := shown.Check(served.Hosts, w.clock.Now()); err != nil || !metav1.IsControlledBy(w.secret(), w.extension("my")) {
+			t.Errorf("%v: %v; owned by %v", annotations, err, w.secret().OwnerReferences)
+		}
 	}
-	w.provider = registryv1.CertManager
-	other := want("other", "a", "")
-	w.add(other)
-	w.pass("other")
-	if got := w.newest("other").Annotations[providerKey]; got != "CertManager" {
-		t.Errorf("the provider of a new extension is %s", got)
-	}
-	w.provider = ""
-	w.settle("other")
-	if got := w.newest("other").Annotations[providerKey]; got != "CertManager" {
-		t.Errorf("the provider is %s while nobody knows", got)
-	}
-	w.provider = registryv1.BuiltIn
-	w.settle("other")
-	if got := w.newest("other").Annotations[providerKey]; got != "BuiltIn" {
-		t.Errorf("the provider is %s, which is gone", got)
+}
+
+// TestDamagedSecret is put right, whatever of it was damaged, and whoever watches Secrets is told whose it is.
+func TestDamagedSecret(t *testing.T) {
+	for name, damage := range map[string]func(*corev1.Secret){
+		"certificate": func(s *corev1.Secret) { s.Data["tls.crt"] = []byte("x") },
+		"key":         func(s *corev1.Secret) { delete(s.Data, "tls.key") },
+		"authorities": func(s *corev1.Secret) { s.Data["ca.crt"] = nil },
+		"labels":      func(s *corev1.Secret) { s.Labels = nil },
+		"owner":       func(s *corev1.Secret) { s.OwnerReferences = nil },
+	} {
+		w := newServingWorld(t)
+		w.settle("my")
+		before := w.secret()
+		if got := keptFor(t.Context(), before); len(got) != 1 || got[0] != requestFor("my") {
+			t.Errorf("%s: the Secret leads to %v", name, got)
+		}
+		damaged := before.DeepCopy()
+		damage(damaged)
+		w.must(w.client.Update(t.Context(), damaged))
+		w.settle("my")
+		after := w.secret()
+		shown, _ := w.shown()
+		if err := shown.Check(served.Hosts, w.clock.Now()); err != nil || !holds(after.Labels, before.Labels) || !metav1.IsControlledBy(after, w.extension("my")) {
+			t.Errorf("%s: %v; labels %v, owners %v", name, err, after.Labels, after.OwnerReferences)
+		}
 	}
 }
 
@@ -211,25 +255,25 @@ func TestProviders(t *testing.T) {
 	for _, step := range []struct {
 		what string
 		do   func()
-		want registryv1.CertificateProvider
+		want []registryv1.CertificateProvider
 	}{
-		{"no answer", func() {}, ""},
-		{"neither", func() { cluster.err = nil }, registryv1.BuiltIn},
+		{"no answer", func() {}, nil},
+		{"neither", func() { cluster.err = nil }, []registryv1.CertificateProvider{registryv1.BuiltIn}},
 		{"service-ca, a minute later", func() {
 			mapper.Add(serviceCAKind.WithVersion("v1"), meta.RESTScopeRoot)
 			clock.Step(providersLife)
-		}, registryv1.ServiceCA},
+		}, []registryv1.CertificateProvider{registryv1.ServiceCA, registryv1.BuiltIn}},
 		{"both", func() {
 			mapper.Add(certManagerKind.WithVersion("v1"), meta.RESTScopeNamespace)
 			clock.Step(providersLife)
-		}, registryv1.CertManager},
+		}, []registryv1.CertificateProvider{registryv1.CertManager, registryv1.ServiceCA, registryv1.BuiltIn}},
 		{"no answer any more", func() {
 			cluster.err = errGone
 			clock.Step(providersLife)
-		}, registryv1.CertManager},
+		}, []registryv1.CertificateProvider{registryv1.CertManager, registryv1.ServiceCA, registryv1.BuiltIn}},
 	} {
 		step.do()
-		if got := p.get(t.Context()); got != step.want {
+		if got := p.get(t.Context()); !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q, want %q", step.what, got, step.want)
 		}
 	}

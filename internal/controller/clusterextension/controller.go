@@ -60,9 +60,9 @@ type Controller struct {
 	events  record.EventRecorder
 	// kubernetes tells the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
-	// provider tells who makes serving certificates in this cluster.
-	provider func(context.Context) registryv1.CertificateProvider
-	render   func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
+	// providers tells who can make serving certificates in this cluster, the preferred one first; empty when that is not known.
+	providers func(context.Context) []registryv1.CertificateProvider
+	render    func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
 	count gates.Count
 

@@ -46,7 +46,7 @@ type world struct {
 	clock      *clocktesting.FakeClock
 	events     *record.FakeRecorder
 	bundles    *bundles
-	provider   registryv1.CertificateProvider
+	providers  []registryv1.CertificateProvider        // of the cluster
 	serving    []registryv1.Serving                    // of every bundle
 	extra      map[string][]*unstructured.Unstructured // objects of bundles, by their names
 	renders    int
@@ -86,7 +86,7 @@ var scheme = func() *runtime.Scheme {
 
 func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
-	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), events: record.NewFakeRecorder(10_000), provider: registryv1.BuiltIn,
+	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), events: record.NewFakeRecorder(10_000), providers: []registryv1.CertificateProvider{registryv1.BuiltIn},
 		bundles: &bundles{failed: map[string]error{}, slow: map[string]bool{}}, extra: map[string][]*unstructured.Unstructured{}}
 	kinds := meta.NewDefaultRESTMapper(nil)
 	for kind, scope := range map[schema.GroupVersionKind]meta.RESTScope{corev1.SchemeGroupVersion.WithKind("ConfigMap"): meta.RESTScopeNamespace,
@@ -98,7 +98,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.controller = &Controller{client: w.client, live: w.client, secrets: w.client, events: w.events, render: w.render,
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
-		provider:   func(context.Context) registryv1.CertificateProvider { return w.provider },
+		providers:  func(context.Context) []registryv1.CertificateProvider { return w.providers },
 		Options:    Options{Catalogs: catalogset.New(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}
 	w.controller.Notify.controller = w.controller
 	for _, o := range append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}}) {

@@ -3,6 +3,7 @@ package clusterextension
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type providers struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
-	known registryv1.CertificateProvider
+	known []registryv1.CertificateProvider
 	until time.Time
 }
 
@@ -33,45 +34,47 @@ var (
 	serviceCAKind   = schema.GroupKind{Group: "operator.openshift.io", Kind: "ServiceCA"}
 )
 
-// get prefers cert-manager, then the service-ca operator of OpenShift; where neither is there, the controller makes certificates itself. It
-// is empty when that cannot be found out now.
-func (p *providers) get(context.Context) registryv1.CertificateProvider {
+// get lists who can: cert-manager first, then the service-ca operator of OpenShift, where they are there, and the controller itself. It is
+// empty when that cannot be found out now.
+func (p *providers) get(context.Context) []registryv1.CertificateProvider {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.clock.Now().Before(p.until) {
 		return p.known
 	}
-	found := registryv1.BuiltIn
+	var found []registryv1.CertificateProvider
 	for _, product := range []struct {
 		kind     schema.GroupKind
 		provider registryv1.CertificateProvider
 	}{{certManagerKind, registryv1.CertManager}, {serviceCAKind, registryv1.ServiceCA}} {
 		_, err := p.kinds.RESTMapping(product.kind)
-		if err == nil {
-			found = product.provider
-			break
-		}
-		if !meta.IsNoMatchError(err) {
+		switch {
+		case err == nil:
+			found = append(found, product.provider)
+		case !meta.IsNoMatchError(err):
 			return p.known
 		}
 	}
-	p.known, p.until = found, p.clock.Now().Add(providersLife)
+	p.known, p.until = append(found, registryv1.BuiltIn), p.clock.Now().Add(providersLife)
 	return p.known
 }
 
 // providerFor says who makes serving certificates. What a revision was made with stays, so that a product that is installed later changes
 // nothing that runs, but for one that is gone. Where it is not known who could, the controller does, which always works.
 func (c *Controller) providerFor(ctx context.Context, newest *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
+	return chosenOf(c.providers(ctx), newest)
+}
+
+func chosenOf(there []registryv1.CertificateProvider, newest *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
 	var before registryv1.CertificateProvider
 	if newest != nil {
 		before = ProviderOf(newest)
 	}
-	if before == registryv1.BuiltIn {
+	switch {
+	case len(there) == 0:
+		return cmp.Or(before, registryv1.BuiltIn)
+	case slices.Contains(there, before):
 		return before
 	}
-	now := c.provider(ctx)
-	if now == "" {
-		return cmp.Or(before, registryv1.BuiltIn)
-	}
-	return now
+	return there[0]
 }

@@ -42,7 +42,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	events := mgr.GetEventRecorderFor(eventSource)
 	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
 	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
-		provider: providers.get, render: registryv1.Render}
+		providers: providers.get, render: registryv1.Render}
 	secrets, err := servingSecrets(mgr)
 	if err != nil {
 		return err
