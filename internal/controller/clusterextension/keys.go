@@ -21,6 +21,8 @@ const (
 	RollbackToKey = prefix + "rollback-to"
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
 	CRDExemptionsKey = prefix + "crd-upgrade-exemptions"
+	// AdoptsKey names a ClusterServiceVersion of the extension's namespace: the first revision takes over what that has installed.
+	AdoptsKey = prefix + "adopts"
 )
 
 // OnFailureRollback is the value of OnFailureKey.
@@ -48,6 +50,10 @@ const (
 	servingKey = prefix + "serving-certificates"
 	// conditionKey says who may write the OperatorCondition of the extension, as JSON.
 	conditionKey = prefix + "operator-condition"
+	// conditionNameKey is the name of the OperatorCondition which the pods of the revision know, where that is not the extension's.
+	conditionNameKey = prefix + "operator-condition-name"
+	// adoptedKey is the ClusterServiceVersion whose objects the revision has taken over as they were found.
+	adoptedKey = prefix + "adopted"
 	// failedKey is what a revision was made from whose roll-out failed, so that this one was made to go back; failedNameKey is its name.
 	failedKey     = prefix + "failed-inputs"
 	failedNameKey = prefix + "failed-revision"
