@@ -3,11 +3,8 @@ package bundle
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -15,60 +12,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	kyaml "sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "write the expected files of testdata anew")
+	"fairlead.dev/fairlead/test/golden"
+)
 
 // TestGolden renders the bundles of testdata. Each archive holds the files of a bundle under in/ and what is made of
 // it under want/.
 func TestGolden(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(archives) < 2 {
-		t.Fatalf("archives %q, error %v", archives, err)
-	}
-	for _, name := range archives {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
+		in, files := fstest.MapFS{}, archive.Without("want/")
+		for _, f := range files {
+			if name, ok := strings.CutPrefix(f.Name, "in/"); ok {
+				in[name] = &fstest.MapFile{Data: f.Data}
 			}
-			in, want := splitArchive(archive)
-			got := renderGolden(t, in)
-			if *update {
-				archive.Files = append(archive.Files[:len(archive.Files)-len(want)], got...)
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(fileTexts(want), fileTexts(got)); diff != "" {
-				t.Errorf("run with -update if this is right (-want +got):\n%s", diff)
-			}
-			if again := renderGolden(t, in); !cmp.Equal(fileTexts(got), fileTexts(again)) {
-				t.Error("rendering it again gives other bytes")
-			}
-		})
-	}
-}
-
-func splitArchive(archive *txtar.Archive) (in fs.FS, want []txtar.File) {
-	files := fstest.MapFS{}
-	for _, f := range archive.Files {
-		if name, ok := strings.CutPrefix(f.Name, "in/"); ok {
-			files[name] = &fstest.MapFile{Data: f.Data}
-			continue
 		}
-		want = append(want, f)
-	}
-	return files, want
-}
-
-func fileTexts(files []txtar.File) map[string]string {
-	out := map[string]string{}
-	for _, f := range files {
-		out[f.Name] = string(f.Data)
-	}
-	return out
+		got := renderGolden(t, in)
+		archive.Compare(t, append(files, got...))
+		if diff := cmp.Diff(got, renderGolden(t, in)); diff != "" {
+			t.Errorf("rendering it again gives other bytes:\n%s", diff)
+		}
+	})
 }
 
 func renderGolden(t *testing.T, in fs.FS) []txtar.File {

@@ -4,78 +4,37 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	kyaml "sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the expected files of testdata anew")
 
 // TestGolden renders the bundles of testdata. An archive holds the files of a bundle under in/, configurations as config/<name>.yaml, and what
 // each of these gives as want/<name>.yaml; certificates are made by whom the name of the configuration begins with.
 func TestGolden(t *testing.T) {
-	archives, err := filepath.Glob("testdata/bundle-*.txtar")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("archives %q, error %v", archives, err)
-	}
-	for _, name := range archives {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+	golden.Each(t, "testdata/bundle-*.txtar", func(t *testing.T, archive *golden.Archive) {
+		in, files := fstest.MapFS{}, archive.Without("want/")
+		for _, f := range files {
+			if path, ok := strings.CutPrefix(f.Name, "in/"); ok {
+				in[path] = &fstest.MapFile{Data: f.Data}
 			}
-			in, keep := fstest.MapFS{}, []txtar.File{}
-			var got []txtar.File
-			for _, f := range archive.Files {
-				if path, ok := strings.CutPrefix(f.Name, "in/"); ok {
-					in[path] = &fstest.MapFile{Data: f.Data}
-				}
-				if !strings.HasPrefix(f.Name, "want/") {
-					keep = append(keep, f)
-				}
-			}
-			for _, f := range archive.Files {
-				if config, ok := strings.CutPrefix(f.Name, "config/"); ok {
-					got = append(got, txtar.File{Name: "want/" + config, Data: goldenText(t, in, config, f.Data)})
-				}
-			}
-			compareArchive(t, name, archive, append(keep, got...))
-		})
-	}
-}
-
-// compareArchive compares an archive with what it should be, or writes it.
-func compareArchive(t *testing.T, name string, archive *txtar.Archive, files []txtar.File) {
-	t.Helper()
-	got := &txtar.Archive{Comment: archive.Comment, Files: files}
-	if *update {
-		if err := os.WriteFile(name, txtar.Format(got), 0o644); err != nil {
-			t.Fatal(err)
 		}
-		return
-	}
-	if diff := cmp.Diff(texts(archive), texts(got)); diff != "" {
-		t.Errorf("run with -update if this is right (-want +got):\n%s", diff)
-	}
-}
-
-func texts(archive *txtar.Archive) map[string]string {
-	out := map[string]string{}
-	for _, f := range archive.Files {
-		out[f.Name] = string(f.Data)
-	}
-	return out
+		for _, f := range slices.Clone(files) {
+			if config, ok := strings.CutPrefix(f.Name, "config/"); ok {
+				files = append(files, txtar.File{Name: "want/" + config, Data: goldenText(t, in, config, f.Data)})
+			}
+		}
+		archive.Compare(t, files)
+	})
 }
 
 func goldenText(t *testing.T, in fs.FS, name string, config []byte) []byte {
@@ -123,11 +82,6 @@ var realVariants = []struct{ bundle, name, config string }{
 
 // TestRealGolden holds the objects of public bundles by name and digest. The bundles themselves are no part of the project.
 func TestRealGolden(t *testing.T) {
-	const name = "testdata/real.txtar"
-	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var files []txtar.File
 	for _, v := range realVariants {
 		var out bytes.Buffer
@@ -141,5 +95,5 @@ func TestRealGolden(t *testing.T) {
 		}
 		files = append(files, txtar.File{Name: v.bundle + ", " + v.name, Data: out.Bytes()})
 	}
-	compareArchive(t, name, archive, files)
+	golden.Read(t, "testdata/real.txtar").Compare(t, files)
 }

@@ -4,60 +4,32 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestGolden compares the directories a and b of each archive, in both
 // directions.
 func TestGolden(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("no archives in testdata (%v)", err)
-	}
-	for _, name := range archives {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
+		sides := map[string]fstest.MapFS{"a": {}, "b": {}}
+		var inputs []txtar.File
+		for _, f := range archive.Files {
+			if side, rest, ok := strings.Cut(f.Name, "/"); ok {
+				sides[side][rest] = &fstest.MapFile{Data: f.Data}
+				inputs = append(inputs, f)
 			}
-			sides := map[string]fstest.MapFS{"a": {}, "b": {}}
-			var inputs, want []txtar.File
-			for _, f := range archive.Files {
-				if side, rest, ok := strings.Cut(f.Name, "/"); ok {
-					sides[side][rest] = &fstest.MapFile{Data: f.Data}
-					inputs = append(inputs, f)
-				} else {
-					want = append(want, f)
-				}
-			}
-			a, b := load(t, sides["a"]), load(t, sides["b"])
-			got := []txtar.File{
-				{Name: "forward", Data: text(t, a, b)}, {Name: "backward", Data: text(t, b, a)}, {Name: "json", Data: asJSON(t, a, b)},
-			}
-			if *update {
-				archive.Files = append(inputs, got...)
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("report (-want +got):\n%s", diff)
-			}
-		})
-	}
+		}
+		a, b := load(t, sides["a"]), load(t, sides["b"])
+		archive.Compare(t, append(inputs, txtar.File{Name: "forward", Data: text(t, a, b)}, txtar.File{Name: "backward", Data: text(t, b, a)},
+			txtar.File{Name: "json", Data: asJSON(t, a, b)}))
+	})
 }
 
 func load(t testing.TB, fsys fstest.MapFS) *catalog.Catalog {

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,47 +15,20 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestMerge merges the directories of each archive, once without and once with
 // each preference.
 func TestMerge(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("no archives in testdata (%v)", err)
-	}
-	for _, name := range archives {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var inputs, want []txtar.File
-			for _, f := range archive.Files {
-				if strings.HasPrefix(f.Name, "want") {
-					want = append(want, f)
-				} else {
-					inputs = append(inputs, f)
-				}
-			}
-			var got []txtar.File
-			for _, prefer := range []Prefer{PreferNone, PreferFirst, PreferLast} {
-				got = append(got, txtar.File{Name: strings.TrimSuffix("want "+string(prefer), " "), Data: outcome(t, load(t, inputs), prefer)})
-			}
-			if *update {
-				archive.Files = append(inputs, got...)
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("outcome (-want +got):\n%s", diff)
-			}
-		})
-	}
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
+		files := archive.Without("want")
+		sources := load(t, files)
+		for _, prefer := range []Prefer{PreferNone, PreferFirst, PreferLast} {
+			files = append(files, txtar.File{Name: strings.TrimSuffix("want "+string(prefer), " "), Data: outcome(t, sources, prefer)})
+		}
+		archive.Compare(t, files)
+	})
 }
 
 // outcome is the result of a merge as text.

@@ -3,74 +3,43 @@ package prune
 import (
 	"bytes"
 	"context"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/version"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestGolden prunes the catalog of each archive with the options of each file
 // "options…", and compares the report, the channels and the deprecations that
 // are left.
 func TestGolden(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("no archives in testdata (%v)", err)
-	}
-	for _, name := range archives {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
+		fsys := fstest.MapFS{}
+		inputs := archive.Without("want")
+		for _, f := range inputs {
+			if !strings.HasPrefix(f.Name, "options") {
+				fsys[f.Name] = &fstest.MapFile{Data: f.Data}
 			}
-			fsys := fstest.MapFS{}
-			want, got := []txtar.File{}, []txtar.File{}
-			for _, f := range archive.Files {
-				switch {
-				case strings.HasPrefix(f.Name, "options"):
-				case strings.HasPrefix(f.Name, "want"):
-					want = append(want, f)
-				default:
-					fsys[f.Name] = &fstest.MapFile{Data: f.Data}
-				}
+		}
+		c, err := catalog.Load(context.Background(), fsys, catalog.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []txtar.File
+		for _, f := range inputs {
+			files = append(files, f)
+			if name, ok := strings.CutPrefix(f.Name, "options"); ok {
+				files = append(files, txtar.File{Name: "want" + name, Data: outcome(t, c, readOptions(t, string(f.Data)))})
 			}
-			c, err := catalog.Load(context.Background(), fsys, catalog.LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var files []txtar.File
-			for _, f := range archive.Files {
-				if !strings.HasPrefix(f.Name, "want") {
-					files = append(files, f)
-				}
-				if strings.HasPrefix(f.Name, "options") {
-					result := txtar.File{Name: "want" + strings.TrimPrefix(f.Name, "options"), Data: outcome(t, c, readOptions(t, string(f.Data)))}
-					got, files = append(got, result), append(files, result)
-				}
-			}
-			if *update {
-				archive.Files = files
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("outcome (-want +got):\n%s", diff)
-			}
-		})
-	}
+		}
+		archive.Compare(t, files)
+	})
 }
 
 // outcome is the report, and what is left apart from bundles.

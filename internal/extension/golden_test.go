@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/test/golden"
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
@@ -24,10 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var (
-	update   = flag.Bool("update", false, "write the golden parts of testdata anew")
-	shuffles = flag.Int("shuffles", 500, "how many orders of the input are compared")
-)
+var shuffles = flag.Int("shuffles", 500, "how many orders of the input are compared")
 
 // scenario is the file extension.yaml of an archive.
 type scenario struct {
@@ -59,32 +55,22 @@ type scenarioCatalog struct {
 }
 
 func TestResolve(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
+		in, serial := request(t, archive.Archive)
+		got := ""
+		for round := 0; ; round++ {
+			result, text, machine := decide(t, in)
+			got += text
+			if !serial || result.Change == Stay || result.Bundle == nil {
+				archive.CompareNamed(t, map[string]string{"want": got, "want.json": machine})
+				return
 			}
-			in, serial := request(t, archive)
-			got := ""
-			for round := 0; ; round++ {
-				result, text, machine := decide(t, in)
-				got += text
-				if !serial || result.Change == Stay || result.Bundle == nil {
-					golden(t, file, archive, map[string]string{"want": got, "want.json": machine})
-					return
-				}
-				if round > 20 {
-					t.Fatalf("it never comes to rest:\n%s", got)
-				}
-				in.Installed = &Installed{Name: result.Bundle.Name, Version: result.Bundle.Version}
+			if round > 20 {
+				t.Fatalf("it never comes to rest:\n%s", got)
 			}
-		})
-	}
+			in.Installed = &Installed{Name: result.Bundle.Name, Version: result.Bundle.Version}
+		}
+	})
 }
 
 // decide resolves, and checks what holds for every decision: the order of the input decides nothing, and the record leads to it again.
@@ -249,31 +235,4 @@ func index(t *testing.T, files fstest.MapFS, name string) *catalog.Index {
 		t.Fatal(err)
 	}
 	return x
-}
-
-// golden compares with the files of these names in the archive; one that is not there is not wanted.
-func golden(t *testing.T, file string, archive *txtar.Archive, got map[string]string) {
-	t.Helper()
-	found := 0
-	for i := range archive.Files {
-		f := &archive.Files[i]
-		text, wanted := got[f.Name]
-		if !wanted {
-			continue
-		}
-		found++
-		if *update {
-			f.Data = []byte(text)
-		} else if diff := cmp.Diff(string(f.Data), text); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
-		}
-	}
-	if found == 0 {
-		t.Fatal("the archive has no file want")
-	}
-	if *update {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

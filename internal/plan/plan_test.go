@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -23,8 +21,6 @@ import (
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 )
-
-var update = flag.Bool("update", false, "write the golden parts of testdata anew")
 
 // scenario is the file namespace.yaml of an archive.
 type scenario struct {
@@ -58,41 +54,31 @@ type scenarioOperator struct {
 }
 
 func TestNamespace(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
+		in := input(t, archive.Archive)
+		result := namespace(t, in)
+		got := result.String()
+		checkReplay(t, in, result)
+		for range 20 { // the order in which things are listed decides nothing
+			if again := decided(t, shuffled(in)); again != got {
+				t.Fatalf("the answer depends on the order of the input (-first +shuffled):\n%s", cmp.Diff(got, again))
 			}
-			in := input(t, archive)
-			result := namespace(t, in)
-			got := result.String()
-			checkReplay(t, in, result)
-			for range 20 { // the order in which things are listed decides nothing
-				if again := decided(t, shuffled(in)); again != got {
-					t.Fatalf("the answer depends on the order of the input (-first +shuffled):\n%s", cmp.Diff(got, again))
-				}
+		}
+		var report strings.Builder
+		encoder := json.NewEncoder(&report)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(result.Report()); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"want": got, "want.json": report.String()}
+		for _, f := range archive.Files {
+			if text, ok := ask(t, &result, f.Name); ok {
+				want[f.Name] = text
 			}
-			var report strings.Builder
-			encoder := json.NewEncoder(&report)
-			encoder.SetEscapeHTML(false)
-			encoder.SetIndent("", "  ")
-			if err := encoder.Encode(result.Report()); err != nil {
-				t.Fatal(err)
-			}
-			want := map[string]string{"want": got, "want.json": report.String()}
-			for _, f := range archive.Files {
-				if text, ok := ask(t, &result, f.Name); ok {
-					want[f.Name] = text
-				}
-			}
-			golden(t, file, archive, want)
-		})
-	}
+		}
+		archive.CompareNamed(t, want)
+	})
 }
 
 // ask answers the question that a file of an archive has as its name, "why NAME", "why-not PACKAGE[@VERSION]" or "outdated".
@@ -128,33 +114,6 @@ func ask(t *testing.T, result *Result, question string) (string, bool) {
 		}
 	}
 	return b.String(), true
-}
-
-// golden compares with the files of these names in the archive; one that is not there is not wanted.
-func golden(t *testing.T, file string, archive *txtar.Archive, got map[string]string) {
-	t.Helper()
-	found := 0
-	for i := range archive.Files {
-		f := &archive.Files[i]
-		text, wanted := got[f.Name]
-		if !wanted {
-			continue
-		}
-		found++
-		if *update {
-			f.Data = []byte(text)
-		} else if diff := cmp.Diff(string(f.Data), text); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
-		}
-	}
-	if found == 0 {
-		t.Fatal("the archive has no file want")
-	}
-	if *update {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 func decided(t testing.TB, in Input) string {
