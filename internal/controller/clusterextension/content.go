@@ -29,6 +29,10 @@ type content struct {
 	// authorities identify what the objects trust; empty when they trust no certificate of the controller.
 	authorities string
 	condition   string // who may write the OperatorCondition, as it is noted on the revision
+	// conditionName is that of the OperatorCondition which the pods know; empty for that of the extension.
+	conditionName string
+	// adopted is the ClusterServiceVersion whose objects are taken over; empty when there is none.
+	adopted string
 
 	repeated bool // the objects are those of an earlier revision
 }
@@ -90,7 +94,8 @@ func (c *Controller) repeat(ctx context.Context, t *target) (*content, error) {
 		return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", t.source.Name, err)
 	}
 	made := &content{repeated: true, inputs: t.source.Annotations[inputsKey], name: t.Name, version: t.Version, objects: objects, properties: t.source.Annotations[olmv1.PropertiesKey],
-		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey]), condition: t.source.Annotations[conditionKey]}
+		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey]), condition: t.source.Annotations[conditionKey],
+		conditionName: t.source.Annotations[conditionNameKey]}
 	made.serving, err = servingOf(t.source)
 	return made, err
 }

@@ -1,0 +1,141 @@
+package migrate
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// Limits of a backup, in bytes: what a Secret holds, and what it may come to.
+const (
+	maxPacked   = 900 << 10
+	maxUnpacked = 32 << 20
+)
+
+// Backup is what the cluster had before anything was changed: enough to go on from wherever a migration was cut short, and to go back.
+type Backup struct {
+	CSV          CSV                        `json:"csv"`
+	Subscription *unstructured.Unstructured `json:"subscription"`
+	// Version is the ClusterServiceVersion.
+	Version *unstructured.Unstructured `json:"clusterServiceVersion"`
+	// Plans are the InstallPlans of the Subscription alone.
+	Plans []*unstructured.Unstructured `json:"installPlans,omitempty"`
+	// Adopted are the objects that are taken over, as they were; of those that run nothing, only their metadata.
+	Adopted []*unstructured.Unstructured `json:"adopted"`
+	// Removed are those that go, as they were.
+	Removed []*unstructured.Unstructured `json:"removed,omitempty"`
+	// Added are those that the extension has besides.
+	Added []Ref `json:"added,omitempty"`
+	// Extension is what is made.
+	Extension *olmv1.ClusterExtension `json:"clusterExtension"`
+}
+
+// Ref names an object.
+type Ref struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+}
+
+// RefOf names an object.
+func RefOf(u *unstructured.Unstructured) Ref {
+	return Ref{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}
+}
+
+// Object is an empty object of the name.
+func (r Ref) Object() *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(r.APIVersion)
+	u.SetKind(r.Kind)
+	u.SetNamespace(r.Namespace)
+	u.SetName(r.Name)
+	return u
+}
+
+// String is the kind and the name.
+func (r Ref) String() string { return Name(r.Object()) }
+
+// Pack is a backup as it is kept.
+func (b *Backup) Pack() ([]byte, error) {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return nil, fmt.Errorf("write the backup as JSON: %w", err)
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compress the backup: %w", err)
+	}
+	if out.Len() > maxPacked {
+		return nil, fmt.Errorf("the backup has %d bytes when it is compressed, and a Secret holds %d: delete InstallPlans that nobody needs, and try again", out.Len(), maxPacked)
+	}
+	return out.Bytes(), nil
+}
+
+// Unpack reads what Pack wrote, within limits.
+func Unpack(data []byte) (*Backup, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("decompress the backup: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
+	if err != nil {
+		return nil, fmt.Errorf("decompress the backup: %w", err)
+	}
+	if len(text) > maxUnpacked {
+		return nil, fmt.Errorf("the backup has more than %d bytes when it is decompressed", maxUnpacked)
+	}
+	b := &Backup{}
+	if err := json.Unmarshal(text, b); err != nil {
+		return nil, fmt.Errorf("read the backup: %w", err)
+	}
+	if b.Subscription == nil || b.Version == nil || b.Extension == nil {
+		return nil, fmt.Errorf("read the backup: it lacks the Subscription, the ClusterServiceVersion or the ClusterExtension")
+	}
+	return b, nil
+}
+
+// Keep is an object as the backup has it: whole where it goes or runs pods, else its metadata, since nothing else of it changes.
+func Keep(u *unstructured.Unstructured, whole bool) *unstructured.Unstructured {
+	out := u.DeepCopy()
+	out.SetManagedFields(nil)
+	if whole {
+		return out
+	}
+	for field := range out.Object {
+		if field != "apiVersion" && field != "kind" && field != "metadata" {
+			delete(out.Object, field)
+		}
+	}
+	return out
+}
+
+// Meta is the metadata of an object.
+func Meta(u *unstructured.Unstructured) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: u.GetName(), Labels: u.GetLabels(), Annotations: u.GetAnnotations(), OwnerReferences: u.GetOwnerReferences()}
+}
+
+// New is an object as it is created again: without what the API server gave it, and without references, since those they name may be
+// others by now.
+func New(u *unstructured.Unstructured) *unstructured.Unstructured {
+	out := u.DeepCopy()
+	for _, field := range []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "finalizers", "generation", "managedFields", "ownerReferences", "resourceVersion", "selfLink", "uid"} {
+		unstructured.RemoveNestedField(out.Object, "metadata", field)
+	}
+	delete(out.Object, "status")
+	return out
+}

@@ -1,0 +1,109 @@
+package migrate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// maxFields is how many fields of an object are named.
+const maxFields = 20
+
+// ownMaps are maps of which all is the author's: what is there besides is a difference.
+var ownMaps = map[string]bool{".spec.template.metadata.annotations": true, ".spec.template.metadata.labels": true}
+
+// Differences are the paths of the fields in which a live object is not as wanted. What is not wanted is the cluster's and no difference, but
+// for the metadata of pods.
+func Differences(wanted, live *unstructured.Unstructured) []string {
+	var out []string
+	for _, field := range slices.Sorted(maps.Keys(wanted.Object)) {
+		switch field {
+		case "apiVersion", "kind", "status":
+		case "metadata":
+			for _, part := range []string{"labels", "annotations"} {
+				a, _, _ := unstructured.NestedMap(wanted.Object, "metadata", part)
+				b, _, _ := unstructured.NestedMap(live.Object, "metadata", part)
+				out = append(out, differ(".metadata."+part, anyMap(a), anyMap(b))...)
+			}
+		default:
+			out = append(out, differ("."+field, wanted.Object[field], live.Object[field])...)
+		}
+	}
+	if len(out) > maxFields {
+		return append(out[:maxFields], "…")
+	}
+	return out
+}
+
+func anyMap(m map[string]any) any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+func differ(path string, wanted, live any) []string {
+	switch w := wanted.(type) {
+	case map[string]any:
+		l, _ := live.(map[string]any)
+		var out []string
+		for _, key := range slices.Sorted(maps.Keys(w)) {
+			out = append(out, differ(path+"."+key, w[key], l[key])...)
+		}
+		if ownMaps[path] {
+			for _, key := range slices.Sorted(maps.Keys(l)) {
+				if _, there := w[key]; !there {
+					out = append(out, path+"."+key)
+				}
+			}
+		}
+		return out
+	case []any:
+		l, _ := live.([]any)
+		if len(w) != len(l) {
+			return []string{path}
+		}
+		var out []string
+		for i := range w {
+			out = append(out, differ(path+"["+itemName(w[i], i)+"]", w[i], l[i])...)
+		}
+		return out
+	case nil:
+		return nil
+	}
+	if isZero(wanted) && live == nil {
+		return nil
+	}
+	a, errA := json.Marshal(wanted)
+	b, errB := json.Marshal(live)
+	if errA == nil && errB == nil && string(a) == string(b) {
+		return nil
+	}
+	return []string{path}
+}
+
+// isZero tells whether a value is what the API server leaves out.
+func isZero(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case int64:
+		return v == 0
+	}
+	return false
+}
+
+// itemName is the name of an item of a list, or its index.
+func itemName(item any, i int) string {
+	if m, ok := item.(map[string]any); ok {
+		if name, ok := m["name"].(string); ok && name != "" {
+			return name
+		}
+	}
+	text, _ := json.Marshal(i) // a number always encodes
+	return string(text)
+}

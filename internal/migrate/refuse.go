@@ -1,0 +1,131 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// Refusals are why an install cannot become a ClusterExtension as it is, each with what to do; none when it can. What only the bundle and
+// the catalogs can tell is not among them.
+func (in *Install) Refusals() []string {
+	var out []string
+	for _, more := range [][]string{in.unfinished(), in.group(), in.unsupported(), in.dependencies()} {
+		out = append(out, more...)
+	}
+	return out
+}
+
+// unfinished: only what rests can be taken over.
+func (in *Install) unfinished() (out []string) {
+	if p := in.CSV.Status.Phase; p != v1alpha1.CSVPhaseSucceeded {
+		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is in phase %q: it has to be Succeeded", in.Names(), p))
+	}
+	if in.CSV.DeletionTimestamp != nil {
+		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is being deleted", in.Names()))
+	}
+	for i := range in.Others {
+		if o := &in.Others[i]; o.Namespace == in.CSV.Namespace && (o.Spec.Replaces == in.CSV.Name || in.CSV.Spec.Replaces == o.Name) {
+			out = append(out, fmt.Sprintf("an upgrade is under way: ClusterServiceVersion %s/%s is there, too; wait until one is left", o.Namespace, o.Name))
+		}
+	}
+	for i := range in.Plans {
+		p := &in.Plans[i]
+		if (p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling || p.Spec.Approved && p.Status.Phase != v1alpha1.InstallPlanPhaseComplete && p.Status.Phase != v1alpha1.InstallPlanPhaseFailed) && ownedBy(p, in.Subscription) {
+			out = append(out, fmt.Sprintf("InstallPlan %s/%s is being carried out: wait until it is complete", p.Namespace, p.Name))
+		}
+	}
+	return out
+}
+
+// group: a ClusterExtension says which namespaces it watches, once and for all.
+func (in *Install) group() []string {
+	if len(in.Groups) != 1 {
+		return []string{fmt.Sprintf("namespace %s has %d OperatorGroups: which namespaces the operator watches can be told of exactly one", in.CSV.Namespace, len(in.Groups))}
+	}
+	var out []string
+	g := &in.Groups[0]
+	if g.Spec.Selector != nil && (len(g.Spec.Selector.MatchLabels) > 0 || len(g.Spec.Selector.MatchExpressions) > 0) {
+		out = append(out, fmt.Sprintf("OperatorGroup %s/%s selects namespaces by label, and a ClusterExtension lists them: set spec.targetNamespaces instead of spec.selector", g.Namespace, g.Name))
+	}
+	if g.Spec.ServiceAccountName != "" {
+		out = append(out, fmt.Sprintf("OperatorGroup %s/%s limits installs to ServiceAccount %s, whose rights are not those that a ClusterExtension with spec.serviceAccount needs: "+
+			"remove spec.serviceAccountName first, and set spec.serviceAccount of the ClusterExtension afterwards", g.Namespace, g.Name, g.Spec.ServiceAccountName))
+	}
+	if len(g.Status.Namespaces) == 0 {
+		out = append(out, fmt.Sprintf("OperatorGroup %s/%s has not said yet which namespaces it has", g.Namespace, g.Name))
+	}
+	return out
+}
+
+// unsupported: what is tied to the ClusterServiceVersion and could not go on without a new roll-out.
+func (in *Install) unsupported() (out []string) {
+	if n := len(in.CSV.Spec.WebhookDefinitions); n > 0 {
+		out = append(out, fmt.Sprintf("the operator has %d webhooks: their certificates are in Secrets of other names by the v1 API, which its pods would have to be restarted for; "+
+			"uninstall it with fairlead uninstall, which keeps its custom resources, and install it anew", n))
+	}
+	if n := len(in.CSV.Spec.APIServiceDefinitions.Owned); n > 0 {
+		out = append(out, fmt.Sprintf("the operator serves %d APIs itself (spec.apiservicedefinitions.owned), whose certificates would change: uninstall it and install it anew", n))
+	}
+	if c := in.Subscription.Spec.Config; c != nil && c.Selector != nil {
+		out = append(out, "spec.config.selector of the Subscription has no counterpart: remove it first, which may roll the Deployments out")
+	}
+	return out
+}
+
+// dependencies: operators of the two APIs do not know of each other.
+func (in *Install) dependencies() (out []string) {
+	needs, has := required(in.CSV), owned(in.CSV)
+	for i := range in.Others {
+		other := &in.Others[i]
+		if common := both(needs, owned(other)); common != "" {
+			out = append(out, fmt.Sprintf("the operator needs %s of ClusterServiceVersion %s/%s: ClusterExtensions get what they need from ClusterExtensions alone", common, other.Namespace, other.Name))
+		}
+		if common := both(has, required(other)); common != "" {
+			out = append(out, fmt.Sprintf("ClusterServiceVersion %s/%s needs %s of the operator: Subscriptions get what they need from Subscriptions alone, and would install it again",
+				other.Namespace, other.Name, common))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func required(csv *v1alpha1.ClusterServiceVersion) map[string]bool {
+	out := map[string]bool{}
+	for _, k := range csv.RequiredAPIs() {
+		out[k.Group+"/"+k.Kind] = true
+	}
+	return out
+}
+
+func owned(csv *v1alpha1.ClusterServiceVersion) map[string]bool {
+	out := map[string]bool{}
+	for _, k := range csv.ProvidedAPIs() {
+		out[k.Group+"/"+k.Kind] = true
+	}
+	return out
+}
+
+// both are the kinds that two sets have, as text.
+func both(a, b map[string]bool) string {
+	var out []string
+	for k := range a {
+		if b[k] {
+			_, kind, _ := strings.Cut(k, "/")
+			out = append(out, kind)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func ownedBy(p *v1alpha1.InstallPlan, sub *v1alpha1.Subscription) bool {
+	for _, r := range p.OwnerReferences {
+		if r.UID == sub.UID && r.UID != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,99 @@
+package migrate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// v0Managers are the field managers of those who look after operators by the v0 API: the two programs of the other implementation, and the
+// controllers of this one. While they have fields, those would stay when a later revision does not want them any more.
+var v0Managers = []string{"olm", "catalog", "olm.install", "fairlead-csv", "fairlead-installplan", "fairlead-operator", "fairlead-providedapi"}
+
+// RestoredManager is the field manager that fields are given back to: each of the two implementations takes it for its own.
+const RestoredManager = "olm"
+
+// v0Labels are the labels of the v0 API.
+var v0Labels = []string{v1alpha1.OwnerLabel, v1alpha1.OwnerNamespaceLabel, v1alpha1.OwnerKindLabel, v1alpha1.ManagedLabel, v1alpha1.DeploymentSpecHashLabel}
+
+// IsV0Label tells whether a label is one by which objects of operators are looked after, or found, by the v0 API.
+func IsV0Label(key string) bool {
+	return slices.Contains(v0Labels, key) || strings.HasPrefix(key, v1alpha1.ComponentLabelPrefix)
+}
+
+// Release takes off an object what says that it belongs to the v0 API, and returns whether there was anything: labels, references to
+// ClusterServiceVersions and, where managers is set, the fields that the managers of that API own.
+func Release(o metav1.Object, managers bool) bool {
+	changed := false
+	labels := maps.Clone(o.GetLabels())
+	maps.DeleteFunc(labels, func(key, _ string) bool { return IsV0Label(key) })
+	if len(labels) != len(o.GetLabels()) {
+		o.SetLabels(labels)
+		changed = true
+	}
+	if owners := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), isCSV); len(owners) != len(o.GetOwnerReferences()) {
+		o.SetOwnerReferences(owners)
+		changed = true
+	}
+	if !managers {
+		return changed
+	}
+	fields := slices.DeleteFunc(slices.Clone(o.GetManagedFields()), func(m metav1.ManagedFieldsEntry) bool {
+		return slices.Contains(v0Managers, m.Manager) && m.Subresource == ""
+	})
+	if len(fields) != len(o.GetManagedFields()) {
+		o.SetManagedFields(fields)
+		changed = true
+	}
+	return changed
+}
+
+// Restore puts back the labels and the references of the v0 API that an object had, with the UID that its ClusterServiceVersion has now;
+// without one there are no references yet. What revisions own of it goes back to the v0 API.
+func Restore(o metav1.Object, had metav1.ObjectMeta, csv CSV, uid types.UID, revisions string) bool {
+	changed := false
+	labels := maps.Clone(o.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for key, value := range had.Labels {
+		if there, ok := labels[key]; IsV0Label(key) && (!ok || there != value) {
+			labels[key], changed = value, true
+		}
+	}
+	o.SetLabels(labels)
+	if owners, more := restoreOwners(o.GetOwnerReferences(), had.OwnerReferences, csv, uid); more {
+		o.SetOwnerReferences(owners)
+		changed = true
+	}
+	fields := slices.Clone(o.GetManagedFields())
+	for i := range fields {
+		if fields[i].Manager == revisions && fields[i].Subresource == "" {
+			fields[i].Manager, fields[i].Operation = RestoredManager, metav1.ManagedFieldsOperationUpdate
+			changed = true
+		}
+	}
+	o.SetManagedFields(fields)
+	return changed
+}
+
+func restoreOwners(is, had []metav1.OwnerReference, csv CSV, uid types.UID) (_ []metav1.OwnerReference, changed bool) {
+	if uid == "" {
+		return is, false
+	}
+	for _, r := range had {
+		if !isCSV(r) || r.Name != csv.Name {
+			continue
+		}
+		r.UID = uid
+		if !slices.ContainsFunc(is, func(o metav1.OwnerReference) bool { return o.UID == r.UID }) {
+			is, changed = append(slices.Clone(is), r), true
+		}
+	}
+	return is, changed
+}
