@@ -64,12 +64,22 @@ type Loader struct {
 	set       *olmv1.ClusterObjectSet
 	namespace string
 	secrets   map[types.NamespacedName]*corev1.Secret
+	versions  map[types.NamespacedName]string
 	size      int
+
+	memory  *Memory
+	current func(types.NamespacedName) (version string, known bool)
 }
 
 // NewLoader returns a Loader. The namespace is that of Secrets without one.
 func NewLoader(reader client.Reader, set *olmv1.ClusterObjectSet, namespace string) *Loader {
-	return &Loader{reader: reader, set: set, namespace: namespace, secrets: map[types.NamespacedName]*corev1.Secret{}}
+	return &Loader{reader: reader, set: set, namespace: namespace, secrets: map[types.NamespacedName]*corev1.Secret{}, versions: map[types.NamespacedName]string{}}
+}
+
+// Remember makes the Loader ask a memory before it reads. Somebody has to know the current versions of Secrets: of others, nothing is
+// remembered.
+func (l *Loader) Remember(m *Memory, current func(types.NamespacedName) (version string, known bool)) {
+	l.memory, l.current = m, current
 }
 
 // Phase reads a phase by its index.
@@ -124,6 +134,15 @@ func (l *Loader) object(ctx context.Context, o *olmv1.ClusterObjectSetObject) (*
 // data is what a key of a Secret holds. The Secret has to be immutable: otherwise the revision could change.
 func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, error) {
 	name := secretKey(ref, l.namespace)
+	at := place{l.set.UID, name, ref.Key}
+	if l.memory != nil && l.secrets[name] == nil {
+		if version, known := l.current(name); known && version != "" {
+			if data, ok := l.memory.get(at, version); ok {
+				l.versions[name] = version
+				return data, nil
+			}
+		}
+	}
 	secret := l.secrets[name]
 	if secret == nil {
 		var err error
@@ -133,7 +152,7 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 		if secret.Immutable == nil || !*secret.Immutable {
 			return nil, &BlockedError{fmt.Sprintf("the following secrets are not immutable (referenced secrets must have immutable set to true): %s", name)}
 		}
-		l.secrets[name] = secret
+		l.secrets[name], l.versions[name] = secret, secret.ResourceVersion
 	}
 	data, ok := secret.Data[ref.Key]
 	if !ok {
@@ -141,6 +160,9 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 	}
 	if secret.Labels[olmv1.RevisionNameKey] == l.set.Name && len(ref.Key) == len(keyOf(nil)) && ref.Key != keyOf(data) {
 		return nil, &BlockedError{fmt.Sprintf("key %s of Secret %s holds other content than when the revision was made", ref.Key, name)}
+	}
+	if l.memory != nil && secret.Type == olmv1.SecretTypeObjectData {
+		l.memory.put(at, secret.ResourceVersion, data)
 	}
 	return data, nil
 }
@@ -154,11 +176,7 @@ func secretKey(ref olmv1.ObjectSourceRef, namespace string) types.NamespacedName
 
 // Secrets are the versions of the Secrets that were read.
 func (l *Loader) Secrets() map[types.NamespacedName]string {
-	out := map[types.NamespacedName]string{}
-	for name, secret := range l.secrets {
-		out[name] = secret.ResourceVersion
-	}
-	return out
+	return l.versions
 }
 
 // readSecret reads a Secret past caches, which hold only some Secrets: clients read what has no type from the API server.

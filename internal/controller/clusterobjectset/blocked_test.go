@@ -1,6 +1,7 @@
 package clusterobjectset
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,13 +63,22 @@ func TestChangedContentBlocks(t *testing.T) {
 	w := referring(t, true)
 	w.expect("mine", "Progressing=True/Succeeded")
 	digest := w.set("mine").Status.ObservedPhases[0].Digest
+	replaced := 0
 	replace := func(value string) {
 		t.Helper()
+		replaced++
 		if err := w.inner.Delete(t.Context(), userSecret("", true)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.inner.Create(t.Context(), userSecret(value, true)); err != nil {
+		secret := userSecret(value, true)
+		if err := w.inner.Create(t.Context(), secret); err != nil {
 			t.Fatal(err)
+		}
+		for i := range replaced { // the fake server begins with the same version again
+			secret.Annotations = map[string]string{"touched": fmt.Sprint(i)}
+			if err := w.inner.Update(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
 		}
 		w.settle()
 	}

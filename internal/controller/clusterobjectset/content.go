@@ -16,11 +16,14 @@ import (
 func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (map[int]revision.Phase, error) {
 	first := known.phases == nil
 	if len(set.Status.ObservedPhases) == 0 {
-		if err := revision.Own(ctx, c.live, c.client, set, c.namespace); err != nil {
+		if err := c.own(ctx, set); err != nil {
 			return nil, err
 		}
 	}
-	loader := revision.NewLoader(c.live, set, c.namespace)
+	loader, err := c.loader(ctx, set)
+	if err != nil {
+		return nil, err
+	}
 	content := map[int]revision.Phase{}
 	var all []revision.Phase
 	for i := range set.Spec.Phases {
@@ -29,7 +32,7 @@ func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, know
 		}
 		p, err := loader.Phase(ctx, i)
 		if err != nil {
-			return nil, err
+			return nil, unread(set, err)
 		}
 		content[i] = p
 		all = append(all, p)
@@ -48,15 +51,36 @@ func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, know
 
 // read reads all phases of a set, and the versions of the Secrets that they are in.
 func (c *Controller) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]revision.Phase, map[types.NamespacedName]string, error) {
-	loader := revision.NewLoader(c.live, set, c.namespace)
+	loader, err := c.loader(ctx, set)
+	if err != nil {
+		return nil, nil, err
+	}
 	all := make([]revision.Phase, len(set.Spec.Phases))
 	for i := range all {
-		var err error
 		if all[i], err = loader.Phase(ctx, i); err != nil {
-			return nil, nil, err
+			return nil, nil, unread(set, err)
 		}
 	}
-	return all, loader.Secrets(), nil
+	return all, loader.Secrets(), unaltered(set, all)
+}
+
+// loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again.
+func (c *Controller) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*revision.Loader, error) {
+	reader, err := c.reader(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	loader := revision.NewLoader(reader, set, c.namespace)
+	loader.Remember(&c.contents, c.watches.secret)
+	return loader, nil
+}
+
+// own makes the Secrets of a revision go with it, if they are the manager's: others are their authors' to keep.
+func (c *Controller) own(ctx context.Context, set *olmv1.ClusterObjectSet) error {
+	if !managers(set) {
+		return nil
+	}
+	return revision.Own(ctx, c.live, c.client, set, c.namespace)
 }
 
 // unaltered refuses phases that are not what was first seen.

@@ -14,6 +14,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 const (
@@ -32,6 +33,7 @@ type Controller struct {
 	accounts accounts
 	watches  watcher
 	memory   memory
+	contents revision.Memory
 	events   record.EventRecorder
 	clock    clock.PassiveClock
 	// large is held while the content of a large set is in memory: one at a time.
@@ -93,6 +95,7 @@ func (c *Controller) holdBack(ctx context.Context, set *olmv1.ClusterObjectSet) 
 // letGo lets the set go, or an archived one be done with.
 func (c *Controller) letGo(ctx context.Context, set *olmv1.ClusterObjectSet) error {
 	c.forget(ctx, set.Name)
+	c.contents.Forget(set.UID)
 	before := set.DeepCopy()
 	if !controllerutil.RemoveFinalizer(set, olmv1.TeardownFinalizer) {
 		return nil

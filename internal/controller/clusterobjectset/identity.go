@@ -28,6 +28,33 @@ func accountOf(set *olmv1.ClusterObjectSet) (namespace, name string, _ error) {
 	return namespace, name, nil
 }
 
+// managers tells whether the Secrets that a set refers to may be read as the manager: it acts as the manager anyway, or is a revision of an
+// extension, for which the manager wrote them. The policies in config say who may make such sets.
+func managers(set *olmv1.ClusterObjectSet) bool {
+	_, uid := revision.ExtensionOf(set)
+	return uid != "" || set.Annotations[revision.ServiceAccountKey] == ""
+}
+
+// reader is what reads the Secrets that a set refers to: whoever may make sets for an account would otherwise learn what is in Secrets that
+// the account may not read, or whether they are there. What has been read in this way is read once more by the manager when the set goes:
+// the account may be gone by then, and the digests see to it that it is the same.
+func (c *Controller) reader(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Reader, error) {
+	going := set.DeletionTimestamp != nil || set.Spec.LifecycleState == olmv1.LifecycleStateArchived
+	if managers(set) || going && len(set.Status.ObservedPhases) > 0 {
+		return c.live, nil
+	}
+	return c.writer(ctx, set)
+}
+
+// unread says what the service account of a set lacks to read its Secrets.
+func unread(set *olmv1.ClusterObjectSet, err error) error {
+	namespace, name, accountErr := accountOf(set)
+	if !apierrors.IsForbidden(err) || name == "" || accountErr != nil {
+		return err
+	}
+	return fmt.Errorf(`%w; ServiceAccount %s/%s lacks the rule {apiGroups: [""], resources: [secrets], verbs: [get]} for the Secrets that the ClusterObjectSet refers to`, err, namespace, name)
+}
+
 // writer is the client that writes the objects of a set; nil is that of the manager.
 func (c *Controller) writer(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Client, error) {
 	namespace, name, err := accountOf(set)

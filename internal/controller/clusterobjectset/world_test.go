@@ -65,6 +65,8 @@ type world struct {
 	fault func(what string, after bool) error
 	// refuse is asked before writes of a service account.
 	refuse func(verb string, o client.Object) error
+	// hide is asked before reads of a service account.
+	hide func(o client.Object, name string) error
 	// accountless makes service accounts unknown.
 	accountless bool
 	wanted      map[string]bool
@@ -130,6 +132,11 @@ func (w *world) funcs(account string) interceptor.Funcs {
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if _, cached := o.(*olmv1.ClusterObjectSet); !cached {
 				w.reads = append(w.reads, o.GetObjectKind().GroupVersionKind().Kind+" "+key.Name)
+			}
+			if account != "" && w.hide != nil {
+				if err := w.hide(o, key.Name); err != nil {
+					return err
+				}
 			}
 			return c.Get(ctx, key, o, opts...)
 		},
