@@ -4,106 +4,104 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/controller/clusterextension"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
-	"fairlead.dev/fairlead/internal/preflight/permissions/live"
 
-	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
-
-// check makes the checks that the controller makes before it writes.
+// check makes the checks that the controller makes before it writes, with its code, and adds the one that only the roll-out makes: whose
+// objects are there already.
 func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
-	if err := p.namespace(ctx, ext, plan); err != nil {
+	judge := gates.Judge{Client: p.Client, Live: p.Client}
+	step := gates.Step{Extension: ext, Revisions: revisions, Objects: w.objects, Repeated: w.repeated,
+		Bundle: gates.Bundle{Name: w.version.Bundle, Version: w.version.Version, Image: w.version.Image, Content: w.content}}
+	plan.refuse(judge.Namespace(ctx, ext))
+	plan.refuse(judge.Upgradeable(ctx, step))
+	if err := plan.definitions(ctx, judge, step); err != nil {
 		return err
 	}
-	if err := p.definitions(ctx, ext, w, plan); err != nil {
-		return err
-	}
-	if err := p.dropped(ctx, ext, revisions, w, plan); err != nil {
+	if err := plan.dropped(ctx, judge, step); err != nil {
 		return err
 	}
 	if err := p.collisions(ctx, ext, now, w, plan); err != nil {
 		return err
 	}
-	if ext.Spec.ServiceAccount != nil && ext.Spec.ServiceAccount.Name != "" {
-		if err := p.account(ctx, ext, w, plan); err != nil {
-			return err
-		}
+	if err := plan.account(judge.Account(ctx, step), ext); err != nil {
+		return err
 	}
-	more := permissions.Compare(now, w.objects)
-	if more.Empty() {
-		return nil
-	}
-	plan.Permissions = more.String()
-	another := plan.Installed.Bundle != plan.Wanted.Bundle || plan.Installed.Image != plan.Wanted.Image
-	if clusterextension.Installed(revisions) != nil && !w.repeated && another && !clusterextension.IsAcknowledged(ext, more.Digest()) {
-		plan.Blocked = append(plan.Blocked, fmt.Sprintf("the upgrade waits until somebody agrees to the added permissions: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest()))
-	}
+	plan.Permissions = permissions.Compare(now, w.objects).String()
+	plan.increase(judge.Increase(ctx, step), ext)
 	return nil
 }
 
-// namespace has to be there.
-func (p Planner) namespace(ctx context.Context, ext *olmv1.ClusterExtension, plan *Plan) error {
-	err := p.Client.Get(ctx, client.ObjectKey{Name: ext.Spec.Namespace}, &corev1.Namespace{})
+// refuse notes what is in the way. What the user may not see is not known to be.
+func (p *Plan) refuse(err error) {
 	switch {
-	case apierrors.IsNotFound(err):
-		plan.Blocked = append(plan.Blocked, fmt.Sprintf("there is no namespace %s: create it", ext.Spec.Namespace))
-	case err != nil && !apierrors.IsForbidden(err):
-		return fmt.Errorf("look for namespace %s: %w", ext.Spec.Namespace, err)
+	case err == nil:
+	case apierrors.IsForbidden(err):
+		p.Notes = append(p.Notes, "not checked: "+err.Error())
+	case !slices.Contains(p.Blocked, err.Error()): // an annotation that makes no sense is told of by several checks
+		p.Blocked = append(p.Blocked, err.Error())
 	}
-	return nil
 }
 
 // definitions judges the step from each definition of the cluster to the one that is to replace it.
-func (p Planner) definitions(ctx context.Context, ext *olmv1.ClusterExtension, w *wanted, plan *Plan) error {
-	policy, err := clusterextension.PolicyOf(ext)
-	if err != nil {
-		plan.Blocked = append(plan.Blocked, err.Error())
+func (p *Plan) definitions(ctx context.Context, judge gates.Judge, step gates.Step) error {
+	all, err := judge.Definitions(ctx, step)
+	var stop *gates.Stop
+	if errors.As(err, &stop) {
+		p.refuse(err)
 		return nil
 	}
-	for _, u := range w.objects {
-		if u.GroupVersionKind().GroupKind() != crdKind {
-			continue
-		}
-		there, wanted := &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
-		err := p.Client.Get(ctx, client.ObjectKey{Name: u.GetName()}, there)
-		if apierrors.IsNotFound(err) {
-			plan.CRDs = append(plan.CRDs, CRD{Name: u.GetName(), Verdict: New})
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("read CustomResourceDefinition %s: %w", u.GetName(), err)
-		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
-			return fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err)
-		}
-		verdict := CRD{Name: u.GetName(), Verdict: Safe}
-		findings := crdupgrade.Safety(there, wanted, policy)
-		for _, f := range findings {
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		verdict := CRD{Name: d.Name, Verdict: Safe}
+		for _, f := range d.Findings {
 			verdict.Findings = append(verdict.Findings, f.String())
 		}
-		if policy.None {
+		switch {
+		case d.New:
+			verdict.Verdict = New
+		case d.Unchecked:
 			verdict.Verdict = Unchecked
-		}
-		if err := crdupgrade.NewUnsafeError(u.GetName(), findings); err != nil {
+		case d.Err() != nil:
 			verdict.Verdict = Unsafe
-			plan.Blocked = append(plan.Blocked, err.Error())
+			p.refuse(d.Err())
 		}
-		plan.CRDs = append(plan.CRDs, verdict)
+		p.CRDs = append(p.CRDs, verdict)
 	}
 	return nil
+}
+
+// account notes what the service account lacks, with the roles that give it that.
+func (p *Plan) account(err error, ext *olmv1.ClusterExtension) error {
+	p.refuse(err)
+	var lacking *gates.Lacking
+	if !errors.As(err, &lacking) {
+		return nil
+	}
+	roles, err := permissions.Manifests(ext.Name+"-installer", lacking.Account, lacking.Missing)
+	p.MissingRoles = string(roles)
+	return err
+}
+
+// increase notes that somebody has to agree to added permissions, which are told elsewhere.
+func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
+	var more *gates.Increase
+	if errors.As(err, &more) {
+		err = fmt.Errorf("the upgrade waits until somebody agrees to the added permissions: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
+	}
+	p.refuse(err)
 }
 
 // collisions are objects that would be added and are there already: the manager takes nothing over that it does not know.
@@ -134,33 +132,4 @@ func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, no
 		}
 	}
 	return nil
-}
-
-// account is what the service account lacks.
-func (p Planner) account(ctx context.Context, ext *olmv1.ClusterExtension, w *wanted, plan *Plan) error {
-	name := ext.Spec.ServiceAccount.Name
-	err := p.Client.Get(ctx, client.ObjectKey{Namespace: ext.Spec.Namespace, Name: name}, &corev1.ServiceAccount{})
-	if apierrors.IsNotFound(err) {
-		plan.Blocked = append(plan.Blocked, fmt.Sprintf("there is no ServiceAccount %s in namespace %s: create it, or take spec.serviceAccount away", name, ext.Spec.Namespace))
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look for ServiceAccount %s/%s: %w", ext.Spec.Namespace, name, err)
-	}
-	rules, err := live.Read(ctx, p.Client, p.Client.RESTMapper(), w.objects)
-	if err != nil {
-		return err
-	}
-	missing, err := permissions.Missing(permissions.ServiceAccount(ext.Spec.Namespace, name), rules, w.objects)
-	var incomplete *permissions.IncompleteError
-	if err != nil && !errors.As(err, &incomplete) {
-		return err
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	plan.Blocked = append(plan.Blocked, permissions.Message(missing, err))
-	roles, err := permissions.Manifests(ext.Name+"-installer", permissions.ServiceAccount(ext.Spec.Namespace, name), missing)
-	plan.MissingRoles = string(roles)
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/catalogset"
@@ -44,7 +45,7 @@ func load(t *testing.T, version string) *bundle.Bundle {
 func planner(t *testing.T, objects ...client.Object) Planner {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
@@ -150,6 +151,20 @@ func TestPlanOfAnUpgrade(t *testing.T) {
 	}
 }
 
+// TestPlanOfAnOperatorThatWaits: an operator that says it cannot be upgraded now holds the next version up, and nothing else.
+func TestPlanOfAnOperatorThatWaits(t *testing.T) {
+	for version, waits := range map[string]bool{"1.0.0": true, "1.2.0": false} {
+		e, objects := installed(t, version)
+		says := &v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "greeter",
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&e, olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))}}}
+		says.Spec.Overrides = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionFalse, Reason: "Backup", Message: "a backup runs"}}
+		plan, text := planned(t, planner(t, append(objects, namespace(), says)...), e)
+		if got := strings.Contains(strings.Join(plan.Blocked, "\n"), "operator is not upgradeable: "); got != waits {
+			t.Errorf("with %s installed it is told that the operator waits: %t\n%s", version, got, text)
+		}
+	}
+}
+
 func TestPlanOfWhatIsUpToDate(t *testing.T) {
 	e, objects := installed(t, "1.2.0")
 	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
@@ -171,8 +186,8 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 		want    string
 	}{
 		"no such version": {change: func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "9.x" }, objects: []client.Object{namespace()}, want: "9.x"},
-		"no namespace":    {want: "there is no namespace ops: create it"},
-		"no account":      {change: func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "sa"} }, objects: []client.Object{namespace()}, want: "there is no ServiceAccount sa in namespace ops"},
+		"no namespace":    {want: `namespaces "ops" not found: create namespace ops`},
+		"no account":      {change: func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "sa"} }, objects: []client.Object{namespace()}, want: `service account "sa" not found in namespace "ops": create it`},
 		"a configuration": {change: func(e *olmv1.ClusterExtension) {
 			e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"nothing":1}`)}}
 		}, objects: []client.Object{namespace()}, want: "nothing"},

@@ -2,16 +2,11 @@ package clusterextension
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/revision"
-
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // bring makes a revision of the target, unless the newest one is of it already: then nothing is fetched, rendered or written.
@@ -26,9 +21,9 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 			return nil
 		}
 	}
-	o.problem = c.hasNamespace(ctx, s.ext)
+	o.problem = c.gates().Namespace(ctx, s.ext)
 	if o.problem == nil {
-		o.problem = c.notNow(ctx, s, t)
+		o.problem = c.gates().Upgradeable(ctx, gates.Step{Extension: s.ext, Revisions: s.revisions, Bundle: gates.Bundle{Name: t.Name}, Repeated: t.source != nil})
 	}
 	if o.problem != nil {
 		return nil
@@ -60,23 +55,6 @@ func (t *target) is(r *olmv1.ClusterObjectSet, inputs string) bool {
 		return r.Name == t.source.Name || r.Annotations[copyKey] == t.source.Name || r.Annotations[copyKey] != "" && r.Annotations[copyKey] == t.source.Annotations[copyKey]
 	}
 	return r.Annotations[inputsKey] == inputs
-}
-
-// hasNamespace is why nothing can be installed where the namespace of the extension is not there. When it appears, an event tells.
-func (c *Controller) hasNamespace(ctx context.Context, ext *olmv1.ClusterExtension) error {
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	err := c.client.Get(ctx, client.ObjectKey{Name: ext.Spec.Namespace}, namespace)
-	switch {
-	case apierrors.IsNotFound(err):
-		return fmt.Errorf("namespaces %q not found: create namespace %s, which spec.namespace of ClusterExtension %s names; the installation begins when it is there",
-			ext.Spec.Namespace, ext.Spec.Namespace, ext.Name)
-	case err != nil:
-		return fmt.Errorf("read namespace %s: %w", ext.Spec.Namespace, err)
-	case !namespace.DeletionTimestamp.IsZero():
-		return fmt.Errorf("namespace %s, which spec.namespace of ClusterExtension %s names, is being deleted", ext.Spec.Namespace, ext.Name)
-	}
-	return nil
 }
 
 // write makes a revision. Where the newest one has the same objects, only what is noted on it changes. What is the same for every revision

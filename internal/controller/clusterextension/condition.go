@@ -1,7 +1,6 @@
 package clusterextension
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,8 +10,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/gates"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -63,22 +62,22 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 	if err := json.Unmarshal([]byte(text), &who); err != nil {
 		return fmt.Errorf("read annotation %s of the newest revision of ClusterExtension %s: %w", conditionKey, ext.Name, err)
 	}
-	live, err := c.conditionOf(ctx, ext, r)
+	live, err := gates.Condition(ctx, c.client, ext, r)
 	if err != nil {
 		return err
 	}
 	if live != nil && adopted {
-		if isOf(live, ext) {
+		if gates.Owns(ext, live) {
 			return nil
 		}
 		who = told{live.Spec.ServiceAccounts, live.Spec.Deployments}
-	} else if live != nil && (!isOf(live, ext) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
+	} else if live != nil && (!gates.Owns(ext, live) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
 		return nil
 	}
 	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"serviceAccounts": anyList(who.ServiceAccounts), "deployments": anyList(who.Deployments)}}}
 	wanted.SetGroupVersionKind(v2.GroupVersion.WithKind(v2.OperatorConditionKind))
 	wanted.SetNamespace(ext.Spec.Namespace)
-	wanted.SetName(conditionName(ext, r))
+	wanted.SetName(gates.ConditionName(ext, r))
 	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name})
 	wanted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: ext.UID}})
 	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
@@ -93,45 +92,6 @@ func anyList(words []string) []any {
 		out[i] = w
 	}
 	return out
-}
-
-// conditionName is that of the OperatorCondition which the pods of a revision know.
-func conditionName(ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) string {
-	return cmp.Or(r.Annotations[conditionNameKey], ext.Name)
-}
-
-// conditionOf reads what has the name of the OperatorCondition of a revision; nil when nothing has.
-func (c *Controller) conditionOf(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) (*v2.OperatorCondition, error) {
-	live := &v2.OperatorCondition{}
-	err := c.client.Get(ctx, client.ObjectKey{Namespace: ext.Spec.Namespace, Name: conditionName(ext, r)}, live)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read OperatorCondition %s/%s of ClusterExtension %s: %w", ext.Spec.Namespace, conditionName(ext, r), ext.Name, err)
-	}
-	return live, nil
-}
-
-func isOf(o metav1.Object, ext *olmv1.ClusterExtension) bool {
-	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == ext.UID })
-}
-
-// notNow is why another version must wait: what is installed says that it cannot be upgraded. To go back is never held up.
-func (c *Controller) notNow(ctx context.Context, s *state, t *target) error {
-	installed := s.revisions.installed()
-	if installed == nil || t.source != nil || installed.Annotations[olmv1.BundleNameKey] == t.Name {
-		return nil
-	}
-	live, err := c.conditionOf(ctx, s.ext, installed)
-	if err != nil || live == nil || !isOf(live, s.ext) {
-		return err
-	}
-	if err := live.CheckUpgradeable(); err != nil {
-		return fmt.Errorf("operator is not upgradeable: %w; the upgrade to %s goes on when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True",
-			err, t.Name)
-	}
-	return nil
 }
 
 // keptFor is the extension that an OperatorCondition, or a Secret with a serving certificate, is kept for.

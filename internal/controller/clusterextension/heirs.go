@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/revision"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,12 +83,12 @@ func (c *Controller) data(ctx context.Context, ext *olmv1.ClusterExtension) (str
 	if err != nil {
 		return "", err
 	}
-	owned, err := ownedCRDs(ctx, c.live, all, nil)
+	owned, err := gates.OwnedCRDs(ctx, c.live, all, nil)
 	if err != nil {
 		return "", err
 	}
 	for _, name := range owned {
-		if what := populated(ctx, c.live, c.count, name); what != "" {
+		if what := gates.Populated(ctx, c.live, c.count, name); what != "" {
 			return fmt.Sprintf("CustomResourceDefinition %s: %s", name, what), nil
 		}
 	}

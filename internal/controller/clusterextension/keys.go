@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/gates"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,16 +21,13 @@ const (
 	// RollbackToKey is the number of the revision whose objects are to be installed, whatever the catalogs say.
 	RollbackToKey = prefix + "rollback-to"
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
-	CRDExemptionsKey = prefix + "crd-upgrade-exemptions"
+	CRDExemptionsKey = gates.ExemptionsKey
 	// AdoptsKey names a ClusterServiceVersion of the extension's namespace: the first revision takes over what that has installed.
 	AdoptsKey = prefix + "adopts"
 )
 
 // OnFailureRollback is the value of OnFailureKey.
 const OnFailureRollback = "rollback"
-
-// acknowledgedAll in the place of a digest acknowledges whatever permissions upgrades ask for.
-const acknowledgedAll = "*"
 
 // Annotations on a revision.
 const (
@@ -39,7 +37,7 @@ const (
 	// the catalog, too. The annotation olm.properties has only those that its author wrote down.
 	propertiesKey = prefix + "properties"
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
-	contentKey = prefix + "catalog-content"
+	contentKey = gates.ContentKey
 	// generationKey is the generation of the ClusterExtension that the revision was made for.
 	generationKey = prefix + "generation"
 	// providerKey says who makes the serving certificates of the revision.
@@ -51,7 +49,7 @@ const (
 	// conditionKey says who may write the OperatorCondition of the extension, as JSON.
 	conditionKey = prefix + "operator-condition"
 	// conditionNameKey is the name of the OperatorCondition which the pods of the revision know, where that is not the extension's.
-	conditionNameKey = prefix + "operator-condition-name"
+	conditionNameKey = gates.ConditionNameKey
 	// adoptedKey is the ClusterServiceVersion whose objects the revision has taken over as they were found.
 	adoptedKey = prefix + "adopted"
 	// failedKey is what a revision was made from whose roll-out failed, so that this one was made to go back; failedNameKey is its name.

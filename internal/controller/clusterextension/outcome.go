@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
 )
 
 // outcome is what came of a pass.
@@ -33,19 +34,13 @@ type outcome struct {
 }
 
 // stop is a problem that does not go away by itself.
-type stop struct {
-	reason string // of the condition
-	err    error
-}
-
-func (s *stop) Error() string { return s.err.Error() }
-func (s *stop) Unwrap() error { return s.err }
+type stop = gates.Stop
 
 // blocked is a problem that only a change of something else helps with.
-func blocked(err error) error { return &stop{reason: olmv1.ReasonBlocked, err: err} }
+func blocked(err error) error { return gates.Blocked(err) }
 
 // misconfigured is a problem that only a change of the ClusterExtension helps with.
-func misconfigured(err error) error { return &stop{reason: olmv1.ReasonInvalidConfiguration, err: err} }
+func misconfigured(err error) error { return gates.Misconfigured(err) }
 
 // stopped returns the problem as a stop, if it is one.
 func (o *outcome) stopped() *stop {

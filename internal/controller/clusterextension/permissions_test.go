@@ -106,7 +106,19 @@ func TestMorePermissionsOfTheSameName(t *testing.T) {
 		change        func(*world)
 		stops         bool
 	}{
-		"another image":             {before: image, after: strings.ReplaceAll(image, "quay.io/a:v1.0.0", "quay.io/a:other"), stops: true},
+		"another image": {before: image, after: strings.ReplaceAll(image, "quay.io/a:v1.0.0", "quay.io/a:other"), stops: true},
+		"another image of exactly the version that is asked for": {before: image, after: strings.ReplaceAll(image, "quay.io/a:v1.0.0", "quay.io/a:other"),
+			change: func(w *world) { w.version("my", "1.0.0") }, stops: true},
+		"another image, to which somebody agrees": {before: image, after: strings.ReplaceAll(image, "quay.io/a:v1.0.0", "quay.io/a:other"), change: func(w *world) {
+			w.version("my", "1.0.0")
+			w.pass("my")
+			message := progressOf(w.extension("my")).Message
+			_, digest, _ := strings.Cut(message, `to "`)
+			if strings.Contains(message, "to exactly") {
+				w.t.Errorf("it is advised to ask for the version, which does not help: %s", message)
+			}
+			w.annotate("my", permissions.AcknowledgedKey, strings.TrimRight(digest[:strings.IndexByte(digest, '"')], "\n"))
+		}},
 		"another catalog's content": {before: inline, after: strings.ReplaceAll(inline, "value: {packageName: a,", "value: { packageName: a,"), stops: true},
 		"the configuration":         {before: image, after: image, change: func(w *world) { w.configure("my", `{"a":1}`) }},
 	} {

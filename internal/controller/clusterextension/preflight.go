@@ -4,17 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -24,14 +17,31 @@ const (
 	recheck = time.Minute
 )
 
+// gates are what judges a step of an extension.
+func (c *Controller) gates() gates.Judge {
+	return gates.Judge{Client: c.client, Live: c.live, Count: c.count}
+}
+
+// step is what an extension would be changed to.
+func (s *state) step(made *content) gates.Step {
+	return gates.Step{Extension: s.ext, Revisions: s.revisions, Objects: made.objects, Repeated: made.repeated,
+		Bundle: gates.Bundle{Name: made.name, Version: made.version, Image: made.image, Content: made.digest}}
+}
+
 // preflight makes the checks that come before anything is written, and returns what they refuse.
 func (c *Controller) preflight(ctx context.Context, s *state, made *content, o *outcome) error {
-	problem := c.checkCRDs(ctx, s.ext, made.objects)
+	step := s.step(made)
+	problem := c.checkCRDs(ctx, step)
 	if problem == nil {
-		problem = c.checkDropped(ctx, s, made)
+		problem = c.checkDropped(ctx, s, step)
 	}
 	if problem == nil {
-		problem = c.checkPermissions(ctx, s, made)
+		if problem = c.gates().Account(ctx, step); problem != nil {
+			problem = permissionProblem{problem}
+		}
+	}
+	if problem == nil {
+		problem = c.gates().Increase(ctx, step)
 	}
 	if problem != nil {
 		o.soonest(recheck)
@@ -39,32 +49,29 @@ func (c *Controller) preflight(ctx context.Context, s *state, made *content, o *
 	return problem
 }
 
+// permissionProblem is one that a change of roles and bindings may end.
+type permissionProblem struct{ error }
+
+// Unwrap returns what it is about.
+func (p permissionProblem) Unwrap() error { return p.error }
+
 // checkCRDs refuses upgrades of CustomResourceDefinitions that could break stored objects.
-func (c *Controller) checkCRDs(ctx context.Context, ext *olmv1.ClusterExtension, objects []*unstructured.Unstructured) error {
-	policy, err := policyOf(ext)
-	if err != nil || policy.None {
+func (c *Controller) checkCRDs(ctx context.Context, step gates.Step) error {
+	all, err := c.gates().Definitions(ctx, step)
+	if err != nil {
 		return err
 	}
-	var unsafe []error
-	reports := map[string]string{}
-	for _, u := range objects {
-		if u.GroupVersionKind().GroupKind() != crdKind {
-			continue
-		}
-		findings, err := c.judge(ctx, u, policy)
-		if err != nil {
-			return err
-		}
-		if err := crdupgrade.NewUnsafeError(u.GetName(), findings); err != nil {
-			unsafe = append(unsafe, err)
-			reports[u.GetName()] = crdupgrade.Report(u.GetName(), findings)
-		}
-	}
-	if len(unsafe) == 0 {
+	problem := gates.Unsafe(all)
+	if problem == nil {
 		return nil
 	}
-	problem := errors.Join(unsafe...)
-	where, err := c.writeReport(ctx, ext, reports)
+	reports := map[string]string{}
+	for _, d := range all {
+		if d.Err() != nil {
+			reports[d.Name] = crdupgrade.Report(d.Name, d.Findings)
+		}
+	}
+	where, err := c.writeReport(ctx, step.Extension, reports)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
@@ -72,48 +79,16 @@ func (c *Controller) checkCRDs(ctx context.Context, ext *olmv1.ClusterExtension,
 		"spec.install.preflight.crdUpgradeSafety.enforcement to None", problem, where, CRDExemptionsKey)
 }
 
-var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
-
-// judge compares a CRD with the one that the cluster has.
-func (c *Controller) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy) ([]crdupgrade.Finding, error) {
-	live := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("read CustomResourceDefinition %s, to see whether its upgrade is safe: %w", u.GetName(), err)
+// checkDropped refuses content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources,
+// with them.
+func (c *Controller) checkDropped(ctx context.Context, s *state, step gates.Step) error {
+	findings, err := c.gates().Dropped(ctx, step)
+	if err != nil {
+		return err
 	}
-	wanted := &apiextensionsv1.CustomResourceDefinition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
-		return nil, blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err))
+	err = gates.DroppedError(findings)
+	if _, asked := s.ext.Annotations[RollbackToKey]; err != nil && step.Repeated && !asked {
+		return fmt.Errorf("%w\nso revision %s, whose roll-out has failed, stays, and is not gone back from", err, s.revisions.newest().Name)
 	}
-	return crdupgrade.Safety(live, wanted, policy), nil
-}
-
-// policyOf is how strictly the CRDs of an extension are checked.
-func policyOf(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
-	if i := ext.Spec.Install; i != nil && i.Preflight != nil && i.Preflight.CRDUpgradeSafety != nil {
-		if i.Preflight.CRDUpgradeSafety.Enforcement == olmv1.CRDUpgradeSafetyEnforcementNone {
-			return crdupgrade.Policy{None: true}, nil
-		}
-	}
-	return exemptions(ext)
-}
-
-// exemptions are what the annotation of an extension lets pass.
-func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
-	var policy crdupgrade.Policy
-	for _, text := range strings.Split(ext.Annotations[CRDExemptionsKey], ";") {
-		words := strings.Fields(text)
-		if len(words) == 0 {
-			continue
-		}
-		if len(words) > 3 {
-			return policy, misconfigured(fmt.Errorf("annotation %s has %q, which is not CHECK [CRD [PATH]]", CRDExemptionsKey, strings.TrimSpace(text)))
-		}
-		words = append(words, "", "")
-		policy.Exemptions = append(policy.Exemptions, crdupgrade.Exemption{Check: crdupgrade.Check(words[0]), CRD: words[1], Path: words[2],
-			Reason: "annotation " + CRDExemptionsKey})
-	}
-	return policy, nil
+	return err
 }

@@ -22,7 +22,7 @@ func (v view) progressing() metav1.Condition {
 	o := v.outcome
 	switch s := o.stopped(); {
 	case s != nil:
-		return say(metav1.ConditionFalse, s.reason, textOf(s)+v.keeps())
+		return say(metav1.ConditionFalse, s.Reason, textOf(s)+v.keeps())
 	case o.problem != nil:
 		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, textOf(o.problem)+v.keeps())
 	case o.conflict != nil:

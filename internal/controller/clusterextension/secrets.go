@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/owncache"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,7 @@ func servingLabels(extension string) map[string]string {
 
 // claim makes a Secret one of the extension, and tells whether that is new to it.
 func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
-	if isOf(secret, ext) && holds(secret.Labels, servingLabels(ext.Name)) {
+	if gates.Owns(ext, secret) && holds(secret.Labels, servingLabels(ext.Name)) {
 		return false
 	}
 	if secret.Labels == nil {
@@ -62,7 +63,7 @@ func holds(all, some map[string]string) bool {
 // claimable tells whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
 // made the certificates of the extension before.
 func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
-	return isOf(secret, ext) || secret.Labels[olmv1.OwnerNameKey] == ext.Name || registryv1.MadeElsewhere(secret, serving)
+	return gates.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == ext.Name || registryv1.MadeElsewhere(secret, serving)
 }
 
 // dropCertificates deletes those Secrets of an extension that are not needed; without any that is, all. Those of an extension that is deleted

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 )
@@ -18,19 +19,10 @@ func sorted(all []olmv1.ClusterObjectSet) revisions {
 }
 
 // active tells whether a revision is kept up.
-func active(r *olmv1.ClusterObjectSet) bool {
-	return r.Spec.LifecycleState != olmv1.LifecycleStateArchived && r.DeletionTimestamp.IsZero()
-}
+func active(r *olmv1.ClusterObjectSet) bool { return revision.Active(r) }
 
 // installed is the newest active revision that was rolled out once; nil when there is none.
-func (r revisions) installed() *olmv1.ClusterObjectSet {
-	for i := len(r) - 1; i >= 0; i-- {
-		if active(&r[i]) && meta.IsStatusConditionTrue(r[i].Status.Conditions, olmv1.TypeSucceeded) {
-			return &r[i]
-		}
-	}
-	return nil
-}
+func (r revisions) installed() *olmv1.ClusterObjectSet { return revision.Installed(r) }
 
 // rolling are the active revisions that have never been rolled out, the oldest first.
 func (r revisions) rolling() []*olmv1.ClusterObjectSet {

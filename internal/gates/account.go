@@ -1,0 +1,66 @@
+package gates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/preflight/permissions/live"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Lacking says that the service account of an extension may not do what is needed.
+type Lacking struct {
+	Account permissions.Subject
+	Missing []permissions.MissingRule
+	// Incomplete is why more may be missing; nil when that is all.
+	Incomplete error
+}
+
+func (l *Lacking) Error() string { return permissions.Message(l.Missing, l.Incomplete) }
+
+// Account is a *Lacking where the service account of the extension may not write the objects, and another error where that cannot be told or
+// it is not there. What could not be told is refused when it is written, if it is.
+func (j Judge) Account(ctx context.Context, s Step) error {
+	namespace, name := s.Extension.Spec.Namespace, AccountOf(s.Extension)
+	if name == "" {
+		return nil
+	}
+	account := &metav1.PartialObjectMetadata{}
+	account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
+	if err := j.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, account); err != nil {
+		if apierrors.IsNotFound(err) {
+			return fmt.Errorf("service account %q not found in namespace %q: create it, or take spec.serviceAccount away to install as the manager", name, namespace)
+		}
+		return fmt.Errorf("read ServiceAccount %s/%s: %w", namespace, name, err)
+	}
+	rules, err := live.Read(ctx, j.Client, j.Client.RESTMapper(), s.Objects)
+	if err != nil {
+		return err
+	}
+	subject := permissions.ServiceAccount(namespace, name)
+	missing, err := permissions.Missing(subject, rules, s.Objects)
+	var incomplete *permissions.IncompleteError
+	if err != nil && !errors.As(err, &incomplete) {
+		return err
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &Lacking{Account: subject, Missing: missing, Incomplete: err}
+}
+
+// AccountOf is the name of the service account that an extension acts as; empty for the manager.
+func AccountOf(ext *olmv1.ClusterExtension) string {
+	if ext.Spec.ServiceAccount == nil {
+		return ""
+	}
+	return ext.Spec.ServiceAccount.Name
+}

@@ -1,0 +1,108 @@
+package gates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
+
+// Definition is what is found about a CustomResourceDefinition of the objects.
+type Definition struct {
+	Name string
+	// New says that the cluster does not have it.
+	New bool
+	// Unchecked says that the extension has switched the checks off.
+	Unchecked bool
+	Findings  []crdupgrade.Finding
+}
+
+// Err is why the definition must not replace the one of the cluster; nil when it may.
+func (d Definition) Err() error { return crdupgrade.NewUnsafeError(d.Name, d.Findings) }
+
+// Definitions compares the CustomResourceDefinitions of the objects with those that the cluster has. An error is about the question, not an
+// answer.
+func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
+	policy, err := PolicyOf(s.Extension)
+	if err != nil {
+		return nil, err
+	}
+	var all []Definition
+	for _, u := range s.Objects {
+		if u.GroupVersionKind().GroupKind() != crdKind {
+			continue
+		}
+		d := Definition{Name: u.GetName(), Unchecked: policy.None}
+		if d.New, d.Findings, err = j.judge(ctx, u, policy); err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// Unsafe is why the definitions must not replace those of the cluster; nil when they may.
+func Unsafe(all []Definition) error {
+	var unsafe []error
+	for _, d := range all {
+		unsafe = append(unsafe, d.Err())
+	}
+	return errors.Join(unsafe...)
+}
+
+func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy) (isNew bool, findings []crdupgrade.Finding, err error) {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := j.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
+		if apierrors.IsNotFound(err) {
+			return true, nil, nil
+		}
+		return false, nil, fmt.Errorf("read CustomResourceDefinition %s, to see whether its upgrade is safe: %w", u.GetName(), err)
+	}
+	if policy.None {
+		return false, nil, nil
+	}
+	wanted := &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
+		return false, nil, Blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err))
+	}
+	return false, crdupgrade.Safety(live, wanted, policy), nil
+}
+
+// PolicyOf is how strictly the CustomResourceDefinitions of an extension are checked.
+func PolicyOf(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
+	if i := ext.Spec.Install; i != nil && i.Preflight != nil && i.Preflight.CRDUpgradeSafety != nil {
+		if i.Preflight.CRDUpgradeSafety.Enforcement == olmv1.CRDUpgradeSafetyEnforcementNone {
+			return crdupgrade.Policy{None: true}, nil
+		}
+	}
+	return exemptions(ext)
+}
+
+// exemptions are what the annotation of an extension lets pass.
+func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
+	var policy crdupgrade.Policy
+	for _, text := range strings.Split(ext.Annotations[ExemptionsKey], ";") {
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) > 3 {
+			return policy, Misconfigured(fmt.Errorf("annotation %s has %q, which is not CHECK [CRD [PATH]]", ExemptionsKey, strings.TrimSpace(text)))
+		}
+		words = append(words, "", "")
+		policy.Exemptions = append(policy.Exemptions, crdupgrade.Exemption{Check: crdupgrade.Check(words[0]), CRD: words[1], Path: words[2],
+			Reason: "annotation " + ExemptionsKey})
+	}
+	return policy, nil
+}

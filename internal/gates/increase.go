@@ -1,0 +1,81 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/version"
+)
+
+// Increase is what a step asks for in addition to what is installed, and that nobody has agreed to.
+type Increase struct {
+	*permissions.Increase
+	text string
+}
+
+func (i *Increase) Error() string { return i.text }
+
+// Increase is a Stop with an *Increase where the content asks for more than what is installed, unless somebody has agreed to that: by the
+// exact version, or by the annotation.
+func (j Judge) Increase(ctx context.Context, s Step) error {
+	installed := revision.Installed(s.Revisions)
+	said := s.Extension.Annotations[permissions.AcknowledgedKey]
+	if installed == nil || s.Repeated || s.Bundle.isOf(installed) || said == AcknowledgedAll || s.isChosen() {
+		return nil
+	}
+	before, err := revision.Objects(ctx, j.Client, installed)
+	if err != nil {
+		return fmt.Errorf("read what is installed, to see whether %s asks for more permissions: %w", s.Bundle.Name, err)
+	}
+	more := permissions.Compare(before, s.Objects)
+	if more.Empty() || said == more.Digest() {
+		return nil
+	}
+	text := fmt.Sprintf("%s asks for permissions that %s does not have:\n%s\nto allow them, set annotation %s of ClusterExtension %s to %q", s.Bundle.Name,
+		called(installed, s.Bundle.Name), more, permissions.AcknowledgedKey, s.Extension.Name, more.Digest())
+	if !s.isReplaced() {
+		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
+	}
+	return Blocked(&Increase{more, text})
+}
+
+// isOf tells whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have
+// something else under the same name.
+func (b Bundle) isOf(r *olmv1.ClusterObjectSet) bool {
+	return r.Annotations[olmv1.BundleNameKey] == b.Name && r.Annotations[olmv1.BundleReferenceKey] == b.Image && r.Annotations[ContentKey] == b.Content
+}
+
+// isChosen tells whether the extension asks for the version of the bundle and no other: somebody has looked at that one. What came in the place
+// of another bundle of that version has been looked at by nobody.
+func (s Step) isChosen() bool {
+	if s.Extension.Spec.Source.Catalog == nil || s.isReplaced() {
+		return false
+	}
+	_, err := version.Parse(s.Extension.Spec.Source.Catalog.Version)
+	return err == nil
+}
+
+// isReplaced tells whether the extension has, or is being given, something else that has the name or the version of the bundle.
+func (s Step) isReplaced() bool {
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		same := r.Annotations[olmv1.BundleNameKey] == s.Bundle.Name || r.Annotations[olmv1.BundleVersionKey] == s.Bundle.Version
+		if revision.Active(r) && same && !s.Bundle.isOf(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// called names the bundle of a revision; with its origin where another one has the same name.
+func called(r *olmv1.ClusterObjectSet, other string) string {
+	name := r.Annotations[olmv1.BundleNameKey]
+	if name != other {
+		return name
+	}
+	return fmt.Sprintf("the %s that is installed, of %s,", name, cmp.Or(r.Annotations[olmv1.BundleReferenceKey], "catalog content "+r.Annotations[ContentKey]))
+}
