@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // observation is what a task knows of its object before it writes.
@@ -72,8 +73,20 @@ func (t *task) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	return live, nil
 }
 
-// IsUnknownKind tells whether an answer of the API server means that it does not serve the kind of an object.
-func IsUnknownKind(err error) bool { return meta.IsNoMatchError(err) || servesNot(err) }
+// IsUnknownKind tells whether an answer of the API server means that it does not serve the kind of an object. That it could not be asked
+// for all that it serves means nothing of the kind, unless each answer was that there is no such group or version.
+func IsUnknownKind(err error) bool {
+	var discovery *apiutil.ErrResourceDiscoveryFailed
+	if errors.As(err, &discovery) {
+		for _, err := range *discovery {
+			if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+				return false
+			}
+		}
+		return len(*discovery) > 0
+	}
+	return meta.IsNoMatchError(err) || servesNot(err)
+}
 
 // recheck looks again at an object that lacked something when it was written; that may have come by now.
 func (t *task) recheck(ctx context.Context) {
@@ -104,7 +117,7 @@ func (t *task) probe(live *unstructured.Unstructured) string {
 // fail records what was attempted and why it failed.
 func (t *task) fail(verb string, err error) {
 	t.result.Outcome = Failed
-	if meta.IsNoMatchError(err) || servesNot(err) {
+	if IsUnknownKind(err) {
 		t.result.Err = &UnknownKindError{Ref: t.result.Ref, Err: err}
 		return
 	}

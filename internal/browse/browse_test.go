@@ -20,11 +20,13 @@ import (
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
@@ -213,7 +215,7 @@ func TestV1(t *testing.T) {
 			t.Fatal(err)
 		}
 		notes := strings.Join(a.Notes, "\n")
-		if len(a.Packages) != want || a.Catalogs != 5 || len(a.Notes) != 2 || !strings.Contains(notes, "ClusterCatalog gone is left out: ") || !strings.Contains(notes, "404 Not Found: no such catalog is served here") ||
+		if len(a.Packages) != want || a.Catalogs != 5 || a.Read != 3 || len(a.Notes) != 2 || !strings.Contains(notes, "ClusterCatalog gone is left out: ") || !strings.Contains(notes, "404 Not Found: no such catalog is served here") ||
 			!strings.Contains(notes, "ClusterCatalog off is left out: its spec.availabilityMode is Unavailable") {
 			t.Errorf("package %q: %d packages, notes:\n%s", pkg, len(a.Packages), notes)
 		}
@@ -228,21 +230,42 @@ func TestV1(t *testing.T) {
 	}
 }
 
-// TestNotServed: a cluster that has only one of the APIs is no error; one that refuses is.
+// failing cannot list the kinds of one group, or of any.
+func failing(t *testing.T, group string, err error) client.Reader {
+	return interceptor.NewClient(reader(t, manifest()).(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if kinds, _, _ := c.Scheme().ObjectKinds(list); group == "" || len(kinds) > 0 && kinds[0].Group == group {
+				return err
+			}
+			return c.List(ctx, list, options...)
+		},
+	})
+}
+
+// TestNotServed: a cluster that has only one of the APIs is no error; one that refuses, or whose server of packages is away, is.
 func TestNotServed(t *testing.T) {
-	failing := func(err error) client.Reader {
-		return interceptor.NewClient(reader(t).(client.WithWatch), interceptor.Funcs{
-			List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return err },
-		})
-	}
-	none := Cluster{Library: library(t), Reader: failing(&meta.NoKindMatchError{})}
-	refused := Cluster{Reader: failing(errors.New("refused"))}
-	for name, ask := range map[string]func(Cluster, context.Context, string) (Answer, error){"v1": Cluster.V1, "v0": Cluster.V0} {
+	apis := map[string]func(Cluster, context.Context, string) (Answer, error){"v1": Cluster.V1, "v0": Cluster.V0, "both": Cluster.Both}
+	none := Cluster{Library: library(t), Reader: failing(t, "", &meta.NoKindMatchError{})}
+	for name, ask := range apis {
 		if a, err := ask(none, t.Context(), ""); err != nil || a.Catalogs != 0 {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
-		if _, err := ask(refused, t.Context(), ""); err == nil || !strings.Contains(err.Error(), "refused") {
-			t.Errorf("%s: %v", name, err)
+	}
+	version := packagesv1.GroupVersion
+	for want, cause := range map[string]error{
+		"refused":                              errors.New("refused"),
+		"currently unable to handle":           apierrors.NewServiceUnavailable("the server is currently unable to handle the request"),
+		version.String() + ": no endpoints":    &apiutil.ErrResourceDiscoveryFailed{version: apierrors.NewServiceUnavailable("no endpoints")},
+		version.String() + ": not found, away": &apiutil.ErrResourceDiscoveryFailed{version: errors.New("not found, away"), {Group: "x", Version: "v1"}: &meta.NoResourceMatchError{}},
+	} {
+		for name, ask := range apis {
+			if a, err := ask(Cluster{Reader: failing(t, "", cause)}, t.Context(), ""); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %+v, %v; want %q", name, a, err, want)
+			}
+		}
+		half := Cluster{Reader: failing(t, olmv1.GroupVersion.Group, cause), Namespace: "ops"}
+		if a, err := half.Both(t.Context(), ""); err != nil || a.Read != 1 || len(a.Packages) != 1 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], want) {
+			t.Errorf("of one API: %+v, %v; want a note that says %q", a, err, want)
 		}
 	}
 }
@@ -254,12 +277,13 @@ func TestImageInstead(t *testing.T) {
 	c.Status.URLs = nil
 	c.Spec.Source.Image = &olmv1.ImageSource{Ref: "127.0.0.1:1/none:v1"}
 	a, err := Cluster{Library: l, Reader: reader(t, c)}.V1(t.Context(), "")
-	if err != nil || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "status.urls.base is empty, it is not served; nor could it be read from its image: ") {
+	if err != nil || a.Read != 0 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "status.urls.base is empty, it is not served; nor could it be read from its image: ") {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
 
-func TestV0(t *testing.T) {
+// manifest is a package of the v0 API.
+func manifest() *packagesv1.PackageManifest {
 	m := &packagesv1.PackageManifest{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "kite"}}
 	m.Status = packagesv1.PackageManifestStatus{CatalogSource: "toys", CatalogSourceNamespace: "olm", PackageName: "kite", DefaultChannel: "stable",
 		Provider: v1alpha1.AppLink{Name: "Example"},
@@ -269,7 +293,11 @@ func TestV0(t *testing.T) {
 				CurrentCSVDesc: packagesv1.CSVDescription{DisplayName: "Kites", LongDescription: "# Kites\nfly", Version: v1alpha1.OperatorVersion{Version: semver.MustParse("1.10.0")},
 					InstallModes: []v1alpha1.InstallMode{{Type: "AllNamespaces", Supported: true}, {Type: "OwnNamespace"}}}},
 		}}
-	c := Cluster{Reader: reader(t, m), Namespace: "ops"}
+	return m
+}
+
+func TestV0(t *testing.T) {
+	c := Cluster{Reader: reader(t, manifest()), Namespace: "ops"}
 	a, err := c.V0(t.Context(), "kite")
 	if err != nil || len(a.Packages) != 1 {
 		t.Fatalf("%+v, %v", a, err)
@@ -295,7 +323,7 @@ func TestOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a Answer
-	if err := a.Offline(t.Context(), library(t), "toys", dir, "kite"); err != nil || len(a.Packages) != 1 || a.Catalogs != 1 {
+	if err := a.Offline(t.Context(), library(t), "toys", dir, "kite"); err != nil || len(a.Packages) != 1 || a.Catalogs != 1 || a.Read != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

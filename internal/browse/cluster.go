@@ -10,14 +10,12 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preview"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // Cluster reads the catalogs of a cluster.
@@ -35,8 +33,8 @@ type Cluster struct {
 type Answer struct {
 	Packages []*Package
 	Notes    []string
-	// Catalogs is how many there are, those that could not be read among them.
-	Catalogs int
+	// Catalogs is how many there are, those that could not be read among them; Read is how many were read.
+	Catalogs, Read int
 }
 
 // V1 reads ClusterCatalogs: all packages, or the one that is named. A catalog that cannot be read is told, and does not hide others.
@@ -44,7 +42,7 @@ func (c Cluster) V1(ctx context.Context, pkg string) (Answer, error) {
 	var a Answer
 	var list olmv1.ClusterCatalogList
 	if err := c.Reader.List(ctx, &list); err != nil {
-		if notServed(err) {
+		if apply.IsUnknownKind(err) {
 			return a, nil
 		}
 		return a, fmt.Errorf("list the ClusterCatalogs of the cluster: %w", err)
@@ -69,7 +67,9 @@ func (c Cluster) V1(ctx context.Context, pkg string) (Answer, error) {
 		}
 		if err != nil {
 			a.Notes = append(a.Notes, fmt.Sprintf("ClusterCatalog %s is left out: %v", object.Name, err))
+			continue
 		}
+		a.Read++
 	}
 	return a, nil
 }
@@ -129,7 +129,7 @@ func (c Cluster) V0(ctx context.Context, pkg string) (Answer, error) {
 	var a Answer
 	var list packagesv1.PackageManifestList
 	if err := c.Reader.List(ctx, &list, client.InNamespace(c.Namespace)); err != nil {
-		if notServed(err) || apierrors.IsServiceUnavailable(err) {
+		if apply.IsUnknownKind(err) {
 			return a, nil
 		}
 		return a, fmt.Errorf("list the PackageManifests of namespace %s: %w", c.Namespace, err)
@@ -145,7 +145,20 @@ func (c Cluster) V0(ctx context.Context, pkg string) (Answer, error) {
 			a.Packages = append(a.Packages, p)
 		}
 	}
-	a.Catalogs = len(catalogs)
+	a.Catalogs, a.Read = len(catalogs), len(catalogs)
+	return a, nil
+}
+
+// Both reads the catalogs of both APIs. What one of them cannot tell is noted, unless the other has nothing to tell either.
+func (c Cluster) Both(ctx context.Context, pkg string) (Answer, error) {
+	a, failed := c.V1(ctx, pkg)
+	v0, err := c.V0(ctx, pkg)
+	a.Packages, a.Notes = append(a.Packages, v0.Packages...), append(a.Notes, v0.Notes...)
+	a.Catalogs, a.Read = a.Catalogs+v0.Catalogs, a.Read+v0.Read
+	if failed = errors.Join(failed, err); failed == nil || a.Read == 0 {
+		return a, failed
+	}
+	a.Notes = append(a.Notes, failed.Error())
 	return a, nil
 }
 
@@ -156,6 +169,7 @@ func (a *Answer) Offline(ctx context.Context, l *preview.Library, name, source, 
 		return fmt.Errorf("read catalog %s: %w", source, err)
 	}
 	a.Catalogs++
+	a.Read++
 	return errors.Join(a.add(name, x, pkg), x.Close())
 }
 
@@ -174,10 +188,4 @@ func (a *Answer) add(name string, x *catalog.Index, pkg string) error {
 		}
 	}
 	return nil
-}
-
-// notServed tells whether a cluster does not know a kind.
-func notServed(err error) bool {
-	var discovery *apiutil.ErrResourceDiscoveryFailed
-	return meta.IsNoMatchError(err) || errors.As(err, &discovery) || apierrors.IsNotFound(err)
 }

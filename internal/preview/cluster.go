@@ -9,16 +9,15 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // Cluster is what is asked of a cluster. Nothing is written to it.
@@ -106,8 +105,7 @@ func (c Cluster) Extensions(ctx context.Context) (*Question, error) {
 	var catalogs olmv1.ClusterCatalogList
 	for _, list := range []client.ObjectList{&extensions, &catalogs} {
 		err := c.Reader.List(ctx, list)
-		var discovery *apiutil.ErrResourceDiscoveryFailed
-		if meta.IsNoMatchError(err) || errors.As(err, &discovery) || apierrors.IsNotFound(err) {
+		if apply.IsUnknownKind(err) {
 			err = errNotServed
 		}
 		if err != nil {

@@ -3,7 +3,6 @@ package uninstall
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,12 +10,11 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/apply"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // catalogPropertiesKey is the annotation of a revision with the properties that the catalog has of its bundle, as the manager writes it.
@@ -31,7 +29,7 @@ type neighbours struct {
 func neighboursOf(ctx context.Context, reader client.Reader, e *olmv1.ClusterExtension) (*neighbours, error) {
 	const why = "which may need the same CustomResourceDefinitions"
 	var csvs v1alpha1.ClusterServiceVersionList
-	if err := reader.List(ctx, &csvs); err != nil && !absent(err) {
+	if err := reader.List(ctx, &csvs); err != nil && !apply.IsUnknownKind(err) {
 		return nil, fmt.Errorf("list the ClusterServiceVersions of the cluster, %s: %w", why, err)
 	}
 	var sets olmv1.ClusterObjectSetList
@@ -47,12 +45,6 @@ func neighboursOf(ctx context.Context, reader client.Reader, e *olmv1.ClusterExt
 func controlledBy(o metav1.Object, e *olmv1.ClusterExtension) bool {
 	controller := metav1.GetControllerOfNoCopy(o)
 	return controller != nil && controller.UID == e.UID
-}
-
-// absent says that the cluster does not have an API.
-func absent(err error) bool {
-	var discovery *apiutil.ErrResourceDiscoveryFailed
-	return meta.IsNoMatchError(err) || errors.As(err, &discovery)
 }
 
 // need says who needs a definition; it is empty when nobody does.

@@ -1,7 +1,6 @@
 package extensioncmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +39,7 @@ the namespace. --api limits it to one of them. --catalog names directories or im
 
 What could not be read is told on standard error, and does not hide the rest.
 
-Exit code 0: something was found. 3: nothing was. 1: something that was named cannot be read. 2: wrong usage.`
+Exit code 0: something was found. 3: nothing was. 1: something that was named, or none of the catalogs, can be read. 2: wrong usage.`
 
 func (c *catalogs) flags(cmd *cobra.Command) {
 	c.output.Flag(cmd)
@@ -100,18 +99,12 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 		return a, err
 	}
 	cluster := browse.Cluster{Reader: reader, Servers: servers, Library: library, Namespace: namespace, Catalogs: c.from}
-	for _, api := range []struct {
-		name string
-		ask  func(context.Context, string) (browse.Answer, error)
-	}{{V1, cluster.V1}, {V0, cluster.V0}} {
-		if cmp.Or(c.api, api.name) != api.name {
-			continue
+	ask := map[string]func(context.Context, string) (browse.Answer, error){"": cluster.Both, V0: cluster.V0, V1: cluster.V1}[c.api]
+	if a, err = ask(ctx, pkg); err != nil {
+		for _, note := range a.Notes { // of the catalogs that could not be read besides
+			fmt.Fprintf(c.streams.Err, "note: %s\n", note)
 		}
-		one, err := api.ask(ctx, pkg)
-		if err != nil {
-			return a, kubeconfig.Explain(err)
-		}
-		a.Packages, a.Notes, a.Catalogs = append(a.Packages, one.Packages...), append(a.Notes, one.Notes...), a.Catalogs+one.Catalogs
+		return a, kubeconfig.Explain(kube.Explain(err))
 	}
 	return a, nil
 }
@@ -120,6 +113,10 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 func (c *catalogs) answer(a browse.Answer, found int, what string, result command.Printer) error {
 	for _, note := range a.Notes {
 		fmt.Fprintf(c.streams.Err, "note: %s\n", note)
+	}
+	if a.Catalogs > 0 && a.Read == 0 {
+		return fmt.Errorf("none of the catalogs that there are (%d) could be read, so nothing can be said of what they have; the notes say why: mend the catalogs, "+
+			"or name a directory or an image with --catalog", a.Catalogs)
 	}
 	if found > 0 || c.output != command.OutputText {
 		if err := c.output.Write(c.streams.Out, result, result.Write); err != nil || found > 0 {

@@ -2,17 +2,15 @@ package extensioncmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/kubeconfig"
@@ -72,11 +70,10 @@ func apiOf(ctx context.Context, c client.Reader, wanted, namespace, name string)
 // has tells whether an object is there. Of an API that the cluster does not have nothing is.
 func has(ctx context.Context, c client.Reader, key client.ObjectKey, object client.Object) (bool, error) {
 	err := c.Get(ctx, key, object)
-	var discovery *apiutil.ErrResourceDiscoveryFailed
 	switch {
 	case err == nil:
 		return true, nil
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err), errors.As(err, &discovery):
+	case apierrors.IsNotFound(err), apply.IsUnknownKind(err):
 		return false, nil
 	}
 	return false, fmt.Errorf("look for %s: %w", key, err)

@@ -7,10 +7,11 @@ import (
 	"fmt"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -39,11 +40,14 @@ func Connect(flags *kubeconfig.Flags) (client.Client, string, error) {
 	return c, namespace, nil
 }
 
-// Explain says what to do about a cluster that does not know the project's kinds.
+// Explain says what to do about a cluster that does not know the project's kinds, or cannot tell whether it does.
 func Explain(err error) error {
 	var discovery *apiutil.ErrResourceDiscoveryFailed
-	if meta.IsNoMatchError(err) || errors.As(err, &discovery) {
+	switch {
+	case apply.IsUnknownKind(err):
 		return fmt.Errorf("the cluster does not serve the operators.coreos.com APIs: run the manager, which applies them, with: fairlead manager (%w)", err)
+	case errors.As(err, &discovery), apierrors.IsServiceUnavailable(err):
+		return fmt.Errorf("%w; what serves an API of the cluster does not answer: `kubectl get apiservices` shows which, and why; try again when it is available", err)
 	}
 	return err
 }

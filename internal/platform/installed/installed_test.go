@@ -8,11 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -62,6 +64,9 @@ func cluster(t *testing.T, without string) client.Client {
 			if without == "everything" || without == kinds[0].Group {
 				return &meta.NoKindMatchError{GroupKind: kinds[0].GroupKind()}
 			}
+			if without == "discovery of "+kinds[0].Group {
+				return &apiutil.ErrResourceDiscoveryFailed{kinds[0].GroupVersion(): apierrors.NewServiceUnavailable("no endpoints")}
+			}
 			if without == kinds[0].Kind {
 				return errors.New("connection refused")
 			}
@@ -108,7 +113,7 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
-	for _, without := range []string{"everything", "ClusterServiceVersionList", "InstallPlanList", "ClusterExtensionList", "ClusterObjectSetList"} {
+	for _, without := range []string{"everything", "discovery of operators.coreos.com", "discovery of olm.operatorframework.io", "ClusterServiceVersionList", "InstallPlanList", "ClusterExtensionList", "ClusterObjectSetList"} {
 		if _, err := installed.Read(t.Context(), cluster(t, without), ""); err == nil {
 			t.Errorf("without %s nothing is wrong", without)
 		}

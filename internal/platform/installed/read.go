@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/revision"
 )
@@ -22,21 +21,15 @@ const page = 50
 // lack one of the two APIs, but not both.
 func Read(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
 	versions, err := clusterServiceVersions(ctx, reader, namespace)
-	without := absent(err)
+	without := apply.IsUnknownKind(err)
 	if err != nil && !without {
 		return nil, err
 	}
 	sets, missing := clusterObjectSets(ctx, reader, namespace)
-	if missing != nil && (without || !absent(missing)) {
+	if missing != nil && (without || !apply.IsUnknownKind(missing)) {
 		return nil, errors.Join(err, missing)
 	}
 	return append(versions, sets...), nil
-}
-
-// absent says that the cluster does not have an API.
-func absent(err error) bool {
-	var discovery *apiutil.ErrResourceDiscoveryFailed
-	return meta.IsNoMatchError(err) || errors.As(err, &discovery)
 }
 
 // each calls a function with every page of a list.
@@ -127,7 +120,7 @@ func clusterObjectSets(ctx context.Context, reader client.Reader, namespace stri
 	err = each(ctx, reader, func() *olmv1.ClusterObjectSetList { return &olmv1.ClusterObjectSetList{} }, func(list *olmv1.ClusterObjectSetList) {
 		for i := range list.Items {
 			set := &list.Items[i]
-			if set.Spec.LifecycleState == olmv1.LifecycleStateActive && (namespace == "" || namespaces[set.Labels[olmv1.OwnerNameKey]] == namespace) {
+			if set.Spec.LifecycleState == olmv1.LifecycleStateActive && (namespace == "" || namespaces[revision.NameOf(set)] == namespace) {
 				operators = append(operators, ofSet(ctx, reader, set))
 			}
 		}
@@ -137,7 +130,7 @@ func clusterObjectSets(ctx context.Context, reader client.Reader, namespace stri
 
 func ofSet(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet) platform.Operator {
 	operator := platform.Operator{Installed: platform.Installed{Name: "ClusterObjectSet " + set.Name, Properties: set.Annotations[olmv1.PropertiesKey]}}
-	if extension, bundle := set.Labels[olmv1.OwnerNameKey], set.Annotations[olmv1.BundleNameKey]; extension != "" && bundle != "" {
+	if extension, bundle := revision.NameOf(set), set.Annotations[olmv1.BundleNameKey]; extension != "" && bundle != "" {
 		operator.Name = fmt.Sprintf("ClusterExtension %s with bundle %s", extension, bundle)
 	}
 	objects, err := revision.Objects(ctx, reader, set)
