@@ -76,6 +76,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !plan.DeletionTimestamp.IsZero() || c.memory.isBehind(plan) {
 		return ctrl.Result{}, nil // one that is behind comes again
 	}
+	if pause := c.memory.rests(plan, c.Clock.Now()); pause > 0 {
+		return ctrl.Result{RequeueAfter: pause}, nil
+	}
 	switch {
 	case isUnresolved(plan):
 		return c.resolve(ctx, plan)
@@ -115,5 +118,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if next.Phase == v1alpha1.InstallPlanPhaseFailed {
 		c.memory.met(request.NamespacedName, done.obstacles, c.Clock.Now())
 	}
-	return ctrl.Result{RequeueAfter: retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)}, nil
+	pause := retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)
+	c.memory.restsUntil(request.NamespacedName, done.due(c.Clock.Now(), pause))
+	return ctrl.Result{RequeueAfter: pause}, nil
 }

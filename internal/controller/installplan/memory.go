@@ -19,16 +19,17 @@ type memory struct {
 }
 
 type remembered struct {
-	nudged       bool      // something has changed that may let a failed plan succeed
-	written      string    // the resource version that our last status was written over
-	failingSince time.Time // when the current series of failures began; zero is none
-	failingAway  bool      // whether that is a series of requests which the API server had no time for
-	crds         crdChecks
-	groups       string           // the OperatorGroups of the namespace, as the API server had them when it was asked last
-	obstacles    []obstacle       // that a failed plan met
-	failed       time.Time        // when it failed on them
-	warnings     map[int][]string // of steps, not told yet
-	warnedOf     types.UID        // the plan that they are about
+	nudged    bool   // something has changed that may let a failed plan succeed
+	written   string // the resource version that our last status was written over
+	made      string // the resource version that it made, until its event has been seen
+	failing   series
+	due       time.Time // when the next pass is, if nothing but our status has changed
+	crds      crdChecks
+	groups    string           // the OperatorGroups of the namespace, as the API server had them when it was asked last
+	obstacles []obstacle       // that a failed plan met
+	failed    time.Time        // when it failed on them
+	warnings  map[int][]string // of steps, not told yet
+	warnedOf  types.UID        // the plan that they are about
 }
 
 // of returns what is remembered of a plan. The lock is held.
@@ -65,11 +66,12 @@ func (m *memory) nudged(key types.NamespacedName) bool {
 	return nudged
 }
 
-// wrote notes that the status of the plan, as it was read, has been written over.
-func (m *memory) wrote(plan *v1alpha1.InstallPlan) {
+// wrote notes that the status of the plan, as it was read, has been written over, and by which version.
+func (m *memory) wrote(plan *v1alpha1.InstallPlan, made string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of(client.ObjectKeyFromObject(plan)).written = plan.ResourceVersion
+	p := m.of(client.ObjectKeyFromObject(plan))
+	p.written, p.made = plan.ResourceVersion, made
 }
 
 // warned notes warnings of the steps of a plan.
@@ -135,19 +137,4 @@ func (m *memory) confirmed(key types.NamespacedName, groups string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(key).groups = groups
-}
-
-// failingSince returns when the series of failures began that a pass belongs to. What a plan is
-// patient with is no failure in this sense.
-func (m *memory) failingSince(key types.NamespacedName, done outcome, now time.Time) time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.of(key)
-	switch {
-	case done.err == nil || done.isPatient():
-		p.failingSince = time.Time{}
-	case p.failingSince.IsZero() || p.failingAway != done.away:
-		p.failingSince, p.failingAway = now, done.away
-	}
-	return p.failingSince
 }

@@ -31,7 +31,7 @@ const (
 type obstacle struct {
 	ref       apply.Ref
 	unserved  bool                       // its kind was not served
-	internal  *unstructured.Unstructured // what the API server could not write, because of an error of its own or of a webhook
+	internal  *unstructured.Unstructured // what the API server could not write, because of an error of its own or of what it asks
 	refused   bool                       // it belonged to somebody else
 	resolving string                     // the operator of the step
 	wants     map[string]operator        // what the plan installs, by name
@@ -50,7 +50,7 @@ func (s *stepRun) meet(r apply.ObjectResult) {
 	switch {
 	case errors.As(r.Err, &unknown):
 		s.result.obstacle = &obstacle{ref: r.Ref, unserved: true}
-	case apierrors.IsInternalError(r.Err) && s.object != nil:
+	case (apierrors.IsInternalError(r.Err) || areAway(apply.Failures{r.Err})) && s.object != nil:
 		wanted := s.object.DeepCopy()
 		wanted.SetNamespace(r.Ref.Namespace)
 		wanted.SetOwnerReferences(nil) // they have no UID yet, and the API server would look no further

@@ -29,10 +29,8 @@ func (c *Controller) canBeWritten(ctx context.Context, o obstacle) (string, erro
 	request := client.ApplyConfigurationFromUnstructured(o.internal.DeepCopy())
 	err := c.client.Apply(ctx, request, client.DryRunAll, client.ForceOwnership, client.FieldOwner(fieldOwner))
 	switch {
-	case apierrors.IsInternalError(err):
+	case err != nil && (apierrors.IsInternalError(err) || areAway(apply.Failures{err})):
 		return "", nil
-	case err != nil && areAway(apply.Failures{err}):
-		return "", fmt.Errorf("ask whether %s can be written, which an InstallPlan failed on: %w", o.ref, err)
 	}
 	return fmt.Sprintf("the API server can write %s again", o.ref), nil
 }

@@ -57,7 +57,7 @@ func (c *Controller) writeOver(ctx context.Context, plan *v1alpha1.InstallPlan, 
 		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
 	}
 	if target.ResourceVersion != plan.ResourceVersion {
-		c.memory.wrote(plan)
+		c.memory.wrote(plan, target.ResourceVersion)
 	}
 	return nil
 }

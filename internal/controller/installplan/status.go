@@ -22,7 +22,7 @@ type outcome struct {
 	lookups map[string]*fetchError
 	// away is set when nothing stands in the way but that the API server had no time.
 	away bool
-	// since is when the first of an unbroken series of passes failed for other reasons than permissions and bundles.
+	// since is when the series of failures began that the pass belongs to, other than for permissions and bundles.
 	since time.Time
 	// waiting says what steps wait for, and leftOut which were left out for good.
 	waiting string
@@ -83,7 +83,7 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 		setInstalled(&next, v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanInstalled), now)
 	case done.err == nil:
 		next.Message = "waiting: " + done.waiting
-	case done.away || done.isPatient() || now.Sub(done.since) < timeout:
+	case done.isPatient() || now.Sub(done.since) < done.timeout(timeout):
 		next.Message = "retrying execution due to error: " + done.err.Error()
 	default:
 		next.Phase, next.Message = v1alpha1.InstallPlanPhaseFailed, done.err.Error()
@@ -98,6 +98,7 @@ const (
 	shortestPause  = 250 * time.Millisecond
 	longestPause   = 5 * time.Second
 	forbiddenPause = 30 * time.Second
+	awayPause      = 30 * time.Second
 )
 
 // retryAfter says when a plan that is not finished is looked at again; 0 is not before something happens.
@@ -111,15 +112,15 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 	if at := done.refetch(); !at.IsZero() {
 		return max(at.Sub(now), time.Second)
 	}
-	if done.away {
-		return min(max(now.Sub(done.since)/4, shortestPause), forbiddenPause)
-	}
 	if done.err == nil {
 		return min(max(now.Sub(next.StartTime.Time)/4, shortestPause), longestPause)
 	}
-	elapsed := now.Sub(done.since)
+	elapsed, longest := now.Sub(done.since), longestPause
+	if done.away {
+		longest = awayPause
+	}
 	// The last attempt is made when the time is up.
-	return min(max(elapsed/4, shortestPause), longestPause, timeout-elapsed)
+	return min(max(elapsed/4, shortestPause), longest, done.timeout(timeout)-elapsed)
 }
 
 // setInstalled sets the condition when it says something new.

@@ -124,30 +124,6 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-func TestSeriesOfFailures(t *testing.T) {
-	var m memory
-	plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
-	key := keyOf(plan)
-	boom := errors.New("boom")
-	steps := []struct {
-		name string
-		at   time.Duration
-		done outcome
-		want time.Time
-	}{
-		{"the first failure", 0, outcome{err: boom}, epoch},
-		{"the next", 20 * time.Second, outcome{err: boom}, epoch},
-		{"denied instead", 30 * time.Second, outcome{err: boom, forbidden: true}, time.Time{}},
-		{"a new series", 2 * time.Hour, outcome{err: boom}, epoch.Add(2 * time.Hour)},
-		{"success", 3 * time.Hour, outcome{}, time.Time{}},
-	}
-	for _, s := range steps {
-		if got := m.failingSince(key, s.done, epoch.Add(s.at)); !got.Equal(s.want) {
-			t.Errorf("%s: since %s, want %s", s.name, got, s.want)
-		}
-	}
-}
-
 func TestChangesAreSmall(t *testing.T) {
 	step := func(status v1alpha1.StepStatus) *v1alpha1.Step { return &v1alpha1.Step{Status: status} }
 	before := planStatus{
