@@ -127,7 +127,7 @@ func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, no
 		switch {
 		case owner == nil:
 			plan.Blocked = append(plan.Blocked, fmt.Sprintf("%s is there already, and nothing says that it belongs to the extension: delete it, or rename it", nameOf(u)))
-		case owner.Kind != olmv1.ClusterObjectSetKind || there.Labels[olmv1.OwnerNameKey] != ext.Name:
+		case owner.Kind != olmv1.ClusterObjectSetKind || there.Labels[olmv1.OwnerNameKey] != olmv1.LabelValue(ext.Name):
 			plan.Blocked = append(plan.Blocked, fmt.Sprintf("%s is there already, and belongs to %s %s", nameOf(u), owner.Kind, owner.Name))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,20 +22,6 @@ const (
 	// as itself.
 	ServiceAccountKey = "operators.fairlead.dev/service-account"
 )
-
-// KeptKey is the annotation of a CustomResourceDefinition that stayed when its ClusterExtension was removed: whose it was, as KeptOf says. The
-// next ClusterExtension of that name takes it over.
-const KeptKey = "operators.fairlead.dev/kept-of"
-
-// KeptOf is the value of KeptKey for a ClusterExtension.
-func KeptOf(name string, uid types.UID) string { return name + "/" + string(uid) }
-
-// KeptFor tells whether an object was kept for a ClusterExtension: for one of that name, but not for the one itself that it was kept from,
-// which is about to go and would take it along.
-func KeptFor(o metav1.Object, name string, uid types.UID) bool {
-	was, from, kept := strings.Cut(o.GetAnnotations()[KeptKey], "/")
-	return kept && name != "" && was == name && uid != "" && from != string(uid)
-}
 
 // Extension is the ClusterExtension that a revision belongs to.
 type Extension struct {
@@ -71,6 +56,10 @@ type Revision struct {
 	Set     *olmv1.ClusterObjectSet
 	Secrets []*corev1.Secret
 }
+
+// maxExtensionName is how long the name of an extension can be: a hyphen and a number follow it in names of revisions, and another hyphen and
+// hash in those of Secrets.
+const maxExtensionName = validation.DNS1123SubdomainMaxLength - len("-9223372036854775807") - 1 - secretHash
 
 // Name is the name of a revision of an extension.
 func Name(extension string, number int64) string { return fmt.Sprintf("%s-%d", extension, number) }
@@ -113,10 +102,9 @@ func (o *Options) check(name string) error {
 	if o.ServiceAccount != "" && o.Extension.Namespace == "" {
 		all = append(all, fmt.Errorf("the namespace of its service account %s is not given", o.ServiceAccount))
 	}
-	// Names of extensions and revisions are values of labels, by which their objects are found.
-	if len(name) > validation.LabelValueMaxLength {
-		all = append(all, fmt.Errorf("its name has %d characters, but labels that hold it can have %d; give the ClusterExtension a shorter name",
-			len(name), validation.LabelValueMaxLength))
+	if len(o.Extension.Name) > maxExtensionName {
+		all = append(all, fmt.Errorf("the name of the ClusterExtension has %d characters, and can have %d, because its revisions and their Secrets are named after it; "+
+			"make one with a shorter name in its place", len(o.Extension.Name), maxExtensionName))
 	}
 	if len(all) > 0 {
 		return fmt.Errorf("build revision %s: %w", name, errors.Join(all...))
@@ -151,7 +139,7 @@ func (o *Options) set(name string, phases []olmv1.ClusterObjectSetPhase) *olmv1.
 }
 
 func (o *Options) ownerLabels() map[string]string {
-	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: o.Extension.Name}
+	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(o.Extension.Name)}
 }
 
 func (o *Options) ownerReferences() []metav1.OwnerReference {

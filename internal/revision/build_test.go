@@ -2,6 +2,7 @@ package revision
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -215,6 +218,43 @@ func TestSameObjectsSameRevision(t *testing.T) {
 	}
 }
 
+// TestLongNames: extensions and revisions may have names that no label can hold, the last revision as well as the first.
+func TestLongNames(t *testing.T) {
+	for _, number := range []int64{1, 10, math.MaxInt64} {
+		o := options(of(t, "v1", "ConfigMap", "a"))
+		o.Extension.Name, o.Number = strings.Repeat("x", maxExtensionName), number
+		r := build(t, o)
+		s := r.Secrets[0]
+		if problems := validation.IsDNS1123Subdomain(s.Name); len(problems) > 0 || r.Set.Name != Name(o.Extension.Name, number) {
+			t.Errorf("%s: %v", s.Name, problems)
+		}
+		for _, labels := range []map[string]string{s.Labels, r.Set.Labels} {
+			for key, value := range labels {
+				if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+					t.Errorf("label %s is %s: %v", key, value, problems)
+				}
+			}
+		}
+		c := newReader(t)
+		if err := Write(t.Context(), c, r); err != nil {
+			t.Fatal(err)
+		}
+		all, err := List(t.Context(), c, o.Extension.Name, o.Extension.UID)
+		if err != nil || len(all) != 1 || NameOf(&all[0]) != o.Extension.Name {
+			t.Fatalf("found are %v, %v", all, err)
+		}
+		if err := Own(t.Context(), c, c, &all[0], "olm"); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil || len(s.OwnerReferences) != 1 || s.OwnerReferences[0].Kind != olmv1.ClusterObjectSetKind {
+			t.Errorf("the Secret belongs to %v: %v", s.OwnerReferences, err)
+		}
+		if _, err := Objects(t.Context(), c, &all[0]); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestBuildRefuses(t *testing.T) {
 	tests := map[string]struct {
 		change func(o *Options)
@@ -224,7 +264,7 @@ func TestBuildRefuses(t *testing.T) {
 		"no number":          {func(o *Options) { o.Number = 0 }, "count from 1"},
 		"no namespace":       {func(o *Options) { o.SystemNamespace = "" }, "the namespace for its Secrets"},
 		"account of nowhere": {func(o *Options) { o.ServiceAccount, o.Extension.Namespace = "a", "" }, "the namespace of its service account"},
-		"long name":          {func(o *Options) { o.Extension.Name = strings.Repeat("x", 62) }, "shorter name"},
+		"long name":          {func(o *Options) { o.Extension.Name = strings.Repeat("x", 217) }, "shorter name"},
 		"twice":              {func(o *Options) { o.Objects = append(o.Objects, o.Objects[0]) }, "ConfigMap a is there twice"},
 		"twice in two versions": {func(o *Options) {
 			o.Objects = []*unstructured.Unstructured{of(t, "a/v1", "A", "x"), of(t, "a/v2", "A", "x")}

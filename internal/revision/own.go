@@ -27,7 +27,7 @@ func Own(ctx context.Context, live client.Reader, c client.Client, set *olmv1.Cl
 	for n := range namespaces {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-		if err := live.List(ctx, list, client.InNamespace(n), client.MatchingLabels{olmv1.RevisionNameKey: set.Name, olmv1.OwnerNameKey: set.Labels[olmv1.OwnerNameKey]}); err != nil {
+		if err := live.List(ctx, list, client.InNamespace(n), client.MatchingLabels{olmv1.RevisionNameKey: olmv1.LabelValue(set.Name), olmv1.OwnerNameKey: set.Labels[olmv1.OwnerNameKey]}); err != nil {
 			return fmt.Errorf("list the Secrets of revision %s in namespace %s: %w", set.Name, n, err)
 		}
 		for i := range list.Items {

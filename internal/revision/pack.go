@@ -21,6 +21,9 @@ import (
 // maxSecretData is how much a Secret holds: what is stored may have 1 MiB, names and labels included.
 const maxSecretData = 900 << 10
 
+// secretHash is how many characters of a hash the names of Secrets end with.
+const secretHash = 16
+
 // bin is the data of a Secret.
 type bin struct {
 	data map[string][]byte
@@ -109,12 +112,12 @@ func (o *Options) secret(revision string, b *bin) *corev1.Secret {
 		sum.Write(b.data[key])
 	}
 	labels := o.ownerLabels()
-	labels[olmv1.RevisionNameKey] = revision
+	labels[olmv1.RevisionNameKey] = olmv1.LabelValue(revision)
 	yes := true
 	return &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: o.SystemNamespace, Name: revision + "-" + hex.EncodeToString(sum.Sum(nil)[:8]), Labels: labels,
+			Namespace: o.SystemNamespace, Name: revision + "-" + hex.EncodeToString(sum.Sum(nil))[:secretHash], Labels: labels,
 		},
 		Immutable: &yes,
 		Type:      olmv1.SecretTypeObjectData,

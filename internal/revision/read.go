@@ -109,26 +109,33 @@ func protection(all ...olmv1.CollisionProtection) olmv1.CollisionProtection {
 func (l *Loader) object(ctx context.Context, o *olmv1.ClusterObjectSetObject) (*unstructured.Unstructured, error) {
 	if o.Object != nil {
 		u := o.Object.DeepCopy()
-		return u, wellFormed(u)
+		return u, unreadable(wellFormed(u))
 	}
 	if o.Ref == nil {
-		return nil, errors.New("neither object nor ref is set")
+		return nil, &UnreadableError{errors.New("neither object nor ref is set")}
 	}
 	data, err := l.data(ctx, *o.Ref)
 	if err != nil {
 		return nil, err
 	}
 	if data, err = unpack(data); err != nil {
-		return nil, fmt.Errorf("key %s of Secret %s: %w", o.Ref.Key, o.Ref.Name, err)
+		return nil, &UnreadableError{fmt.Errorf("key %s of Secret %s: %w", o.Ref.Key, o.Ref.Name, err)}
 	}
 	if l.size += len(data); l.size > maxTotalSize {
-		return nil, fmt.Errorf("the objects have more than %d bytes together", maxTotalSize)
+		return nil, &UnreadableError{fmt.Errorf("the objects have more than %d bytes together", maxTotalSize)}
 	}
 	u := &unstructured.Unstructured{}
 	if err := json.Unmarshal(data, &u.Object); err != nil {
-		return nil, fmt.Errorf("key %s of Secret %s is no JSON object: %w", o.Ref.Key, o.Ref.Name, err)
+		return nil, &UnreadableError{fmt.Errorf("key %s of Secret %s is no JSON object: %w", o.Ref.Key, o.Ref.Name, err)}
 	}
-	return u, wellFormed(u)
+	return u, unreadable(wellFormed(u))
+}
+
+func unreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UnreadableError{err}
 }
 
 // data is what a key of a Secret holds. The Secret has to be immutable: otherwise the revision could change.
@@ -156,9 +163,9 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 	}
 	data, ok := secret.Data[ref.Key]
 	if !ok {
-		return nil, fmt.Errorf("read an object of the revision: Secret %s has no key %s", name, ref.Key)
+		return nil, &UnreadableError{fmt.Errorf("read an object of the revision: Secret %s has no key %s", name, ref.Key)}
 	}
-	if secret.Labels[olmv1.RevisionNameKey] == l.set.Name && len(ref.Key) == len(keyOf(nil)) && ref.Key != keyOf(data) {
+	if secret.Labels[olmv1.RevisionNameKey] == olmv1.LabelValue(l.set.Name) && len(ref.Key) == len(keyOf(nil)) && ref.Key != keyOf(data) {
 		return nil, &BlockedError{fmt.Sprintf("key %s of Secret %s holds other content than when the revision was made", ref.Key, name)}
 	}
 	if l.memory != nil && secret.Type == olmv1.SecretTypeObjectData {

@@ -21,7 +21,7 @@ const Retention = 5
 // that is its controller.
 func List(ctx context.Context, reader client.Reader, extension string, uid types.UID) ([]olmv1.ClusterObjectSet, error) {
 	var list olmv1.ClusterObjectSetList
-	if err := reader.List(ctx, &list, client.MatchingLabels{olmv1.OwnerNameKey: extension}); err != nil {
+	if err := reader.List(ctx, &list, client.MatchingLabels{olmv1.OwnerNameKey: olmv1.LabelValue(extension)}); err != nil {
 		return nil, fmt.Errorf("list the revisions of ClusterExtension %s: %w", extension, err)
 	}
 	list.Items = slices.DeleteFunc(list.Items, func(set olmv1.ClusterObjectSet) bool {
@@ -42,6 +42,19 @@ func ExtensionOf(set metav1.Object) (name string, uid types.UID) {
 		return "", ""
 	}
 	return owner.Name, owner.UID
+}
+
+// NameOf is the name of the ClusterExtension that a set is of, for people to read and for news of it: that of its controller, or, where it has
+// none, the one that its labels give.
+func NameOf(set metav1.Object) string {
+	if name, _ := ExtensionOf(set); name != "" {
+		return name
+	}
+	labels := set.GetLabels()
+	if kind := labels[olmv1.OwnerKindKey]; kind != "" && kind != olmv1.ClusterExtensionKind {
+		return ""
+	}
+	return labels[olmv1.OwnerNameKey]
 }
 
 // Retain deletes the archived revisions of an extension that are not among its newest. The revisions are those of List; active ones stay.

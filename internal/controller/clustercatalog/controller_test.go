@@ -2,6 +2,7 @@ package clustercatalog
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,4 +87,15 @@ func TestPullSecret(t *testing.T) {
 	w.settle("cat")
 	w.says("cat", "Progressing True Retrying 2: read pull secret olm/pull: it has neither .dockerconfigjson nor .dockercfg; create it with type kubernetes.io/dockerconfigjson",
 		serving1, "resolved "+repository+"@"+digest(1), at, began)
+}
+
+// TestALongName, which no label can hold, keeps no catalog from being served: it has no label with its name, and nothing is written for that.
+func TestALongName(t *testing.T) {
+	object := clusterCatalog(latest, 0)
+	object.Name = strings.Repeat("x", 64)
+	w := newWorld(t, object)
+	w.settle(object.Name)
+	if got := w.served(object.Name); got != digest(1) || w.get(object.Name).Labels[olmv1.MetadataNameKey] != "" || w.others != 0 {
+		t.Errorf("served %q with labels %v after %d other writes", got, w.get(object.Name).Labels, w.others)
+	}
 }

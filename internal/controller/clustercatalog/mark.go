@@ -9,6 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -16,15 +17,16 @@ import (
 // sees that the object is gone. It is taken away, because nobody else would.
 const foreignFinalizer = olmv1.GroupName + "/delete-server-cache"
 
-// mark gives a catalog the label with its name, by which extensions select it, and takes away what would keep it from being deleted.
+// mark gives a catalog the label with its name, by which extensions select it, where the name is not too long for a label, and takes away what would keep it from being deleted.
 func (c *Controller) mark(ctx context.Context, object *olmv1.ClusterCatalog) error {
 	deleted, kept := !object.DeletionTimestamp.IsZero(), slices.Contains(object.Finalizers, foreignFinalizer)
-	if !kept && (deleted || object.Labels[olmv1.MetadataNameKey] == object.Name) {
+	labelled := object.Labels[olmv1.MetadataNameKey] == object.Name || len(object.Name) > validation.LabelValueMaxLength
+	if !kept && (deleted || labelled) {
 		return nil
 	}
 	changed := object.DeepCopy()
 	changed.Finalizers = slices.DeleteFunc(changed.Finalizers, func(f string) bool { return f == foreignFinalizer })
-	if !deleted {
+	if !deleted && !labelled {
 		if changed.Labels == nil {
 			changed.Labels = map[string]string{}
 		}

@@ -3,9 +3,11 @@ package clusterextension
 import (
 	"encoding/base64"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/certs"
 
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -126,6 +129,37 @@ func TestForeignSecret(t *testing.T) {
 	w.expect("my", "Progressing", "True/Retrying: secret ns/op-service-cert is there already and is not that of ClusterExtension my, which needs it for the serving certificate of Deployment op: delete it")
 	if string(w.secret().Data["mine"]) != "x" {
 		t.Error("it was changed")
+	}
+}
+
+// TestLongName: an extension whose name no label can hold has certificates, an OperatorCondition and revisions like any other, and all go with it.
+func TestLongName(t *testing.T) {
+	name := strings.Repeat("long.", 40) + "name"
+	w := newWorld(t, want(name, "a", ""))
+	w.serving = []registryv1.Serving{served}
+	condition := conditionFor("one")
+	condition.SetName(name)
+	w.extra["a.v1.0.0"] = []*unstructured.Unstructured{hooked("op-service"), condition}
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle(name)
+	if got := w.installed(name); got != "a.v1.0.0" {
+		t.Fatalf("%q is installed: %s", got, w.condition(name, "Progressing"))
+	}
+	if got := ownerOfRevision(t.Context(), w.newest(name)); len(got) != 1 || got[0] != requestFor(name) {
+		t.Errorf("its revision leads to %v", got)
+	}
+	var conditions v2.OperatorConditionList
+	w.must(w.client.List(t.Context(), &conditions))
+	for _, o := range []client.Object{w.newest(name), w.secret(), &conditions.Items[0]} {
+		for key, value := range o.GetLabels() {
+			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+				t.Errorf("label %s of %T is %s: %v", key, o, value, problems)
+			}
+		}
+	}
+	w.remove(name)
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: served.Secret}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the Secret is still there: %v", err)
 	}
 }
 

@@ -78,7 +78,7 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 	wanted.SetGroupVersionKind(v2.GroupVersion.WithKind(v2.OperatorConditionKind))
 	wanted.SetNamespace(ext.Spec.Namespace)
 	wanted.SetName(gates.ConditionName(ext, r))
-	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name})
+	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)})
 	wanted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: ext.UID}})
 	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
 		return fmt.Errorf("write OperatorCondition %s/%s, through which the operator says whether it can be upgraded: %w", ext.Spec.Namespace, wanted.GetName(), err)

@@ -85,7 +85,7 @@ func dependency(of *olmv1.ClusterExtension, m extension.Missing, taken func(stri
 	pkg := m.Packages[0]
 	name := pkg
 	if taken(name) {
-		name = pkg + "-for-" + of.Name
+		name = olmv1.LabelValue(pkg + "-for-" + of.Name) // names of objects may be longer, but those of revisions begin with it
 	}
 	d := &olmv1.ClusterExtension{
 		TypeMeta: metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},

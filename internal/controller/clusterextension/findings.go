@@ -45,7 +45,7 @@ func reportData(reports map[string]string) map[string]string {
 func (c *Controller) writeReport(ctx context.Context, ext *olmv1.ClusterExtension, reports map[string]string) (string, error) {
 	wanted := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.SystemNamespace, Name: ext.Name + "-crd-upgrade-report",
-			Labels:          map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name},
+			Labels:          map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
 			OwnerReferences: []metav1.OwnerReference{ownerOf(ext)}},
 		Data: reportData(reports),
 	}
@@ -55,7 +55,7 @@ func (c *Controller) writeReport(ctx context.Context, ext *olmv1.ClusterExtensio
 	switch {
 	case apierrors.IsNotFound(err):
 		err = c.client.Create(ctx, wanted, fieldOwner)
-	case err == nil && there.Labels[olmv1.OwnerNameKey] != ext.Name:
+	case err == nil && there.Labels[olmv1.OwnerNameKey] != olmv1.LabelValue(ext.Name):
 		err = errors.New("there is another one of this name: delete it")
 	case err == nil && !maps.Equal(there.Data, wanted.Data):
 		changed := there.DeepCopy()

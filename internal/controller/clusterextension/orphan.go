@@ -25,7 +25,7 @@ func (c *Controller) orphans(ctx context.Context, ext *olmv1.ClusterExtension, o
 		return nil, nil
 	}
 	var list olmv1.ClusterObjectSetList
-	labels := client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: ext.Name}
+	labels := client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)}
 	if err := c.live.List(ctx, &list, labels); err != nil {
 		return nil, fmt.Errorf("list the orphaned revisions of ClusterExtension %s: %w", ext.Name, err)
 	}

@@ -34,7 +34,7 @@ func aSecret() *metav1.PartialObjectMetadata {
 }
 
 func servingLabels(extension string) map[string]string {
-	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: extension, servingLabel: "true"}
+	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(extension), servingLabel: "true"}
 }
 
 // claim makes a Secret one of the extension, and tells whether that is new to it.
@@ -63,7 +63,7 @@ func holds(all, some map[string]string) bool {
 // claimable tells whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
 // made the certificates of the extension before.
 func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
-	return gates.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == ext.Name || registryv1.MadeElsewhere(secret, serving)
+	return gates.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)
 }
 
 // dropCertificates deletes those Secrets of an extension that are not needed; without any that is, all. Those of an extension that is deleted

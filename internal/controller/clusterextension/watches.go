@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,7 +16,7 @@ import (
 
 // ownerOfRevision is the extension of a revision.
 func ownerOfRevision(_ context.Context, o client.Object) []reconcile.Request {
-	if name := o.GetLabels()[olmv1.OwnerNameKey]; name != "" && o.GetLabels()[olmv1.OwnerKindKey] == olmv1.ClusterExtensionKind {
+	if name := revision.NameOf(o); name != "" {
 		return []reconcile.Request{requestFor(name)}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 const (
@@ -153,7 +154,7 @@ func (c *Controller) installed(ctx context.Context) ([]platform.Installed, error
 
 // nameOf names a revision by what it belongs to.
 func nameOf(set *olmv1.ClusterObjectSet) string {
-	extension, bundle := set.Labels[olmv1.OwnerNameKey], set.Annotations[olmv1.BundleNameKey]
+	extension, bundle := revision.NameOf(set), set.Annotations[olmv1.BundleNameKey]
 	if extension == "" || bundle == "" {
 		return "ClusterObjectSet " + set.Name
 	}
