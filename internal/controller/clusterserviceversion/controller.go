@@ -58,7 +58,7 @@ type write struct {
 
 // detailInterval is how often the details of a state, such as what is still missing, are written at most. The state
 // itself is written at once. While the objects of an operator arrive, its details change with each of them.
-const detailInterval = 2 * time.Second
+const detailInterval = 5 * time.Second
 
 // limits are the times that a ClusterServiceVersion has.
 type limits struct {

@@ -16,17 +16,21 @@ import (
 )
 
 // report writes the status of every Subscription about which there is something new to say, and returns when bundles that could
-// not be fetched are due to be tried again. Events and metrics follow what was written.
+// not be fetched are due to be tried again, or words that were put off to be written. Events and metrics follow what was written.
 func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Duration, error) {
 	now := c.Clock.Now()
 	var failures []error
 	told := map[string]bool{}
 	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
+	retry := d.retry(now)
 	for i := range s.Subscriptions {
 		before := &s.Subscriptions[i]
 		after := before.DeepCopy()
 		if !d.outdated[before.Name] {
 			after.Status = d.view(s, before).status(now)
+		}
+		if wait := tooSoon(&before.Status, &after.Status, now); wait > 0 {
+			after, retry = before, sooner(retry, wait)
 		}
 		err := c.publish(ctx, before, after)
 		switch {
@@ -40,7 +44,7 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		counted = append(counted, countedAs(after))
 	}
 	c.Metrics.Synced(s.Name, counted)
-	return d.retry(now), errors.Join(failures...)
+	return retry, errors.Join(failures...)
 }
 
 // publish writes a status that says something new.
@@ -61,9 +65,7 @@ func countedAs(sub *v1alpha1.Subscription) metrics.Subscription {
 func (d *decision) retry(now time.Time) time.Duration {
 	var soonest time.Duration
 	note := func(at time.Time) {
-		if wait := max(at.Sub(now), time.Second); soonest == 0 || wait < soonest {
-			soonest = wait
-		}
+		soonest = sooner(soonest, max(at.Sub(now), time.Second))
 	}
 	for _, g := range d.groups {
 		for _, f := range g.failures {
@@ -74,6 +76,14 @@ func (d *decision) retry(now time.Time) time.Duration {
 		}
 	}
 	return soonest
+}
+
+// sooner is the shorter one of two waits, of which zero is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b < a {
+		return b
+	}
+	return a
 }
 
 // resolutionReason tells a problem without solution from one that could not be solved.
