@@ -1,4 +1,5 @@
-// Package harness runs managers on the clusters of end-to-end tests.
+// Package harness is what end-to-end tests share: managers on their clusters, waiting, and writing objects and images. It holds nothing of
+// any kind of scenario; start reading at Main and Run.
 package harness
 
 import (
@@ -66,11 +67,7 @@ func prepare(ctx context.Context, config *rest.Config) (client.WithWatch, error)
 	if err := manager.InstallCRDs(ctx, config); err != nil {
 		return nil, err
 	}
-	scheme, err := manager.Scheme()
-	if err != nil {
-		return nil, err
-	}
-	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+	return clientOf(config)
 }
 
 // Run runs a manager until stop is called or the test ends, and returns when it is ready. Its content is kept in a directory of the test

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
@@ -36,9 +35,6 @@ import (
 )
 
 func TestMain(m *testing.M) { devcluster.MainAlone(m) }
-
-// patience is how long to wait for what takes a few seconds on an idle machine.
-const patience = 2 * time.Minute
 
 // world is the cluster as its administrator sees it.
 type world struct {
@@ -64,41 +60,23 @@ func ownWorld(t *testing.T) *world {
 
 func worldOf(t *testing.T, kubeconfig, registry string) *world {
 	t.Helper()
-	scheme, err := manager.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
 	admin, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	admin.QPS = -1
-	c, err := client.New(admin, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{t: t, Client: c, admin: admin, kubeconfig: kubeconfig, registry: registry}
+	return &world{t: t, Client: harness.ClientOf(t, admin), admin: admin, kubeconfig: kubeconfig, registry: registry}
 }
 
 // eventually waits until a check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.t.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.t.Fatalf("wait for %s: %v", what, err)
+	harness.Eventually(w.t, what, check)
 }
 
 func (w *world) create(objects ...client.Object) {
 	w.t.Helper()
-	for _, o := range objects {
-		if err := w.Create(w.t.Context(), o); err != nil {
-			w.t.Fatalf("create %T %s: %v", o, o.GetName(), err)
-		}
-	}
+	harness.Create(w.t, w, objects...)
 }
 
 func (w *world) succeeds(namespace, name string) *v1alpha1.ClusterServiceVersion {

@@ -28,9 +28,6 @@ func TestMain(m *testing.M) {
 	devcluster.Main(m)
 }
 
-// patience is how long a test waits for what takes seconds on an idle machine.
-const patience = 2 * time.Minute
-
 // world is a namespace of the cluster, and the registry.
 type world struct {
 	*testing.T
@@ -59,22 +56,12 @@ func (w *world) run(config *rest.Config, change func(*manager.Options)) (stop fu
 // eventually waits until the check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.Fatalf("%s: not after %s: %v", what, patience, err)
+	harness.Eventually(w.T, what, check)
 }
 
 func (w *world) create(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Create(w.Context(), o); err != nil {
-			w.Fatalf("create %T %s: %v", o, o.GetName(), err)
-		}
-	}
+	harness.Create(w.T, w, objects...)
 }
 
 func (w *world) meta(name string) metav1.ObjectMeta {
@@ -99,17 +86,7 @@ func (w *world) ref(name string) string {
 
 func (w *world) push(name string, files map[string]string, labels map[string]string) string {
 	w.Helper()
-	contents := map[string][]byte{}
-	for path, content := range files {
-		contents[path] = []byte(content)
-	}
-	tree, err := image.Files(contents)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if _, err := image.Push(w.Context(), w.ref(name), tree, labels, image.PushOptions{}); err != nil {
-		w.Fatal(err)
-	}
+	harness.Push(w.T, w.ref(name), files, labels)
 	return w.ref(name)
 }
 

@@ -34,9 +34,6 @@ func TestMain(m *testing.M) {
 	devcluster.MainAlone(m)
 }
 
-// patience is how long a test waits for what takes well under a second on an idle machine.
-const patience = 2 * time.Minute
-
 // shifted is the real clock, which a test can put forward: intervals of polls are minutes.
 type shifted struct {
 	clock.RealClock
@@ -102,13 +99,7 @@ func freeAddress(t testing.TB) string {
 // eventually waits until the check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.Fatalf("%s: not after %s: %v", what, patience, err)
+	harness.Eventually(w.TB, what, check)
 }
 
 func (w *world) ref(name string) string {
@@ -130,20 +121,8 @@ func (w *world) push(name string, packages ...string) string {
 
 func (w *world) pushFiles(name string, files, labels map[string]string) string {
 	w.Helper()
-	contents := map[string][]byte{}
-	for path, content := range files {
-		contents[path] = []byte(content)
-	}
-	tree, err := image.Files(contents)
-	if err != nil {
-		w.Fatal(err)
-	}
-	digest, err := image.Push(w.Context(), w.ref(name), tree, labels, image.PushOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
 	repository, _, _ := strings.Cut(name, ":")
-	return w.ref(repository) + "@" + digest
+	return w.ref(repository) + "@" + harness.Push(w.TB, w.ref(name), files, labels)
 }
 
 // ask creates a ClusterCatalog, which is polled each minute where it can be.

@@ -25,9 +25,6 @@ import (
 
 var errNotYet = errors.New("not yet")
 
-// patience is how long a test waits for something that takes a second or two on an idle machine.
-const patience = 90 * time.Second
-
 func TestMain(m *testing.M) { harness.Main(m) }
 
 // later is the manager's clock, which tests can let jump ahead: no deadline is shorter than ten minutes.
@@ -92,7 +89,7 @@ func (w *world) apply(text string) {
 
 // removeNow is for the end of a test, whose context is over.
 func (w *world) removeNow(o client.Object) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	if err := w.Delete(ctx, o); client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
 		w.Errorf("delete %s: %v", o.GetName(), err)
@@ -127,13 +124,7 @@ func (w *world) set(name string) *olmv1.ClusterObjectSet {
 // eventually waits until a check is satisfied.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.Fatalf("waited %s for %s: %v", patience, what, err)
+	harness.Eventually(w.T, what, check)
 }
 
 // reports waits for a condition of a set: Type=Status/Reason, and a part of its message.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/harness"
+
 	"k8s.io/client-go/rest"
 )
 
@@ -54,7 +56,7 @@ func (r *requests) of(name string) []string {
 // rest waits until the manager has asked nothing about a name for a second, and returns all that it has asked.
 func (w *world) rest(name string) []string {
 	w.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(harness.Patience); time.Now().Before(end); {
 		before := asked.of(name)
 		time.Sleep(time.Second)
 		if now := asked.of(name); len(now) == len(before) {

@@ -11,14 +11,11 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
-	// patience is how long a test waits for something that takes a second or two on an idle machine.
-	patience = 90 * time.Second
 	// prompt is how soon something that was broken is to be healed or told.
 	prompt = 5 * time.Second
 	// calm is how long a test watches that nothing happens.
@@ -69,64 +66,30 @@ func (w *world) named(name string) metav1.ObjectMeta {
 
 func (w *world) make(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Create(w.Context(), o); err != nil {
-			w.Fatalf("create %T %s: %v", o, o.GetName(), err)
-		}
-	}
+	harness.Create(w.T, w, objects...)
 }
 
 func (w *world) remove(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Delete(w.Context(), o); client.IgnoreNotFound(err) != nil {
-			w.Fatalf("delete %T %s: %v", o, o.GetName(), err)
-		}
-	}
+	harness.Remove(w.T, w, objects...)
 }
 
 // read reads an object of the namespace, or one that has none, and says whether it is there.
 func (w *world) read(name string, into client.Object) bool {
 	w.Helper()
-	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, into)
-	if client.IgnoreNotFound(err) != nil {
-		w.Fatal(err)
-	}
-	return err == nil
+	return harness.Read(w.T, w, w.namespace, name, into)
 }
 
 // edit reads an object, changes it and writes it, again and again while others write it too.
 func edit[T client.Object](w *world, name string, object T, change func(T)) {
 	w.Helper()
-	for {
-		if !w.read(name, object) {
-			w.Fatalf("%T %s is not there", object, name)
-		}
-		change(object)
-		err := w.Update(w.Context(), object)
-		if err == nil {
-			return
-		}
-		if !apierrors.IsConflict(err) {
-			w.Fatalf("change %T %s: %v", object, name, err)
-		}
-	}
+	harness.Edit(w.T, w, w.namespace, name, object, change)
 }
 
 // eventually waits until the check finds nothing to complain about, and returns how long that took.
 func (w *world) eventually(what string, check func() error) time.Duration {
 	w.Helper()
-	start := time.Now()
-	for {
-		err := check()
-		if err == nil {
-			return time.Since(start)
-		}
-		if time.Since(start) > patience {
-			w.Fatalf("%s: not after %s: %v", what, patience, err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	return harness.Eventually(w.T, what, check)
 }
 
 // promptly is eventually, and within the time in which people are told.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,9 +20,6 @@ import (
 )
 
 func TestMain(m *testing.M) { devcluster.Main(m) }
-
-// patience is how long a test waits for something that takes a second or two on an idle machine.
-const patience = 2 * time.Minute
 
 // world is a namespace with a manager that is limited to it.
 type world struct {
@@ -44,11 +40,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) make(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Create(w.Context(), o); err != nil {
-			w.Fatalf("create %T %s: %v", o, client.ObjectKeyFromObject(o), err)
-		}
-	}
+	harness.Create(w.T, w, objects...)
 }
 
 // removeLater deletes what has no namespace when the test is over, before the manager stops.
@@ -63,15 +55,7 @@ func (w *world) removeLater(o client.Object) {
 // eventually waits until the check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		err := check()
-		if err == nil {
-			return
-		}
-		if time.Since(start) > patience {
-			w.Fatalf("%s: not after %s: %v", what, patience, err)
-		}
-	}
+	harness.Eventually(w.T, what, check)
 }
 
 // relabel sets the labels of an object: a nil value takes one off.

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,9 +16,6 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
 )
-
-// patience is how long a test waits for something that takes a second or two on an idle machine.
-const patience = 90 * time.Second
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
@@ -62,20 +57,12 @@ func (w *world) namespaces(count int) []string {
 
 func (w *world) make(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Create(w.Context(), o); err != nil {
-			w.Fatalf("create %T %s: %v", o, client.ObjectKeyFromObject(o), err)
-		}
-	}
+	harness.Create(w.T, w, objects...)
 }
 
 func (w *world) remove(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Delete(w.Context(), o); client.IgnoreNotFound(err) != nil {
-			w.Fatalf("delete %T %s: %v", o, client.ObjectKeyFromObject(o), err)
-		}
-	}
+	harness.Remove(w.T, w, objects...)
 }
 
 // removeLater deletes what has no namespace when the test is over.
@@ -90,45 +77,19 @@ func (w *world) removeLater(o client.Object) {
 // read reads an object and says whether it is there.
 func (w *world) read(namespace, name string, into client.Object) bool {
 	w.Helper()
-	err := w.Get(w.Context(), client.ObjectKey{Namespace: namespace, Name: name}, into)
-	if client.IgnoreNotFound(err) != nil {
-		w.Fatal(err)
-	}
-	return err == nil
+	return harness.Read(w.T, w, namespace, name, into)
 }
 
 // edit reads an object, changes it and writes it, again and again while others write it too.
 func edit[T client.Object](w *world, namespace, name string, object T, change func(T)) {
 	w.Helper()
-	for {
-		if !w.read(namespace, name, object) {
-			w.Fatalf("%T %s/%s is not there", object, namespace, name)
-		}
-		change(object)
-		err := w.Update(w.Context(), object)
-		if err == nil {
-			return
-		}
-		if !apierrors.IsConflict(err) {
-			w.Fatalf("change %T %s/%s: %v", object, namespace, name, err)
-		}
-	}
+	harness.Edit(w.T, w, namespace, name, object, change)
 }
 
 // eventually waits until the check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	start := time.Now()
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		if time.Since(start) > patience {
-			w.Fatalf("%s: not after %s: %v", what, patience, err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	harness.Eventually(w.T, what, check)
 }
 
 // is waits until a CSV is in a phase for a reason, and returns it.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,14 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
 )
 
 // Policies concern the whole cluster, so it is not shared.
 func TestMain(m *testing.M) { devcluster.MainAlone(m) }
-
-// patience is how long to wait for what takes a second on an idle machine.
-const patience = 2 * time.Minute
 
 // world is a cluster with the kinds of the v1 API.
 type world struct {
@@ -40,25 +36,7 @@ func newWorld(t *testing.T) *world {
 	}
 	admin := devcluster.Config()
 	admin.QPS = -1
-	if err := manager.InstallCRDs(t.Context(), admin); err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, admin: admin}
-	w.Client = w.clientOf(admin)
-	return w
-}
-
-func (w *world) clientOf(config *rest.Config) client.Client {
-	w.t.Helper()
-	scheme, err := manager.Scheme()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return c
+	return &world{t: t, Client: harness.Client(t, admin), admin: admin}
 }
 
 // as is a client of somebody else.
@@ -66,7 +44,7 @@ func (w *world) as(user string, groups ...string) client.Client {
 	w.t.Helper()
 	config := rest.CopyConfig(w.admin)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
-	return w.clientOf(config)
+	return harness.ClientOf(w.t, config)
 }
 
 // apply writes the objects of a file, and removes them when the test is over.
@@ -115,13 +93,7 @@ func read(t *testing.T, manifests []byte) []*unstructured.Unstructured {
 // eventually waits until a check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.t.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.t.Fatalf("wait for %s: %v", what, err)
+	harness.Eventually(w.t, what, check)
 }
 
 // awaitPolicies waits until the API server enforces what was just written: by then somebody is refused.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,9 +27,6 @@ import (
 
 // The manager sees all namespaces, so the cluster is not shared.
 func TestMain(m *testing.M) { devcluster.MainAlone(m) }
-
-// patience is how long to wait for what takes a second on an idle machine.
-const patience = 2 * time.Minute
 
 // world is a cluster with a manager.
 type world struct {
@@ -158,11 +154,5 @@ func (w *world) expect(status, reason string, parts ...string) {
 // eventually waits until a check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.Fatalf("wait for %s: %v", what, err)
+	harness.Eventually(w.T, what, check)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -14,14 +13,10 @@ import (
 	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/go-logr/logr"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// patience is how long a test waits for something that takes a second or two on an idle machine.
-const patience = 90 * time.Second
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
@@ -107,58 +102,30 @@ func (w *world) named(name string) metav1.ObjectMeta {
 
 func (w *world) make(objects ...client.Object) {
 	w.Helper()
-	for _, o := range objects {
-		if err := w.Create(w.Context(), o); err != nil {
-			w.Fatalf("create %T %s: %v", o, o.GetName(), err)
-		}
-	}
+	harness.Create(w.T, w, objects...)
 }
 
 // read reads an object of the namespace, or one that has none, and says whether it is there.
 func (w *world) read(name string, into client.Object) bool {
 	w.Helper()
-	return w.readIn(w.namespace, name, into)
+	return harness.Read(w.T, w, w.namespace, name, into)
 }
 
 func (w *world) readIn(namespace, name string, into client.Object) bool {
 	w.Helper()
-	err := w.Get(w.Context(), client.ObjectKey{Namespace: namespace, Name: name}, into)
-	if client.IgnoreNotFound(err) != nil {
-		w.Fatal(err)
-	}
-	return err == nil
+	return harness.Read(w.T, w, namespace, name, into)
 }
 
 // edit reads an object, changes it and writes it, again and again while others write it too.
 func edit[T client.Object](w *world, name string, object T, change func(T)) {
 	w.Helper()
-	for {
-		if !w.read(name, object) {
-			w.Fatalf("%T %s is not there", object, name)
-		}
-		change(object)
-		err := w.Update(w.Context(), object)
-		if err == nil {
-			return
-		}
-		if !apierrors.IsConflict(err) {
-			w.Fatalf("change %T %s: %v", object, name, err)
-		}
-	}
+	harness.Edit(w.T, w, w.namespace, name, object, change)
 }
 
 // eventually waits until the check finds nothing to complain about.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
-	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		err := check()
-		if err == nil {
-			return
-		}
-		if time.Since(start) > patience {
-			w.Fatalf("%s: not after %s: %v", what, patience, err)
-		}
-	}
+	harness.Eventually(w.T, what, check)
 }
 
 // is waits until a CSV is in a phase for a reason, and returns it.

@@ -1,0 +1,96 @@
+package harness
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/manager"
+)
+
+// ClientOf is a client that knows the project's APIs, of a cluster that may not have them yet.
+func ClientOf(t testing.TB, config *rest.Config) client.WithWatch {
+	t.Helper()
+	c, err := clientOf(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func clientOf(config *rest.Config) (client.WithWatch, error) {
+	scheme, err := manager.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+}
+
+// Create creates objects, which the test needs.
+func Create(t testing.TB, c client.Client, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatalf("create %T %s: %v", o, client.ObjectKeyFromObject(o), err)
+		}
+	}
+}
+
+// Remove deletes objects, which may have gone already.
+func Remove(t testing.TB, c client.Client, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := c.Delete(t.Context(), o); client.IgnoreNotFound(err) != nil {
+			t.Fatalf("delete %T %s: %v", o, client.ObjectKeyFromObject(o), err)
+		}
+	}
+}
+
+// Read reads an object and says whether it is there.
+func Read(t testing.TB, c client.Client, namespace, name string, into client.Object) bool {
+	t.Helper()
+	err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, into)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// Edit reads an object, changes it and writes it, again and again while others write it too.
+func Edit[T client.Object](t testing.TB, c client.Client, namespace, name string, object T, change func(T)) {
+	t.Helper()
+	for {
+		if !Read(t, c, namespace, name, object) {
+			t.Fatalf("%T %s is not there", object, client.ObjectKey{Namespace: namespace, Name: name})
+		}
+		change(object)
+		err := c.Update(t.Context(), object)
+		if err == nil {
+			return
+		}
+		if !apierrors.IsConflict(err) {
+			t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
+		}
+	}
+}
+
+// Push pushes files as an image, and returns its digest.
+func Push(t testing.TB, ref string, files map[string]string, labels map[string]string) string {
+	t.Helper()
+	contents := map[string][]byte{}
+	for path, content := range files {
+		contents[path] = []byte(content)
+	}
+	tree, err := image.Files(contents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := image.Push(t.Context(), ref, tree, labels, image.PushOptions{})
+	if err != nil {
+		t.Fatalf("push %s: %v", ref, err)
+	}
+	return digest
+}
