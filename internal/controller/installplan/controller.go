@@ -102,7 +102,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case x.holds(ctx, seen.group):
 		next = held(&plan.Status, next, x.held, c.Clock.Now())
 	case isHeld(&plan.Status): // that it begins is written down first: until then another plan may take its place
-		next.Message = "waiting: the OperatorGroup is in order now, and the steps come next"
+		next.Message = waits + "the OperatorGroup is in order now, and the steps come next"
 	default:
 		done = x.execute(ctx, c, seen)
 		done.since = c.memory.failingSince(request.NamespacedName, done, c.Clock.Now())

@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -288,6 +289,13 @@ func (d denied) Create(ctx context.Context, o client.Object, opts ...client.Crea
 		return err
 	}
 	return d.Client.Create(ctx, o, opts...)
+}
+
+func (d denied) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	if err := d.deny("apply " + o.(named).GetName()); err != nil {
+		return err
+	}
+	return d.Client.Apply(ctx, o, opts...)
 }
 
 func TestLimitedPlan(t *testing.T) {

@@ -91,7 +91,7 @@ func (c *Controller) reportResolved(ctx context.Context, plan *v1alpha1.InstallP
 		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
 	}
 	if after.ResourceVersion != before.ResourceVersion { // or no event brings the plan back
-		c.memory.wrote(before, after.ResourceVersion)
+		c.memory.wrote(before, after.ResourceVersion, c.Clock.Now())
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type remembered struct {
 	nudged    bool   // something has changed that may let a failed plan succeed
 	written   string // the resource version that our last status was written over
 	made      string // the resource version that it made, until its event has been seen
+	wroteAt   time.Time
 	failing   series
 	due       time.Time // when the next pass is, if nothing but our status has changed
 	crds      crdChecks
@@ -67,11 +68,18 @@ func (m *memory) nudged(key types.NamespacedName) bool {
 }
 
 // wrote notes that the status of the plan, as it was read, has been written over, and by which version.
-func (m *memory) wrote(plan *v1alpha1.InstallPlan, made string) {
+func (m *memory) wrote(plan *v1alpha1.InstallPlan, made string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.of(client.ObjectKeyFromObject(plan))
-	p.written, p.made = plan.ResourceVersion, made
+	p.written, p.made, p.wroteAt = plan.ResourceVersion, made, at
+}
+
+// wroteWithin tells whether the last status of the plan was written that lately.
+func (m *memory) wroteWithin(plan *v1alpha1.InstallPlan, now time.Time, interval time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now.Sub(m.of(client.ObjectKeyFromObject(plan)).wroteAt) < interval
 }
 
 // warned notes warnings of the steps of a plan.

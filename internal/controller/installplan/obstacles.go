@@ -32,6 +32,7 @@ type obstacle struct {
 	ref       apply.Ref
 	unserved  bool                       // its kind was not served
 	internal  *unstructured.Unstructured // what the API server could not write, because of an error of its own or of what it asks
+	limited   bool                       // it is written with the permissions of the plan, not those of the manager
 	refused   bool                       // it belonged to somebody else
 	resolving string                     // the operator of the step
 	wants     map[string]operator        // what the plan installs, by name
@@ -54,7 +55,7 @@ func (s *stepRun) meet(r apply.ObjectResult) {
 		wanted := s.object.DeepCopy()
 		wanted.SetNamespace(r.Ref.Namespace)
 		wanted.SetOwnerReferences(nil) // they have no UID yet, and the API server would look no further
-		s.result.obstacle = &obstacle{ref: r.Ref, internal: wanted}
+		s.result.obstacle = &obstacle{ref: r.Ref, internal: wanted, limited: s.rule.wave != definitions}
 	case r.Live != nil:
 		var collision *apply.CollisionError
 		s.result.obstacle = &obstacle{ref: r.Ref, refused: errors.As(r.Err, &collision), resolving: s.step.Resolving, looks: looksOf(r.Live)}
@@ -75,7 +76,7 @@ func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.Install
 		return ctrl.Result{}, err
 	}
 	for _, o := range known {
-		why, err := c.isOutOfTheWay(ctx, plan.Namespace, all, o)
+		why, err := c.isOutOfTheWay(ctx, plan, all, o)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
@@ -88,9 +89,9 @@ func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.Install
 
 // isOutOfTheWay says why a plan may get past an object that it failed on; empty is that it would not. Whose the object is, where that
 // was in the way, is judged as a plan does: an object may change all the time and still belong to the same.
-func (c *Controller) isOutOfTheWay(ctx context.Context, namespace string, all operators, o obstacle) (string, error) {
+func (c *Controller) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, all operators, o obstacle) (string, error) {
 	if o.internal != nil {
-		return c.canBeWritten(ctx, o)
+		return c.canBeWritten(ctx, plan, o)
 	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(o.ref.GroupVersionKind)
@@ -113,8 +114,8 @@ func (c *Controller) isOutOfTheWay(ctx context.Context, namespace string, all op
 		}
 		return fmt.Sprintf("%s has changed", o.ref), nil
 	}
-	plan := newClaimant(c.live, namespace, all, o.wants)
-	if refused, _ := plan.judge(ctx, o.resolving, live); refused != "" {
+	wants := newClaimant(c.live, plan.Namespace, all, o.wants)
+	if refused, _ := wants.judge(ctx, o.resolving, live); refused != "" {
 		return "", nil
 	}
 	return fmt.Sprintf("%s may be taken over now", o.ref), nil

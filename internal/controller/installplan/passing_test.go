@@ -80,10 +80,21 @@ func TestOtherErrorsAreNotWaitedForBesides(t *testing.T) {
 // failedWithout has a plan that failed on Service web, which does not exist.
 func failedWithout(t *testing.T, change func(*world)) *world {
 	t.Helper()
+	w := newWorld(t, subscribedPlan(t))
+	change(w)
+	return failed(t, w)
+}
+
+// subscribedPlan is a plan of a Subscription.
+func subscribedPlan(t *testing.T) *v1alpha1.InstallPlan {
+	t.Helper()
 	plan := newPlan(step(t, csvYAML), step(t, serviceYAML))
 	plan.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Name: "s", UID: "s"}}
-	w := newWorld(t, plan)
-	change(w)
+	return plan
+}
+
+func failed(t *testing.T, w *world) *world {
+	t.Helper()
 	if p := w.settle(t, 10*time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || p.Annotations[v1alpha1.RetryAnnotation] != "" {
 		t.Fatalf("%s %v: %s", p.Status.Phase, p.Annotations, p.Status.Message)
 	}
@@ -121,6 +132,46 @@ func TestWhatPassesIsLookedAt(t *testing.T) {
 			}
 			if w.get(t, &corev1.Service{}, "ns", "web") {
 				t.Error("looking has made the object")
+			}
+		})
+	}
+}
+
+// TestWhatPassesIsLookedAtAsTheAccount that the plan is carried out as: what that may not write, another plan could not write either.
+func TestWhatPassesIsLookedAtAsTheAccount(t *testing.T) {
+	webhook := apierrors.NewInternalError(errors.New("failed calling webhook"))
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web", errors.New("not yours"))
+	for name, tc := range map[string]struct {
+		there bool // the Service is there, and is to be changed
+		asked string
+	}{
+		"an object that is made":    {false, "create web"},
+		"an object that is changed": {true, "apply web"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := []client.Object{subscribedPlan(t)}
+			if tc.there {
+				objects = append(objects, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{v1alpha1.ManagedLabel: "true"}}})
+			}
+			var asked []string
+			answer := error(webhook)
+			w := limitedWorld(t, func(what string) error {
+				asked = append(asked, what)
+				if strings.HasSuffix(what, " web") {
+					return answer
+				}
+				return nil
+			}, objects...)
+			failed(t, w)
+			for _, answer = range []error{webhook, forbidden} {
+				asked = nil
+				if p := w.settle(t, 2*obstaclePause); p.Annotations[v1alpha1.RetryAnnotation] != "" || len(asked) == 0 || asked[0] != tc.asked {
+					t.Errorf("where the account is told %v, it is asked to %q, and the plan says %q", answer, asked, p.Annotations[v1alpha1.RetryAnnotation])
+				}
+			}
+			answer = nil
+			if p := w.settle(t, 2*obstaclePause); p.Annotations[v1alpha1.RetryAnnotation] != "the API server can write Service ns/web again" {
+				t.Errorf("the plan says %q", p.Annotations[v1alpha1.RetryAnnotation])
 			}
 		})
 	}

@@ -17,7 +17,11 @@ import (
 // status could not be written are made when it is: the next pass finds everything done, and has nothing to warn of.
 func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, done outcome) error {
 	c.memory.warned(plan, done.warnings)
-	if changes := changes(plan, next); len(changes) > 0 {
+	changes := changes(plan, next)
+	if len(changes) > 0 && isDetail(&plan.Status, &next) && c.memory.wroteWithin(plan, c.Clock.Now(), detailInterval) {
+		return nil // the next pass finds the same, and comes before long
+	}
+	if len(changes) > 0 {
 		if err := c.write(ctx, plan, changes); err != nil {
 			return err
 		}
@@ -57,7 +61,7 @@ func (c *Controller) writeOver(ctx context.Context, plan *v1alpha1.InstallPlan, 
 		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
 	}
 	if target.ResourceVersion != plan.ResourceVersion {
-		c.memory.wrote(plan, target.ResourceVersion)
+		c.memory.wrote(plan, target.ResourceVersion, c.Clock.Now())
 	}
 	return nil
 }

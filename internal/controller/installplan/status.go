@@ -82,7 +82,7 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 		next.Phase, next.Message = v1alpha1.InstallPlanPhaseComplete, done.leftOut
 		setInstalled(&next, v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanInstalled), now)
 	case done.err == nil:
-		next.Message = "waiting: " + done.waiting
+		next.Message = waits + done.waiting
 	case done.isPatient() || now.Sub(done.since) < done.timeout(timeout):
 		next.Message = "retrying execution due to error: " + done.err.Error()
 	default:

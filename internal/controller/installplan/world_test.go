@@ -97,6 +97,9 @@ func (w *world) funcs() interceptor.Funcs {
 			return c.Get(ctx, key, o, opts...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if asked := (&client.CreateOptions{}).ApplyOptions(opts); len(asked.DryRun) > 0 {
+				return w.write("try", o, func() error { return nil })
+			}
 			return w.write("create", o, func() error {
 				w.uids++
 				o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))

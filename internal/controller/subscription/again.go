@@ -29,18 +29,19 @@ const (
 	repeatLongest = time.Hour
 )
 
-// repeatEarly is how long a plan stands that was made early, and failed on something that has changed again. Each further time it stands
-// for twice as long, up to repeatFailed: what changes all the time, as where two controllers overrule each other, says nothing of the
-// prospects of another plan.
+// repeatEarly is how long a plan stands that was made early, and failed on something that has changed again. From then on it stands for as long
+// as one of which nothing has changed: what changes all the time, as where two controllers overrule each other, says nothing of the prospects of
+// another plan, and neither does what the API server only seems to take.
 const repeatEarly = time.Minute
 
 // standing is how long a failed plan stands. The first time that something changes of what it failed on, that is not waited for.
 func standing(p *v1alpha1.InstallPlan) time.Duration {
-	if p.Annotations[v1alpha1.RetryAnnotation] == "" {
-		return doubled(repeatFailed, count(p, attemptAnnotation)-1, repeatLongest)
+	haste := count(p, hasteAnnotation)
+	if p.Annotations[v1alpha1.RetryAnnotation] == "" || haste > 1 {
+		return doubled(repeatFailed, max(count(p, attemptAnnotation)-1, haste-2), repeatLongest)
 	}
-	if n := count(p, hasteAnnotation); n > 0 {
-		return doubled(repeatEarly, n-1, repeatFailed)
+	if haste == 1 {
+		return repeatEarly
 	}
 	return 0
 }
@@ -75,7 +76,7 @@ func (s *state) countOn(next *v1alpha1.InstallPlan, g *group) {
 		case p.Annotations[v1alpha1.RetryAnnotation] != "":
 			next.Annotations[hasteAnnotation] = strconv.Itoa(count(p, hasteAnnotation) + 1)
 		default:
-			next.Annotations[attemptAnnotation] = strconv.Itoa(max(count(p, attemptAnnotation), 1) + 1)
+			next.Annotations[attemptAnnotation] = strconv.Itoa(max(count(p, attemptAnnotation), count(p, hasteAnnotation)-1, 1) + 1)
 		}
 		return
 	}

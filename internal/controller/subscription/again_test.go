@@ -88,11 +88,17 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 			t.Fatalf("the plan was not repeated after %s", pause)
 		}
 	}
-	for _, minutes := range []time.Duration{0, 1, 2, 4, 5, 5, 5} {
+	for _, minutes := range []time.Duration{0, 1, 5, 10, 20, 40, 60, 60, 60} {
 		failAndChange(minutes * time.Minute)
 	}
-	w.fail(w.newestPlan())
-	w.clock.Step(repeatFailed + time.Second)
+	last := w.newestPlan() // nothing changes of what it fails on, and that lets nobody hurry either
+	w.fail(last)
+	w.clock.Step(repeatLongest - time.Second)
+	w.mustReconcile()
+	if p := w.newestPlan(); p.Name != last.Name {
+		t.Error("a plan is repeated sooner where nothing has changed than where something has")
+	}
+	w.clock.Step(2 * time.Second)
 	w.mustReconcile()
 	failAndChange(0)
 	failAndChange(time.Minute)
