@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -11,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -52,6 +55,10 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 	case s.revisions.installed() != newest:
 		return nil
 	}
+	if wait := trustedSince(newest).Add(trustDelay).Sub(c.Clock.Now()); wait > 0 && slices.ContainsFunc(all, (*certificate).waits) {
+		o.soonest(wait)
+		return nil
+	}
 	var needed []registryv1.Serving
 	for _, certificate := range all {
 		if err := c.showNext(ctx, certificate); err != nil {
@@ -60,6 +67,18 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 		needed = append(needed, certificate.serving)
 	}
 	return c.dropCertificates(ctx, c.secrets, s.ext, needed)
+}
+
+// trustDelay is how long everybody who asks a server knows its next certificate before pods get to see it. An API server hears of new
+// authorities a moment later, and goes on with those that it knew for requests that are under way.
+const trustDelay = time.Minute
+
+// trustedSince is when all objects of a revision came to be as they are to be.
+func trustedSince(r *olmv1.ClusterObjectSet) time.Time {
+	if c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeSucceeded); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
 }
 
 // certificatesOf are the certificates of a revision, which can be used, and what those who ask for its Services are to trust.
@@ -91,6 +110,9 @@ type certificate struct {
 	current certs.Serving // with the authorities of the next one, too
 	next    certs.Serving // without a certificate when none is waiting
 }
+
+// waits tells whether there is a next one that pods do not have yet.
+func (c *certificate) waits() bool { return len(c.next.Certificate) > 0 }
 
 // ensure reads a certificate. One that cannot be used is made anew; one that is due gets a successor, which waits.
 func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, serving registryv1.Serving) (*certificate, error) {
@@ -133,7 +155,7 @@ func (c *Controller) issue(ctx context.Context, ext *olmv1.ClusterExtension, one
 
 // showNext lets pods have the certificate that waits.
 func (c *Controller) showNext(ctx context.Context, one *certificate) error {
-	if len(one.next.Certificate) == 0 {
+	if !one.waits() {
 		return nil
 	}
 	one.current, one.next = one.next, certs.Serving{}
@@ -143,7 +165,7 @@ func (c *Controller) showNext(ctx context.Context, one *certificate) error {
 // save writes the Secret. Somebody else's write in between is an error: then that one is looked at.
 func (c *Controller) save(ctx context.Context, one *certificate) error {
 	one.secret.Data = map[string][]byte{corev1.TLSCertKey: one.current.Certificate, corev1.TLSPrivateKeyKey: one.current.Key, authoritiesData: one.current.Authorities}
-	if len(one.next.Certificate) > 0 {
+	if one.waits() {
 		one.secret.Data[nextCertificate], one.secret.Data[nextKey] = one.next.Certificate, one.next.Key
 	}
 	write := func() error { return c.client.Update(ctx, one.secret, fieldOwner) }

@@ -113,6 +113,29 @@ func TestInstalledIsLookedAfter(t *testing.T) {
 	}
 }
 
+// TestRenewedCertificateWaits until API servers know for a minute what to trust: they hear of it late.
+func TestRenewedCertificateWaits(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	first := w.secret().Data["tls.crt"]
+	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+	w.pass("my")
+	trusting := w.newest("my")
+	w.says(trusting, done...)
+	for i := range trusting.Status.Conditions {
+		trusting.Status.Conditions[i].LastTransitionTime = metav1.NewTime(w.clock.Now())
+	}
+	w.must(w.client.Status().Update(t.Context(), trusting))
+	w.clock.Step(trustDelay - time.Second)
+	if result := w.pass("my"); string(w.secret().Data["tls.crt"]) != string(first) || result.RequeueAfter != time.Second {
+		t.Errorf("pods have it at once, or it is looked at again after %s", result.RequeueAfter)
+	}
+	w.clock.Step(time.Second)
+	if w.pass("my"); string(w.secret().Data["tls.crt"]) == string(first) {
+		t.Error("pods do not get it")
+	}
+}
+
 // TestRenewalKeepsTheAccount that the objects were written as: another one that the spec asks for may not be able to.
 func TestRenewalKeepsTheAccount(t *testing.T) {
 	w := newServingWorld(t)
