@@ -39,12 +39,20 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	var images image.Config
 	var installCRDs bool
 	var verbosity int
+	var theirs *others
 	cmd := &cobra.Command{
 		Use:   "manager",
 		Short: "Run the controllers against any cluster",
 		Long:  managerHelp,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			said, err := theirs.take(cmd)
+			if err != nil {
+				return err
+			}
+			for _, warning := range said {
+				fmt.Fprintln(log, "warning: "+warning)
+			}
 			if err := o.MetricsTLS.Check(); err != nil {
 				return err
 			}
@@ -95,6 +103,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&images.RegistriesConf, "registries-conf", "", "registries.conf with mirrors of registries")
 	flags.StringSliceVar(&images.Insecure, "insecure-registry", nil, "host[:port] of a registry that may be reached without TLS")
 	flags.IntVarP(&verbosity, "verbosity", "v", 0, "log more: 1 what is done, 2 and more for finding errors")
+	theirs = addOthers(flags)
 	return cmd
 }
 
