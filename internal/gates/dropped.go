@@ -61,6 +61,12 @@ func DroppedError(findings []crdupgrade.Finding) error {
 	return errors.Join(all...)
 }
 
+// RemovalExempt tells whether an extension lets a CustomResourceDefinition be deleted with its custom resources when an upgrade drops it.
+func RemovalExempt(ext *olmv1.ClusterExtension, crd string) bool {
+	policy, err := exemptions(ext)
+	return err == nil && len(crdupgrade.Blocking(policy.Exempt([]crdupgrade.Finding{{CRD: crd, Check: crdupgrade.Removal}}))) == 0
+}
+
 // OwnedCRDs are the names of the CustomResourceDefinitions that active revisions control, but for some. What is deleted already is not
 // among them. They are looked for in the cluster, which knows them even when the content of a revision is lost.
 func OwnedCRDs(ctx context.Context, reader client.Reader, all []olmv1.ClusterObjectSet, except map[string]bool) ([]string, error) {
@@ -100,12 +106,14 @@ func Populated(ctx context.Context, reader client.Reader, count Count, name stri
 		return ""
 	}
 	var n int64
-	if err == nil && crdupgrade.ReadVersion(crd) == "" {
-		err = errors.New("it serves no version")
-	}
 	if err == nil {
 		n, err = count(ctx, reader, crd)
 	}
+	return Holds(n, err)
+}
+
+// Holds says how many custom resources were counted, or why they were not; empty is for none.
+func Holds(n int64, err error) string {
 	switch {
 	case err != nil:
 		return "it cannot be told whether it has custom resources: " + trouble.Text(err)

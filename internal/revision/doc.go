@@ -11,6 +11,8 @@
 //	pack.go     objects to Secrets
 //	read.go     Secrets to objects, within limits
 //	memory.go   what was read, for those who read it again
+//	lost.go     what can be read no more
+//	keep.go     definitions that stay when a revision goes
 //	digest.go   what is compared instead of content
 //	write.go    bringing a revision into a cluster
 //	retain.go   the revisions of an extension, and which of them go

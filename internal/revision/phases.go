@@ -78,6 +78,15 @@ const (
 	admission     = "admissionregistration.k8s.io"
 )
 
+// PhaseOf is the phase that objects of a kind belong to, and how many phases come before it.
+func PhaseOf(kind schema.GroupKind) (name string, before int) {
+	name, ok := phaseOf[kind]
+	if !ok {
+		name = defaultPhase
+	}
+	return name, slices.Index(phaseNames, name)
+}
+
 // group is the objects of a phase.
 type group struct {
 	name    string
@@ -88,10 +97,7 @@ type group struct {
 func divide(objects []*unstructured.Unstructured) ([]group, error) {
 	byPhase := map[string][]*unstructured.Unstructured{}
 	for _, u := range objects {
-		name, ok := phaseOf[u.GroupVersionKind().GroupKind()]
-		if !ok {
-			name = defaultPhase
-		}
+		name, _ := PhaseOf(u.GroupVersionKind().GroupKind())
 		byPhase[name] = append(byPhase[name], u)
 	}
 	var groups []group

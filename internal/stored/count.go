@@ -2,6 +2,7 @@ package stored
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,23 +10,30 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// ErrUnserved says that the objects of a CRD cannot be read, because it serves no version.
+var ErrUnserved = errors.New("the CustomResourceDefinition serves no version; set served: true for one of its versions")
+
+func unserved(verb string, crd *definition) error {
+	return fmt.Errorf("%s the %s objects that are stored: %w", verb, crd.Name, ErrUnserved)
+}
 
 // Count is how many objects of a CRD are stored. It reads one of them. Where they cannot be read, it fails: to delete the CRD would delete
 // them nevertheless.
 func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
 	version := crdupgrade.ReadVersion(crd)
 	if version == "" { // there may be some from the time when one was served
-		return 0, fmt.Errorf("count the %s objects that are stored: the CustomResourceDefinition serves no version; set served: true for one of its versions to have them counted", crd.Name)
+		return 0, unserved("count", crd)
 	}
 	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind + "List"})
+	list.SetGroupVersionKind(listIn(crd, version))
 	err := reader.List(ctx, list, client.Limit(1))
 	switch {
-	case apierrors.IsNotFound(err) && !established(crd):
+	case (apierrors.IsNotFound(err) || meta.IsNoMatchError(err)) && !established(crd):
 		return 0, nil // nobody can have written one
 	case err != nil:
 		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)

@@ -3,22 +3,30 @@ package stored
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answer is a reader of lists that fail.
+// answer is a reader that answers every list alike.
 type answer struct {
 	client.Reader
-	err error
+	err   error
+	items []metav1.PartialObjectMetadata
 }
 
-func (a answer) List(context.Context, client.ObjectList, ...client.ListOption) error { return a.err }
+func (a answer) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	list.(*metav1.PartialObjectMetadataList).Items = a.items
+	return a.err
+}
 
 // What cannot be counted is not nothing: whoever asks deletes what has nothing.
 func TestCountOfWhatCannotBeRead(t *testing.T) {
@@ -33,6 +41,7 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 	}{
 		"no version is served":                    {apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1", Storage: true}, nil, nil, "serves no version"},
 		"it was never established":                {served, nil, notFound, ""},
+		"nobody knows its kind":                   {served, nil, &meta.NoKindMatchError{}, ""},
 		"it is established, and yet is not there": {served, []apiextensionsv1.CustomResourceDefinitionCondition{established}, notFound, "count the widgets.example.com objects"},
 		"the request fails":                       {served, nil, errors.New("connection refused"), "connection refused"},
 	} {
@@ -49,5 +58,35 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 				t.Errorf("the error is %v; want %q", err, test.wants)
 			}
 		})
+	}
+}
+
+// TestHeld names what waits for finalizers, and few of many.
+func TestHeld(t *testing.T) {
+	crd := &definition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: "Widget"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
+	crd.Name = "widgets.example.com"
+	var items []metav1.PartialObjectMetadata
+	for i := range 9 {
+		o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("w", i)}}
+		if i > 0 {
+			o.Finalizers = []string{"example.com/up", "example.com/down"}
+		}
+		items = append(items, o)
+	}
+	got, err := Held(t.Context(), answer{items: items[:2]}, crd)
+	if diff := cmp.Diff([]string{"Widget ns/w1 waits for its finalizers example.com/up, example.com/down"}, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	got, err = Held(t.Context(), answer{items: items}, crd)
+	if err != nil || len(got) != heldTold+1 || got[heldTold] != "3 more objects of widgets.example.com wait for theirs" {
+		t.Errorf("%v %q", err, got)
+	}
+	if got, err := Held(t.Context(), answer{err: &meta.NoKindMatchError{}}, crd); err != nil || len(got) > 0 {
+		t.Errorf("of a kind that nobody knows: %v %v", got, err)
+	}
+	crd.Spec.Versions[0].Served = false
+	if _, err := Held(t.Context(), answer{}, crd); !errors.Is(err, ErrUnserved) {
+		t.Errorf("of a CustomResourceDefinition without served versions: %v", err)
 	}
 }

@@ -2,19 +2,15 @@ package uninstall
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -83,30 +79,14 @@ func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func
 	if r.API != "v1" {
 		return nil // there it belongs to nobody, and the manager takes the conversion away
 	}
-	patch := map[string]any{"metadata": map[string]any{"resourceVersion": live.ResourceVersion}}
-	owners := slices.DeleteFunc(slices.Clone(live.OwnerReferences), ofRevision)
-	if len(owners) == len(live.OwnerReferences) && !d.Converted {
+	if !slices.ContainsFunc(live.OwnerReferences, revision.IsRevision) && !d.Converted {
 		return nil
 	}
-	patch["metadata"].(map[string]any)["ownerReferences"] = owners
-	patch["metadata"].(map[string]any)["annotations"] = map[string]any{revision.KeptKey: revision.KeptOf(r.Operator.Name, r.uid)}
-	if d.Converted {
-		patch["spec"] = map[string]any{"conversion": map[string]any{"strategy": apiextensionsv1.NoneConverter, "webhook": nil}}
-	}
-	text, err := json.Marshal(patch)
-	if err != nil {
-		return fmt.Errorf("write the patch of CustomResourceDefinition %s: %w", d.Name, err)
-	}
-	if err := c.Patch(ctx, live, client.RawPatch(types.MergePatchType, text), fieldOwner); err != nil {
-		return fmt.Errorf("keep CustomResourceDefinition %s: %w; nothing has been removed yet, try again", d.Name, err)
+	if err := revision.Keep(ctx, c, live, revision.KeptOf(r.Operator.Name, r.uid), d.Converted, fieldOwner); err != nil {
+		return fmt.Errorf("%w; nothing has been removed yet, try again", err)
 	}
 	tell("kept CustomResourceDefinition " + d.Name)
 	return nil
-}
-
-// ofRevision tells whether an owner is a revision of an extension.
-func ofRevision(o metav1.OwnerReference) bool {
-	return o.Kind == olmv1.ClusterObjectSetKind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
 }
 
 // remove deletes a definition that still is the one that was looked at.

@@ -1,0 +1,67 @@
+package revision
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// KeptKey is the annotation of a CustomResourceDefinition that stayed when its ClusterExtension or its revision was removed: whose it was, as
+// KeptOf says. The next ClusterExtension of that name takes it over.
+const KeptKey = "operators.fairlead.dev/kept-of"
+
+// DeleteCRDsKey is the annotation of a ClusterExtension, or of a ClusterObjectSet, with the names of the CustomResourceDefinitions that are to
+// be deleted with all their custom resources when it is deleted, separated by spaces; "*" is all. Others with custom resources stay.
+const DeleteCRDsKey = "operators.fairlead.dev/delete-crds"
+
+// DeletesCRD tells whether the annotation DeleteCRDsKey of an object names a CustomResourceDefinition.
+func DeletesCRD(o metav1.Object, crd string) bool {
+	return slices.ContainsFunc(strings.Fields(o.GetAnnotations()[DeleteCRDsKey]), func(name string) bool { return name == crd || name == "*" })
+}
+
+// KeptOf is the value of KeptKey for a ClusterExtension.
+func KeptOf(name string, uid types.UID) string { return name + "/" + string(uid) }
+
+// KeptFor tells whether an object was kept for a ClusterExtension: for one of that name, but not for the one itself that it was kept from,
+// which is about to go and would take it along.
+func KeptFor(o metav1.Object, name string, uid types.UID) bool {
+	was, from, kept := strings.Cut(o.GetAnnotations()[KeptKey], "/")
+	return kept && name != "" && was == name && uid != "" && from != string(uid)
+}
+
+// Keep takes a CustomResourceDefinition from the revisions that own it, which would take it along when they go, unless it has changed since it
+// was read. of is the value of KeptKey; empty is for those that nobody may take over. Where what converts its custom resources goes, they
+// are not converted any more: otherwise nobody could read or delete them.
+func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomResourceDefinition, of string, unconverted bool, as client.FieldOwner) error {
+	metadata := map[string]any{"resourceVersion": live.ResourceVersion,
+		"ownerReferences": slices.DeleteFunc(slices.Clone(live.OwnerReferences), IsRevision)}
+	if of != "" {
+		metadata["annotations"] = map[string]any{KeptKey: of}
+	}
+	patch := map[string]any{"metadata": metadata}
+	if unconverted {
+		patch["spec"] = map[string]any{"conversion": map[string]any{"strategy": apiextensionsv1.NoneConverter, "webhook": nil}}
+	}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("write the patch of CustomResourceDefinition %s: %w", live.Name, err)
+	}
+	if err := c.Patch(ctx, live, client.RawPatch(types.MergePatchType, text), as); err != nil {
+		return fmt.Errorf("keep CustomResourceDefinition %s: %w", live.Name, err)
+	}
+	return nil
+}
+
+// IsRevision tells whether an owner is a revision.
+func IsRevision(o metav1.OwnerReference) bool {
+	return o.Kind == olmv1.ClusterObjectSetKind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
+}
