@@ -3,7 +3,6 @@ package opmcmd
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,50 +10,29 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/test/script"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"opm":        func() { os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"pushbundle": pushBundle,
+		"pushbundle": script.PushBundle,
 		"docker":     printArgs,
 		"buildah":    printArgs,
 	})
 }
 
-// pushBundle pushes a bundle directory: pushbundle DIR IMAGE PACKAGE.
-func pushBundle() {
-	labels := image.BundleLabels(os.Args[3], []string{"stable"}, "")
-	if _, err := image.Push(context.Background(), os.Args[2], os.DirFS(os.Args[1]), labels, image.PushOptions{}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
 // printArgs stands for a program that builds images.
 func printArgs() { fmt.Fprintln(os.Stderr, filepath.Base(os.Args[0]), strings.Join(os.Args[1:], " ")) }
 
-// TestScripts runs sessions at the command line. $REGISTRY is a registry on loopback, $EXAMPLES the folder of the examples.
+// TestScripts runs sessions at the command line. $EXAMPLES is the folder of the examples.
 func TestScripts(t *testing.T) {
-	examples, err := filepath.Abs(filepath.Join("..", "..", "..", "examples"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		ContinueOnError:     true,
-		RequireExplicitExec: true,
-		Setup: func(env *testscript.Env) error {
-			server := httptest.NewServer(image.NewRegistry(""))
-			env.Defer(server.Close)
-			env.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
-			env.Setenv("EXAMPLES", examples)
-			env.Setenv("HOME", env.WorkDir)
-			env.Setenv("OLM_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
-			return nil
-		},
-	})
+	examples := script.Examples(t)
+	script.Run(t, testscript.Params{ContinueOnError: true, Setup: func(env *testscript.Env) error {
+		env.Setenv("EXAMPLES", examples)
+		env.Setenv("OLM_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
+		return nil
+	}})
 }
 
 func TestCalled(t *testing.T) {
