@@ -182,6 +182,7 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 	good := func(e *olmv1.ClusterExtension) {
 		e.Spec.Source.Catalog.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"approved": "true"}}
 	}
+	w.eventually("the policies of other tests to be gone", func() error { return member.Create(t.Context(), extension("probe", "", good), client.DryRunAll) })
 	w.awaitPolicies(func() error { return member.Create(t.Context(), extension("probe", ""), client.DryRunAll) })
 	tests := map[string]struct {
 		who     client.Client
