@@ -53,6 +53,7 @@ kind: ClusterRole
 metadata: {name: revision-editor}
 rules:
 - {apiGroups: [olm.operatorframework.io], resources: [clusterobjectsets, clusterextensions], verbs: [create, get, list, update, patch]}
+- {apiGroups: [olm.operatorframework.io], resources: [clusterobjectsets], verbs: [delete]}
 ---
 apiVersion: v1
 kind: Namespace
@@ -124,6 +125,7 @@ func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
 		})
 	}
 	t.Run("updates", func(t *testing.T) { w.updates(writer) })
+	t.Run("removals", func(t *testing.T) { w.removals(writer, boss) })
 }
 
 // updates of extensions that somebody else has made are refused when they change what is done, and only then.
@@ -158,6 +160,67 @@ func (w *world) updates(writer client.Client) {
 		{"of-writer", `{"spec":{"serviceAccount":null}}`, manager},
 	} {
 		t.Run(test.name+" "+test.patch, func(t *testing.T) { expect(t, patch(test.name, test.patch), test.refused) })
+	}
+}
+
+// removals of what an extension has: its revisions go with the right to delete the extension, and what the manager takes out is left to it.
+func (w *world) removals(writer, boss client.Client) {
+	t := w.t
+	w.bind("remover", "revision-editor")
+	remover := w.as("remover")
+	const teardown, other = "olm.operatorframework.io/teardown", "example.com/other"
+	create := func(o client.Object, finalizers ...string) {
+		o.SetFinalizers(finalizers)
+		if err := w.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			o.SetResourceVersion("")
+			if err := w.Patch(context.Background(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+				t.Error(err)
+			}
+			_ = w.Delete(context.Background(), o)
+		})
+	}
+	ext := extension("removed", "")
+	create(ext, "olm.operatorframework.io/cleanup-contentmanager-cache", other)
+	owned := revisionSet("removed-1", "tools/installer")
+	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(ext, extensionKind)}
+	create(owned, teardown, other)
+	byHand := revisionSet("by-hand", "tools/installer")
+	create(byHand, teardown)
+	of := func(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
+	remove := func(c client.Client, o client.Object) error { return c.Delete(t.Context(), of(o), client.DryRunAll) }
+	patch := func(c client.Client, o client.Object, text string) error {
+		return c.Patch(t.Context(), of(o), client.RawPatch("application/merge-patch+json", []byte(text)), client.DryRunAll)
+	}
+	w.awaitPolicies(func() error { return remove(remover, owned) })
+	const noFinalizer, ownOnly, noOwner, oursOnly = `{"metadata":{"finalizers":null}}`, `{"metadata":{"finalizers":["` + teardown + `"]}}`,
+		`{"metadata":{"ownerReferences":null}}`, `{"metadata":{"finalizers":["olm.operatorframework.io/cleanup-contentmanager-cache"]}}`
+	const mayNot, change, account, manager = "remover may not delete the revisions of a ClusterExtension", "may not make or change the revisions of a ClusterExtension",
+		"may not use the service account tools/installer", "may not install with the rights of the manager"
+	for name, test := range map[string]struct {
+		err     error
+		refused string
+	}{
+		"a revision, by who may delete extensions":                  {remove(writer, owned), ""},
+		"a revision, by who may not":                                {remove(remover, owned), mayNot},
+		"a revision, by an administrator":                           {remove(w.Client, owned), ""},
+		"a revision, by the garbage collector":                      {remove(w.as("system:serviceaccount:kube-system:generic-garbage-collector"), owned), ""},
+		"a set of nobody":                                           {remove(remover, byHand), ""},
+		"the extension of a revision, by who may not delete that":   {patch(remover, owned, noOwner), mayNot},
+		"the extension of a revision, by the garbage collector":     {patch(w.as("system:serviceaccount:kube-system:generic-garbage-collector"), owned, noOwner), ""},
+		"the finalizer of a revision":                               {patch(writer, owned, noFinalizer), change},
+		"somebody else's finalizer of a revision":                   {patch(writer, owned, ownOnly), ""},
+		"the finalizer of a revision, by an administrator":          {patch(w.Client, owned, noFinalizer), ""},
+		"the finalizer of a set, by who may use its account":        {patch(writer, byHand, noFinalizer), ""},
+		"the finalizer of a set, by who may not":                    {patch(remover, byHand, noFinalizer), account},
+		"the finalizer of an extension":                             {patch(writer, ext, noFinalizer), manager},
+		"somebody else's finalizer of an extension":                 {patch(writer, ext, oursOnly), ""},
+		"the finalizer of an extension, by who may act as manager":  {patch(boss, ext, noFinalizer), ""},
+		"an extension of the manager, by who may delete extensions": {remove(writer, ext), ""},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, test.err, test.refused) })
 	}
 }
 
@@ -198,6 +261,9 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 		"no selector":            {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Selector = nil }, "label approved=true"},
 		"SelfCertified":          {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.UpgradeConstraintPolicy = "SelfCertified" }, "SelfCertified"},
 		"CRD checks off":         {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks() }, "may not switch off the checks of CRD upgrades"},
+		"dependencies":           {member, annotated("install-dependencies", "true"), "may not have other operators installed for theirs"},
+		"an image":               {member, annotated("bundle-image", "registry.example.com/miner@sha256:00"), "may not install images beside the catalogs"},
+		"CRD checks exempted":    {member, annotated("crd-upgrade-exemptions", "removal"), "may not switch off the checks of CRD upgrades"},
 		"somebody of no group":   {other, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "miner" }, ""},
 		"the checks left strict": {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks(); strict(e) }, ""},
 	}
@@ -216,6 +282,12 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 	forced.SetName("existing")
 	expect(t, member.Patch(t.Context(), forced, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"spec":{"source":{"catalog":{"upgradeConstraintPolicy":"SelfCertified"}}}}`)), client.DryRunAll), "SelfCertified")
+}
+
+func annotated(key, value string) func(*olmv1.ClusterExtension) {
+	return func(e *olmv1.ClusterExtension) {
+		e.Annotations = map[string]string{"operators.fairlead.dev/" + key: value}
+	}
 }
 
 func noChecks() *olmv1.ClusterExtensionInstallConfig {
