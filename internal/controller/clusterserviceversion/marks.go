@@ -4,18 +4,15 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // metadataDiffers looks for the finalizer, for the labels of the APIs, and for the annotations through which the pods
@@ -25,7 +22,7 @@ func (f *facts) metadataDiffers(ctx context.Context) (finding, error) {
 	if labelled(f.csv) && !controllerutil.ContainsFinalizer(f.csv, v1alpha1.CSVCleanupFinalizer) {
 		return seen("finalizer " + v1alpha1.CSVCleanupFinalizer), nil
 	}
-	if !maps.Equal(apiLabelsOf(f.csv), apiLabels(f.csv)) {
+	if !maps.Equal(apiLabelsOf(f.csv), bundle.APILabels(f.csv)) {
 		return seen("labels of its APIs"), nil
 	}
 	wanted, err := f.groupAnnotations(ctx)
@@ -52,32 +49,10 @@ func (f *facts) groupAnnotations(ctx context.Context) (map[string]string, error)
 	if err != nil || group == nil || unsynced(group) || len(group.Status.Namespaces) == 0 {
 		return nil, err
 	}
-	return groupAnnotations(group), nil
+	return tenancy.MemberAnnotations(group), nil
 }
 
-func groupAnnotations(group *v1.OperatorGroup) map[string]string {
-	return map[string]string{
-		v1alpha1.OperatorGroupAnnotation:     group.Name,
-		v1alpha1.OperatorNamespaceAnnotation: group.Namespace,
-		v1alpha1.TargetNamespacesAnnotation:  strings.Join(slices.Sorted(slices.Values(group.Status.Namespaces)), ","),
-	}
-}
-
-// apiLabels are the labels by which CSVs are found that provide or need an API.
-func apiLabels(csv *v1alpha1.ClusterServiceVersion) map[string]string {
-	out := map[string]string{}
-	add := func(kinds []schema.GroupVersionKind, value string) {
-		for _, kind := range kinds {
-			hash := bundle.GVKHash(catalog.GVK{Group: kind.Group, Version: kind.Version, Kind: kind.Kind})
-			out[v1alpha1.APILabelPrefix+hash] = value
-		}
-	}
-	add(csv.RequiredAPIs(), v1alpha1.APILabelRequired)
-	add(csv.ProvidedAPIs(), v1alpha1.APILabelProvided)
-	return out
-}
-
-// apiLabelsOf are those of the labels that the CSV has.
+// apiLabelsOf are the labels of APIs that the CSV has.
 func apiLabelsOf(csv *v1alpha1.ClusterServiceVersion) map[string]string {
 	out := maps.Clone(csv.Labels)
 	maps.DeleteFunc(out, func(name, _ string) bool { return !strings.HasPrefix(name, v1alpha1.APILabelPrefix) })
@@ -103,7 +78,7 @@ func (f *facts) adopt(ctx context.Context) error {
 		updated.Labels = map[string]string{}
 	}
 	maps.DeleteFunc(updated.Labels, func(name, _ string) bool { return strings.HasPrefix(name, v1alpha1.APILabelPrefix) })
-	maps.Copy(updated.Labels, apiLabels(f.csv))
+	maps.Copy(updated.Labels, bundle.APILabels(f.csv))
 	patch := client.MergeFromWithOptions(f.csv, client.MergeFromWithOptimisticLock{})
 	if err := f.c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return fmt.Errorf("mark ClusterServiceVersion %s with its finalizer, the labels of its APIs and its OperatorGroup: %w", f.name(), err)

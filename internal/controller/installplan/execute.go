@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
 
@@ -28,6 +29,7 @@ type execution struct {
 
 	steps    []*stepRun
 	err      error                                      // what kept the pass from doing anything
+	group    *operatorsv1.OperatorGroup                 // of the namespace
 	held     string                                     // which group the operators of the plan wait for
 	incoming map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
 
@@ -64,6 +66,7 @@ func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
 
 // execute makes one pass: everything that can be done at once is done.
 func (x *execution) execute(ctx context.Context, c *Controller, seen observation) outcome {
+	x.group = seen.group
 	if x.prepare(ctx) {
 		x.apply(ctx, c, seen)
 	}

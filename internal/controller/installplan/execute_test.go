@@ -96,8 +96,12 @@ func TestWhatStepsBecome(t *testing.T) {
 	if !w.get(t, pull, "ns", "pull") || pull.Type != corev1.SecretTypeDockerConfigJson || string(pull.Data[corev1.DockerConfigJsonKey]) != "{}" {
 		t.Errorf("pull secret: %v", pull)
 	}
-	if csv.Labels["olm.managed"] != "true" || len(csv.OwnerReferences) != 0 || len(csv.Annotations) != 0 {
+	if csv.Labels["olm.managed"] != "true" || len(csv.OwnerReferences) != 0 {
 		t.Errorf("ClusterServiceVersion: %v", csv.ObjectMeta)
+	}
+	member := map[string]string{"olm.operatorGroup": "group", "olm.operatorNamespace": "ns", "olm.targetNamespaces": ""}
+	if diff := cmp.Diff(member, csv.Annotations); diff != "" {
+		t.Errorf("annotations of the ClusterServiceVersion: %s", diff)
 	}
 }
 

@@ -94,6 +94,8 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 		u.SetNamespace("")
 		o.Adjust, o.Probe, o.Look = x.adjustCRD(ctx, s), apply.Established, x.lookAtCRD(u.GetName())
 		return o
+	case v1alpha1.ClusterServiceVersionKind:
+		x.mark(u)
 	case v1alpha1.SubscriptionKind:
 		u.SetAnnotations(withEntry(u.GetAnnotations(), v1alpha1.GeneratedByAnnotation, x.plan.Name))
 	case serviceAccountKind:
