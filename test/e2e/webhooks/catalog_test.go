@@ -3,6 +3,7 @@ package webhooks
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,24 +37,37 @@ func (w *world) push(name string, labels map[string]string, files map[string]any
 	return ref
 }
 
-// publish makes a catalog with one operator of package op and its CRD, and asks for it.
-func (w *world) publish(csv *v1alpha1.ClusterServiceVersion, crd *apiextensionsv1.CustomResourceDefinition) {
+// pushCatalog makes a catalog of versions of an operator with its CRD, each of which replaces the one before, in package op.
+func (w *world) pushCatalog(crd *apiextensionsv1.CustomResourceDefinition, versions ...*v1alpha1.ClusterServiceVersion) string {
+	w.Helper()
+	configs := map[string]any{"configs/package.json": map[string]any{"schema": "olm.package", "name": "op", "defaultChannel": "stable"}}
+	var entries []any
+	replaces := ""
+	for _, csv := range versions {
+		_, version, _ := strings.Cut(csv.Name, ".v")
+		property := map[string]any{"type": "olm.package", "value": map[string]string{"packageName": "op", "version": version}}
+		configs["configs/"+csv.Name+".json"] = map[string]any{"schema": "olm.bundle", "package": "op", "name": csv.Name, "image": w.pushBundle(crd, csv),
+			"properties": []any{property}}
+		entries = append(entries, map[string]string{"name": csv.Name, "replaces": replaces})
+		replaces = csv.Name
+	}
+	configs["configs/channel.json"] = map[string]any{"schema": "olm.channel", "package": "op", "name": "stable", "entries": entries}
+	return w.push(fmt.Sprintf("catalog:of%d", len(versions)), image.CatalogLabels(), configs)
+}
+
+func (w *world) pushBundle(crd *apiextensionsv1.CustomResourceDefinition, csv *v1alpha1.ClusterServiceVersion) string {
 	w.Helper()
 	csv.Namespace = ""
 	csv.APIVersion, csv.Kind = v1alpha1.GroupVersion.String(), v1alpha1.ClusterServiceVersionKind
-	const prefix = "operators.operatorframework.io.bundle."
-	bundle := w.push("bundle:v1", image.BundleLabels("op", []string{"stable"}, "stable"), map[string]any{
-		"manifests/csv.json": csv, "manifests/crd.json": crd,
-		"metadata/annotations.json": map[string]any{"annotations": map[string]string{
-			prefix + "package.v1": "op", prefix + "channels.v1": "stable", prefix + "mediatype.v1": "registry+v1",
-			prefix + "manifests.v1": "manifests/", prefix + "metadata.v1": "metadata/"}},
-	})
-	property := map[string]any{"type": "olm.package", "value": map[string]string{"packageName": "op", "version": "1.0.0"}}
-	catalog := w.push("catalog:v1", image.CatalogLabels(), map[string]any{
-		"configs/package.json": map[string]any{"schema": "olm.package", "name": "op", "defaultChannel": "stable"},
-		"configs/channel.json": map[string]any{"schema": "olm.channel", "package": "op", "name": "stable", "entries": []any{map[string]string{"name": csv.Name}}},
-		"configs/bundle.json":  map[string]any{"schema": "olm.bundle", "package": "op", "name": csv.Name, "image": bundle, "properties": []any{property}},
-	})
+	labels := image.BundleLabels("op", []string{"stable"}, "stable")
+	return w.push("bundle:"+csv.Name, labels, map[string]any{"manifests/csv.json": csv, "manifests/crd.json": crd,
+		"metadata/annotations.json": map[string]any{"annotations": labels}})
+}
+
+// publish makes a catalog with one operator and its CRD, and asks for it.
+func (w *world) publish(csv *v1alpha1.ClusterServiceVersion, crd *apiextensionsv1.CustomResourceDefinition) {
+	w.Helper()
+	catalog := w.pushCatalog(crd, csv)
 	w.make(&v1alpha1.CatalogSource{ObjectMeta: w.named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
 		&v1alpha1.Subscription{ObjectMeta: w.named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "op"}})
 }

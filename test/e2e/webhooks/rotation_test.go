@@ -120,15 +120,8 @@ func (w *world) bundles() map[string][]byte {
 func (w *world) trusts(renewed, old *corev1.Secret) {
 	w.Helper()
 	for name, trusted := range w.bundles() {
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM(trusted)
 		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {
-			block, _ := pem.Decode(secret.Data["tls.crt"])
-			certificate, err := x509.ParseCertificate(block.Bytes)
-			if err != nil {
-				w.Fatal(err)
-			}
-			if _, err := certificate.Verify(x509.VerifyOptions{Roots: pool, DNSName: "manager-service." + w.namespace + ".svc"}); err != nil {
+			if err := verify(secret, trusted, "manager-service."+w.namespace+".svc"); err != nil {
 				w.Errorf("%s does not trust the %s certificate: %v", name, age, err)
 			}
 		}
@@ -136,4 +129,20 @@ func (w *world) trusts(renewed, old *corev1.Secret) {
 			w.Errorf("%s has other authorities than the Secret", name)
 		}
 	}
+}
+
+// verify says why a certificate is not trusted for a host.
+func verify(secret *corev1.Secret, authorities []byte, host string) error {
+	block, _ := pem.Decode(secret.Data["tls.crt"])
+	if block == nil {
+		return fmt.Errorf("secret %s has no certificate", secret.Name)
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return err
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(authorities)
+	_, err = certificate.Verify(x509.VerifyOptions{Roots: pool, DNSName: host})
+	return err
 }

@@ -1,0 +1,257 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// extensible is an operator with all kinds of webhooks as a ClusterExtension has it: their configurations have names of their own in the cluster.
+func (w *world) extensible(name, deployment string, changes ...change) *v1alpha1.ClusterServiceVersion {
+	changes = append([]change{modes("AllNamespaces"), w.owns, deployments(deployment), w.hooks(deployment, validating, mutating, converting),
+		func(csv *v1alpha1.ClusterServiceVersion) {
+			for i := range csv.Spec.WebhookDefinitions {
+				hook := &csv.Spec.WebhookDefinitions[i]
+				hook.GenerateName = paths[hook.Type][1:] + "." + w.group
+			}
+		}}, changes...)
+	return w.operator(name, changes...)
+}
+
+// offer serves versions of the operator from a ClusterCatalog.
+func (w *world) offer(versions ...*v1alpha1.ClusterServiceVersion) {
+	w.Helper()
+	source := olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: w.pushCatalog(w.things(), versions...)}}
+	catalog := &olmv1.ClusterCatalog{}
+	if w.read(w.namespace, catalog) {
+		edit(w, w.namespace, catalog, func(c *olmv1.ClusterCatalog) { c.Spec.Source = source })
+		return
+	}
+	catalog = &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterCatalogSpec{Source: source}}
+	w.make(catalog)
+	w.Cleanup(func() { _ = w.Delete(context.WithoutCancel(w.Context()), catalog) })
+}
+
+// extend asks for the operator as a ClusterExtension, which goes with the test.
+func (w *world) extend() {
+	w.Helper()
+	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}
+	if err := w.Create(w.Context(), system); err != nil && !apierrors.IsAlreadyExists(err) {
+		w.Fatal(err)
+	}
+	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.namespace,
+		Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "op",
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{olmv1.MetadataNameKey: w.namespace}}}}}}
+	w.make(ext)
+	w.Cleanup(func() {
+		ctx := context.WithoutCancel(w.Context())
+		_ = w.Delete(ctx, ext)
+		w.eventually("the extension to go", func() error {
+			if err := w.Get(ctx, client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("%v; %v", err, ext.Status.Conditions)
+			}
+			return nil
+		})
+	})
+}
+
+// has waits until the extension has a version, which works.
+func (w *world) has(name string) {
+	w.Helper()
+	ext := &olmv1.ClusterExtension{}
+	w.eventually(name+" to be installed", func() error {
+		if !w.read(w.namespace, ext) || ext.Status.Install == nil || ext.Status.Install.Bundle.Name != name || len(ext.Status.ActiveRevisions) != 1 ||
+			!meta.IsStatusConditionTrue(ext.Status.Conditions, olmv1.TypeAvailable) {
+			return fmt.Errorf("%+v", ext.Status)
+		}
+		return nil
+	})
+}
+
+// inUse waits until things are validated, mutated and converted by a server, and goes on using them.
+func (w *world) inUse(s *server) []*work {
+	w.Helper()
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.conversions(s, "used")
+	w.eventually("things to be mutated", func() error { return w.uses(w.Context(), "used") })
+	return []*work{
+		w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") }),
+		w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) }),
+	}
+}
+
+// TestExtension: things are validated, mutated and converted all the time while a ClusterExtension goes from version to version, and none of
+// what clients ask fails: with new pods of the same Deployment, and with another Deployment, which comes up slowly.
+func TestExtension(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.serve("manager")
+	first := w.extensible("op.v1.0.0", "manager")
+	w.offer(first)
+	w.extend()
+	w.has("op.v1.0.0")
+	works := w.inUse(s)
+
+	image := func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
+	}
+	before := w.secret("manager-service-cert")
+	second := w.extensible("op.v1.1.0", "manager", image)
+	w.offer(first, second)
+	w.has("op.v1.1.0")
+	for _, k := range works {
+		k.goesOn()
+	}
+	if after := w.secret("manager-service-cert"); string(after.Data["tls.crt"]) != string(before.Data["tls.crt"]) {
+		t.Error("the certificate was made anew although it is good")
+	}
+	if d := w.deployment("manager"); d == nil || d.Spec.Template.Spec.Containers[0].Image != "example.com/manager:2" {
+		t.Errorf("the Deployment is %+v", d)
+	}
+	for _, k := range works {
+		k.neverFailed()
+	}
+}
+
+// TestExtensionRotation renews the certificate of an extension while its webhooks are asked all the time and an upgrade is held up by the
+// operator: the server sees the new certificate, and no request fails. It is not parallel: the clock of the manager is changed.
+func TestExtensionRotation(t *testing.T) {
+	managers.by.Store(int64(behind))
+	t.Cleanup(func() { managers.by.Store(0) })
+	w := newWorld(t)
+	s := w.serve("manager")
+	first := w.extensible("op.v1.0.0", "manager")
+	w.offer(first)
+	w.extend()
+	w.has("op.v1.0.0")
+	old := w.secret("manager-service-cert")
+	works := w.inUse(s)
+	broken := w.extensible("op.v1.1.0", "manager", func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions[0].DeploymentName = "nobody" })
+	w.offer(first, broken)
+	w.progresses(olmv1.ReasonBlocked)
+
+	w.lookAgain(0)
+	w.eventually("the next certificate to be trusted", func() error { return w.announces(old) })
+	w.has("op.v1.0.0")
+	for _, k := range works {
+		k.goesOn()
+	}
+	if s.certificates() != 1 {
+		t.Error("the next certificate is shown as soon as it is announced")
+	}
+	w.lookAgain(2 * time.Minute)
+	w.eventually("the server to show it", func() error {
+		if shown := s.certificates(); shown < 2 {
+			return fmt.Errorf("it showed %d certificates", shown)
+		}
+		return nil
+	})
+	for _, k := range works {
+		k.goesOn()
+		k.neverFailed()
+	}
+	if complaints := s.complained(); len(complaints) > 0 {
+		t.Errorf("the server complains: %q", complaints)
+	}
+	if err := w.trustExtended(w.secret("manager-service-cert"), old); err != nil {
+		t.Error(err)
+	}
+	w.progresses(olmv1.ReasonBlocked)
+}
+
+// TestExtensionSecret is made again as soon as somebody deletes or damages it, and is trusted then.
+func TestExtensionSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.offer(w.extensible("op.v1.0.0", "manager"))
+	w.extend()
+	w.has("op.v1.0.0")
+	for what, damage := range map[string]func(){
+		"deleted": func() { w.remove(w.secret("manager-service-cert")) },
+		"emptied": func() {
+			edit(w, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { s.Data["tls.crt"] = nil })
+		},
+	} {
+		before := w.secret("manager-service-cert")
+		damage()
+		w.eventually("the Secret that was "+what+" to come back, and to be trusted", func() error {
+			after := &corev1.Secret{}
+			if !w.read("manager-service-cert", after) || string(after.Data["tls.crt"]) == string(before.Data["tls.crt"]) || len(after.Data["tls.crt"]) == 0 {
+				return fmt.Errorf("it is not there, or as before")
+			}
+			return w.trustExtended(after)
+		})
+	}
+}
+
+// progresses waits until the extension tells of a reason.
+func (w *world) progresses(reason string) {
+	w.Helper()
+	ext := &olmv1.ClusterExtension{}
+	w.eventually("Progressing to be "+reason, func() error {
+		w.read(w.namespace, ext)
+		if c := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeProgressing); c == nil || c.Reason != reason {
+			return fmt.Errorf("it is %+v", c)
+		}
+		return nil
+	})
+}
+
+// lookAgain makes the clock of the manager be right, or ahead of time, and lets it look at the extension.
+func (w *world) lookAgain(ahead time.Duration) {
+	w.Helper()
+	managers.by.Store(-int64(ahead))
+	edit(w, w.namespace, &olmv1.ClusterExtension{}, func(e *olmv1.ClusterExtension) {
+		metav1.SetMetaDataAnnotation(&e.ObjectMeta, "example.com/ahead", ahead.String())
+	})
+}
+
+// extended are the authorities of everything that is registered for the extension.
+func (w *world) extended() (map[string][]byte, error) {
+	w.Helper()
+	v, m, crd := &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfiguration{}, &apiextensionsv1.CustomResourceDefinition{}
+	if !w.read("validate."+w.group, v) || !w.read("mutate."+w.group, m) || !w.read("things."+w.group, crd) {
+		return nil, fmt.Errorf("not all is registered")
+	}
+	return map[string][]byte{"validating": v.Webhooks[0].ClientConfig.CABundle, "mutating": m.Webhooks[0].ClientConfig.CABundle,
+		"conversion": crd.Spec.Conversion.Webhook.ClientConfig.CABundle}, nil
+}
+
+// trustExtended says what of the extension does not trust a certificate.
+func (w *world) trustExtended(secrets ...*corev1.Secret) error {
+	w.Helper()
+	all, err := w.extended()
+	for name, trusted := range all {
+		for _, secret := range secrets {
+			if err := verify(secret, trusted, "manager-service."+w.namespace+".svc"); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return err
+}
+
+// announces says what of the extension trusts no certificate besides the one that is shown.
+func (w *world) announces(shown *corev1.Secret) error {
+	w.Helper()
+	all, err := w.extended()
+	for name, trusted := range all {
+		if len(trusted) <= len(shown.Data["ca.crt"]) {
+			return fmt.Errorf("%s does not trust the next one", name)
+		}
+	}
+	return err
+}
