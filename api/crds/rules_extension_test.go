@@ -25,6 +25,16 @@ func TestClusterExtensionRules(t *testing.T) {
 		"namespace too long":           {`{spec: {namespace: ` + long[:64] + `}}`, "spec.namespace", "63"},
 		"namespace in upper case":      {`{spec: {namespace: A}}`, "spec.namespace", "namespace must be a valid DNS1123 label"},
 		"empty service account":        {`{spec: {serviceAccount: {name: null}}}`, "spec.serviceAccount", "at least 1 properties"},
+		"service account too long":     {`{spec: {serviceAccount: {name: ` + long + `}}}`, "spec.serviceAccount.name", "253"},
+		"nameless service account":     {`{spec: {serviceAccount: {name: ""}}}`, "spec.serviceAccount.name", "at least 1 chars"},
+		"no service account":           {`{spec: {serviceAccount: null}}`, "", ""},
+		"namespace with a dot":         {`{spec: {namespace: a.b}}`, "spec.namespace", "namespace must be a valid DNS1123 label"},
+		"unknown configuration type":   {`{spec: {config: {configType: File}}}`, "spec.config.configType", "Inline"},
+		"version":                      {`{spec: {source: {catalog: {version: ">=1.0.0 <2.0.0"}}}}`, "", ""},
+		"no version":                   {`{spec: {source: {catalog: {version: latest}}}}`, "spec.source.catalog.version", "invalid version expression"},
+		"version too long":             {`{spec: {source: {catalog: {version: 1.0.0-` + long[:59] + `}}}}`, "spec.source.catalog.version", "64"},
+		"as many channels as can be":   {`{spec: {source: {catalog: {channels: [` + strings.Repeat("a,", 256) + `]}}}}`, "", ""},
+		"longest deadline":             {`{spec: {progressDeadlineMinutes: 720}}`, "", ""},
 		"service account in upper":     {`{spec: {serviceAccount: {name: A}}}`, "spec.serviceAccount.name", "DNS1123 subdomain"},
 		"unknown source type":          {`{spec: {source: {sourceType: Image}}}`, "spec.source.sourceType", "Catalog"},
 		"no source type":               {`{spec: {source: {sourceType: null, catalog: null}}}`, "spec.source.sourceType", "Required"},
@@ -69,8 +79,15 @@ func TestClusterExtensionUpdateRules(t *testing.T) {
 		"other package":           {`{spec: {source: {catalog: {packageName: b}}}}`, "spec.source.catalog.packageName", "packageName is immutable"},
 		"other service account":   {`{spec: {serviceAccount: {name: b}}}`, "spec.serviceAccount.name", "name is immutable"},
 		"service account cleared": {`{spec: {serviceAccount: null}}`, "", ""},
+		"service account emptied": {`{spec: {serviceAccount: {name: null}}}`, "spec.serviceAccount", "at least 1 properties"},
 		"other version":           {`{spec: {source: {catalog: {version: ^2}}}}`, "", ""},
 	})
+}
+
+// TestServiceAccountIsSetLater: what was cleared can be set again, to any name.
+func TestServiceAccountIsSetLater(t *testing.T) {
+	without := strings.Replace(extension, "  serviceAccount: {name: installer}\n", "", 1)
+	checkUpdate(t, without, map[string]ruleCase{"set": {`{spec: {serviceAccount: {name: other}}}`, "", ""}})
 }
 
 func TestClusterExtensionDefaults(t *testing.T) {

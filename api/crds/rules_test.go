@@ -36,11 +36,13 @@ func checkCreate(t *testing.T, valid string, cases map[string]ruleCase) {
 	t.Helper()
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, unknown, errs := admit(t, overlay(parse(t, valid), parse(t, c.change)))
+			object := overlay(parse(t, valid), parse(t, c.change))
+			_, unknown, errs := admit(t, object)
 			if len(unknown) > 0 {
 				t.Errorf("the object has unknown fields: %v", unknown)
 			}
 			c.check(t, errs)
+			c.checkServed(t, object, nil)
 		})
 	}
 }
@@ -58,6 +60,7 @@ func checkUpdate(t *testing.T, valid string, cases map[string]ruleCase) {
 			changed := overlay(runtime.DeepCopyJSON(old), parse(t, c.change))
 			a.prune(changed)
 			c.check(t, a.update(changed, old))
+			c.checkServed(t, changed, old)
 		})
 	}
 }
