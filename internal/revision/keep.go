@@ -42,11 +42,12 @@ func KeptFor(o metav1.Object, name string, uid types.UID) bool {
 // was read. of is the value of KeptKey; empty is for those that nobody may take over. Where what converts its custom resources goes, they
 // are not converted any more: otherwise nobody could read or delete them.
 func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomResourceDefinition, of string, unconverted bool, as client.FieldOwner) error {
-	metadata := map[string]any{"resourceVersion": live.ResourceVersion,
-		"ownerReferences": slices.DeleteFunc(slices.Clone(live.OwnerReferences), IsRevision)}
+	annotations := map[string]any{olmv1.GroupName + "/revision": nil} // which would say that somebody has taken it away from a revision
 	if of != "" {
-		metadata["annotations"] = map[string]any{KeptKey: of}
+		annotations[KeptKey] = of
 	}
+	metadata := map[string]any{"resourceVersion": live.ResourceVersion, "annotations": annotations,
+		"ownerReferences": slices.DeleteFunc(slices.Clone(live.OwnerReferences), IsRevision)}
 	patch := map[string]any{"metadata": metadata}
 	if unconverted {
 		patch["spec"] = map[string]any{"conversion": map[string]any{"strategy": apiextensionsv1.NoneConverter, "webhook": nil}}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,6 +38,11 @@ type Controller struct {
 	contents revision.Memory
 	events   record.EventRecorder
 	clock    clock.PassiveClock
+	// kinds are those whose objects can be deleted, and the groups of which that is not known.
+	kinds func(context.Context) (kinds []schema.GroupVersionKind, unknown []string, _ error)
+	// count is how many custom resources of a definition there are, held what those with finalizers wait for.
+	count func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error)
+	held  func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error)
 	// large is held while the content of a large set is in memory: one at a time.
 	large sync.Mutex
 	// namespace holds the Secrets that are referred to without one.

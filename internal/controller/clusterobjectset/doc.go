@@ -14,6 +14,9 @@
 //	probes.go      when an object is available; pure
 //	status.go      what is told; pure
 //	teardown.go    a pass over a revision that goes
+//	definitions.go definitions that stay or go first, for the sake of their custom resources
+//	ending.go      with what a revision goes, and what was agreed to be lost
+//	found.go       the objects of a revision whose content is lost
 //	release.go     what stays, but is no longer the revision's
 //	handover.go    what goes back to an older revision instead of going
 //	identity.go    the service account that a revision acts as

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // handOver gives back to the revision before this one what that is still to keep: a roll-out that is given up must not take away what ran
@@ -24,27 +27,48 @@ func (c *Controller) handOver(ctx context.Context, f *family, known *notes) erro
 		return nil
 	}
 	heir := slices.MaxFunc(older, func(a, b *olmv1.ClusterObjectSet) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
-	phases, _, err := c.read(ctx, heir)
+	keeps, why, err := c.keptBy(ctx, heir)
 	if err != nil {
 		return fmt.Errorf("give back to revision %s what it is to keep: %w", heir.Name, err)
 	}
-	keeps := map[apply.Ref]bool{}
+	given := 0
+	for _, p := range known.phases {
+		for _, e := range p {
+			if why == nil && !keeps[anyVersion(e.ref)] {
+				continue
+			}
+			done, err := c.bequeath(ctx, f.set, heir, e.ref)
+			if err != nil {
+				return err
+			}
+			if done {
+				given++
+			}
+		}
+	}
+	if why != nil && given > 0 {
+		c.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, trouble.Brief(fmt.Sprintf("The content of revision %s is lost, so that nobody can tell what it is to keep: "+
+			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, why)))
+	}
+	return nil
+}
+
+// keptBy are the objects that a revision is to keep; why is set when nobody can tell any more.
+func (c *Controller) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (keeps map[apply.Ref]bool, why, _ error) {
+	phases, _, err := c.read(ctx, heir)
+	if err != nil && revision.Lost(err) {
+		return nil, err, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	keeps = map[apply.Ref]bool{}
 	for _, p := range phases {
 		for _, o := range p.Objects {
 			keeps[anyVersion(apply.RefOf(o.Unstructured))] = true
 		}
 	}
-	for _, p := range known.phases {
-		for _, e := range p {
-			if !keeps[anyVersion(e.ref)] {
-				continue
-			}
-			if err := c.bequeath(ctx, f.set, heir, e.ref); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return keeps, nil, nil
 }
 
 // anyVersion is the same for an object in whatever version of its API it is written.
@@ -53,19 +77,19 @@ func anyVersion(ref apply.Ref) apply.Ref {
 	return ref
 }
 
-// bequeath makes another revision the controller of an object, if this one is.
-func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSet, ref apply.Ref) error {
+// bequeath makes another revision the controller of an object, if this one is. It tells whether it was.
+func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSet, ref apply.Ref) (done bool, _ error) {
 	live := named(ref)
 	err := c.live.Get(ctx, client.ObjectKeyFromObject(live), live)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", ref, err)
+		return false, fmt.Errorf("read %s: %w", ref, err)
 	}
 	if controller := metav1.GetControllerOf(live); controller == nil || controller.UID != from.UID {
-		return nil
+		return false, nil
 	}
 	owners := slices.DeleteFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == from.UID || r.UID == to.UID })
-	return c.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(append(owners, controlledBy(to))) })
+	return true, c.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(append(owners, controlledBy(to))) })
 }

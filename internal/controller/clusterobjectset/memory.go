@@ -29,6 +29,8 @@ type notes struct {
 	phases [][]entry
 	// secrets are the versions in which the objects were read.
 	secrets map[types.NamespacedName]string
+	// found are the names of the phases, where the content is lost and the objects were found in the cluster; nil where it is not.
+	found []string
 }
 
 // entry is an object of a set.
@@ -80,7 +82,7 @@ func (n *notes) learn(phases []revision.Phase, secrets map[types.NamespacedName]
 			n.phases[i][j].ref = apply.RefOf(o.Unstructured)
 		}
 	}
-	n.secrets = secrets
+	n.secrets, n.found = secrets, nil
 }
 
 // kinds are those of the objects.

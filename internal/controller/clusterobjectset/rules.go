@@ -47,7 +47,9 @@ func controlledBy(set *olmv1.ClusterObjectSet) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind, Name: set.Name, UID: set.UID, Controller: &yes}
 }
 
-func (f *family) number() string { return strconv.FormatInt(f.set.Spec.Revision, 10) }
+func (f *family) number() string { return number(f.set) }
+
+func number(set *olmv1.ClusterObjectSet) string { return strconv.FormatInt(set.Spec.Revision, 10) }
 
 // superseded says whether a later revision controls the object: it is left to that one.
 func (f *family) superseded(live *unstructured.Unstructured) bool {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -20,6 +21,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/owncache"
+	"fairlead.dev/fairlead/internal/stored"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -58,6 +60,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client that asks the cluster for its kinds: %w", err)
+	}
 	w := newWatches(objects)
 	c := &Controller{
 		client:    mgr.GetClient(),
@@ -67,6 +73,9 @@ func Setup(mgr manager.Manager, o Options) error {
 		watches:   w,
 		events:    mgr.GetEventRecorderFor(eventSource), //nolint:staticcheck // The newer recorder has no source.
 		clock:     o.Clock,
+		kinds:     deletable(server),
+		count:     stored.Count,
+		held:      stored.Held,
 		namespace: o.SystemNamespace,
 	}
 	err = builder.ControllerManagedBy(mgr).Named("clusterobjectset").For(&olmv1.ClusterObjectSet{}).

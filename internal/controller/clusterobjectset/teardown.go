@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,13 +18,11 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // teardownRetry is how soon a teardown is gone on with where no event tells that it can.
 const teardownRetry = 5 * time.Second
-
-// reasonContentLost is the reason of the Event that tells who takes over a teardown.
-const reasonContentLost = "ContentLost"
 
 // takeOut removes the objects of a set that is deleted or archived, the last phase first, and then lets it go.
 func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (reconcile.Result, error) {
@@ -39,7 +36,7 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	}
 	known := c.memory.of(set)
 	if err := c.learn(ctx, set, known); err != nil {
-		return c.withoutContent(ctx, set, err)
+		return reconcile.Result{}, errors.Join(err, c.retrying(ctx, set, trouble.Text(err)))
 	}
 	if deleted && slices.Contains(set.Finalizers, metav1.FinalizerOrphanDependents) {
 		if err := c.orphan(ctx, set, known); err != nil {
@@ -89,25 +86,13 @@ func (c *Controller) learn(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 		return nil
 	}
 	all, secrets, err := c.read(ctx, set)
+	if err != nil && lost(set, err) {
+		return c.findOut(ctx, set, known, err)
+	}
 	if err == nil {
 		known.learn(all, secrets)
 	}
 	return err
-}
-
-// withoutContent is for sets of which nobody can tell any more what they consist of. What a deleted one controls is deleted by Kubernetes,
-// because it is its owner.
-func (c *Controller) withoutContent(ctx context.Context, set *olmv1.ClusterObjectSet, err error) (reconcile.Result, error) {
-	lost := apierrors.IsNotFound(err) || errors.As(err, new(*revision.BlockedError))
-	switch {
-	case lost && set.DeletionTimestamp != nil:
-		c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, "The objects are left to the garbage collector, which keeps no order: "+err.Error())
-		return reconcile.Result{}, c.letGo(ctx, set)
-	case lost:
-		text := fmt.Sprintf("Revision %s cannot be taken out: %v. Put back the Secrets that it refers to, or delete the ClusterObjectSet: Kubernetes then deletes what it controls.", version(set), err)
-		return reconcile.Result{RequeueAfter: progressRetry}, c.retrying(ctx, set, text)
-	}
-	return reconcile.Result{}, errors.Join(err, c.retrying(ctx, set, err.Error()))
 }
 
 // teardown does as much as can be done at once. It returns how many objects are left, and what keeps them.
@@ -115,20 +100,23 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	for _, p := range known.phases {
 		total += len(p)
 	}
-	writer, err := c.prepare(ctx, set, known)
+	if total == 0 {
+		return 0, 0, nil
+	}
+	f, err := c.familyOf(ctx, set)
 	if err != nil {
 		return total, total, []string{c.explain(set, err)}
 	}
-	var phases []apply.Phase
-	for i, p := range known.phases {
-		if !revision.SameRank(set, i) || len(phases) == 0 {
-			phases = append(phases, apply.Phase{Name: set.Spec.Phases[i].Name, Client: writer})
-		}
-		last := &phases[len(phases)-1]
-		for _, e := range p {
-			last.Objects = append(last.Objects, apply.Object{Wanted: named(e.ref), Claim: apply.NotOurs(set.UID)})
-		}
+	writer, err := c.prepare(ctx, f, known)
+	if err != nil {
+		return total, total, []string{c.explain(set, err)}
 	}
+	definitions, err := c.settleDefinitions(ctx, f, known)
+	if err != nil {
+		return total, total, []string{c.explain(set, err)}
+	}
+	phases, held := leaving(set, known, definitions, writer)
+	left, trouble = held, definitions.waiting
 	for _, p := range c.engine.Teardown(ctx, phases).Phases {
 		for _, o := range p.Objects {
 			if o.Outcome == apply.Kept {
@@ -149,19 +137,48 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	return left, total, trouble
 }
 
-// prepare makes a set ready to be taken out, and returns the client that does it.
-func (c *Controller) prepare(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (client.Client, error) {
-	if err := c.watches.want(ctx, set, known.kinds()); err != nil {
-		return nil, err
+// leaving are the phases as the engine takes them out, and how many objects are held back. Definitions come before the last phase, those that
+// have been waited for long enough after the first.
+func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer client.Client) (phases []apply.Phase, held int) {
+	first, late := apply.Phase{Name: "definitions", Client: writer}, apply.Phase{Name: "late definitions", Client: writer}
+	for i, p := range known.phases {
+		if len(phases) == 0 || known.found != nil || !revision.SameRank(set, i) {
+			phases = append(phases, apply.Phase{Name: known.phaseName(set, i), Client: writer})
+		}
+		for _, e := range p {
+			to := &phases[len(phases)-1]
+			switch {
+			case d.first[e.ref]:
+				to = &first
+			case d.late[e.ref]:
+				to = &late
+			case d.hold:
+				held++
+				continue
+			}
+			to.Objects = append(to.Objects, apply.Object{Wanted: named(e.ref), Claim: apply.NotOurs(set.UID)})
+		}
 	}
-	f, err := c.familyOf(ctx, set)
-	if err != nil {
+	return slices.Concat([]apply.Phase{late}, phases, []apply.Phase{first}), held
+}
+
+// phaseName is the name of a phase.
+func (n *notes) phaseName(set *olmv1.ClusterObjectSet, i int) string {
+	if n.found != nil {
+		return n.found[i]
+	}
+	return set.Spec.Phases[i].Name
+}
+
+// prepare makes a set ready to be taken out, and returns the client that does it.
+func (c *Controller) prepare(ctx context.Context, f *family, known *notes) (client.Client, error) {
+	if err := c.watches.want(ctx, f.set, known.kinds()); err != nil {
 		return nil, err
 	}
 	if err := c.handOver(ctx, f, known); err != nil {
 		return nil, err
 	}
-	writer, err := c.writer(ctx, set)
+	writer, err := c.writer(ctx, f.set)
 	if apierrors.IsNotFound(err) {
 		return nil, nil // without its account nobody but the manager is left to remove what the account has made
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 )
@@ -222,31 +221,5 @@ func TestOrphaning(t *testing.T) {
 	}
 	if finalizers := w.set("ext-2").Finalizers; !slices.Equal(finalizers, []string{metav1.FinalizerOrphanDependents}) {
 		t.Errorf("finalizers: %v", finalizers)
-	}
-}
-
-// TestLostContent: of a deleted set that nobody can read any more, Kubernetes removes what it controls; an archived one says what to do.
-func TestLostContent(t *testing.T) {
-	w := upgraded(t)
-	w.restart()
-	for _, ref := range []string{w.set("ext-2").Spec.Phases[0].Objects[0].Ref.Name} {
-		secret := object(t, "{apiVersion: v1, kind: Secret, metadata: {namespace: olm, name: "+ref+"}}")
-		if err := w.inner.Delete(t.Context(), secret); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set := w.set("ext-2")
-	set.Spec.LifecycleState = olmv1.LifecycleStateArchived
-	if err := w.inner.Update(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	w.settle()
-	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 cannot be taken out", "delete the ClusterObjectSet")
-	if err := w.inner.Delete(t.Context(), w.set("ext-2"), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		t.Fatal(err)
-	}
-	w.settle()
-	if slices.Contains(w.names(), "ext-2") {
-		t.Error("the set does not go")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
@@ -42,7 +43,9 @@ var testScheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.ConfigMap{}, &corev1.ConfigMapList{}, &corev1.Secret{}, &corev1.SecretList{}, &corev1.Service{}, &corev1.ServiceList{})
 	scheme.AddKnownTypes(appsv1.SchemeGroupVersion, &appsv1.Deployment{}, &appsv1.DeploymentList{})
+	scheme.AddKnownTypes(apiextensionsv1.SchemeGroupVersion, &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinitionList{})
 	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
+	metav1.AddToGroupVersion(scheme, apiextensionsv1.SchemeGroupVersion)
 	metav1.AddToGroupVersion(scheme, appsv1.SchemeGroupVersion)
 	if err := olmv1.AddToScheme(scheme); err != nil {
 		panic(err)
@@ -70,6 +73,11 @@ type world struct {
 	// accountless makes service accounts unknown.
 	accountless bool
 	wanted      map[string]bool
+	// unknown are groups that discovery says nothing of; count, countErr and held what there is of every definition.
+	unknown  []string
+	count    int64
+	countErr error
+	held     []string
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -87,6 +95,16 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 func (w *world) restart() {
 	w.controller = &Controller{
 		client: w.WithWatch, live: w.WithWatch, accounts: w, watches: (*fakeWatches)(w), events: w.events, clock: w.clock, namespace: "olm",
+		kinds: func(context.Context) ([]schema.GroupVersionKind, []string, error) {
+			return []schema.GroupVersionKind{crdKind, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Service"}, {Group: "apps", Version: "v1", Kind: "Deployment"},
+				{Group: "example.com", Version: "v1", Kind: "Unknown"}}, w.unknown, nil
+		},
+		count: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
+			return w.count, w.countErr
+		},
+		held: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
+			return w.held, nil
+		},
 		engine: &apply.Engine{Client: w.WithWatch, FieldManager: objectManager, Parallel: 1},
 	}
 }
