@@ -145,8 +145,11 @@ func (s *standin) keep(ctx context.Context, namespace, name string, hosts []stri
 func (w *world) certManager() *standin {
 	s := &standin{world: w, issue: certManagerIssues, inject: func(ctx context.Context, s *standin, annotations map[string]string) ([]byte, error) {
 		namespace, name, asked := strings.Cut(annotations["cert-manager.io/inject-ca-from"], "/")
+		if !asked {
+			return nil, nil
+		}
 		certificate := custom("Certificate")
-		if err := s.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, certificate); !asked || err != nil {
+		if err := s.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, certificate); err != nil {
 			return nil, client.IgnoreNotFound(err)
 		}
 		secret := &corev1.Secret{}
