@@ -136,6 +136,11 @@ func TestStatus(t *testing.T) {
 			outcome: outcome{lost: errors.New("no answer")},
 			want:    slices.Concat([]string{"Installed=Unknown/Failed: no answer", "Progressing=True/Retrying: retrying to get installed bundle: no answer"}, unknown, []string{noBundle}),
 		},
+		"deprecated without a word": {
+			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
+			outcome: outcome{resolved: known(extension.Deprecation{Channels: map[string]string{"x": ""}})},
+			want:    slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
+		},
 		"all of it is deprecated": {
 			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
 			outcome: outcome{resolved: known(extension.Deprecation{Package: "use b", Channels: map[string]string{"y": "no y", "x": "no x"}, Installed: "old"})},
@@ -143,6 +148,7 @@ func TestStatus(t *testing.T) {
 				"PackageDeprecated=True/Deprecated: use b", "ChannelDeprecated=True/Deprecated: no x|no y", "BundleDeprecated=True/Deprecated: old", available},
 		},
 	}
+	var seen []string // which conditions have which reasons
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			ext := &olmv1.ClusterExtension{}
@@ -151,7 +157,9 @@ func TestStatus(t *testing.T) {
 			var got []string
 			for _, c := range status.Conditions {
 				message, _, _ := strings.Cut(c.Message, "\nbundle ")
-				got = append(got, c.Type+"="+string(c.Status)+"/"+c.Reason+": "+strings.ReplaceAll(message, "\n", "|"))
+				kind := c.Type + "=" + string(c.Status) + "/" + c.Reason
+				seen = append(seen, kind)
+				got = append(got, kind+": "+strings.ReplaceAll(message, "\n", "|"))
 				if c.ObservedGeneration != 7 || c.LastTransitionTime != metav1.Unix(1000, 0) {
 					t.Errorf("%s is of generation %d at %s", c.Type, c.ObservedGeneration, c.LastTransitionTime)
 				}
@@ -189,6 +197,22 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+	slices.Sort(seen)
+	if diff := cmp.Diff(specified, slices.Compact(seen)); diff != "" && !t.Failed() {
+		t.Errorf("the table has other conditions and reasons than the API (-API +table):\n%s", diff)
+	}
+}
+
+// specified is every reason that the API has for every status of every condition; those of Available are mirrored from the revision.
+var specified = []string{
+	"Available=False/ProbeFailure", "Available=True/ProbesSucceeded",
+	"BundleDeprecated=False/NotDeprecated", "BundleDeprecated=True/Deprecated", "BundleDeprecated=Unknown/Absent", "BundleDeprecated=Unknown/DeprecationStatusUnknown",
+	"ChannelDeprecated=False/NotDeprecated", "ChannelDeprecated=True/Deprecated", "ChannelDeprecated=Unknown/DeprecationStatusUnknown",
+	"Deprecated=False/NotDeprecated", "Deprecated=True/Deprecated", "Deprecated=Unknown/DeprecationStatusUnknown",
+	"Installed=False/Absent", "Installed=False/Failed", "Installed=True/Succeeded", "Installed=Unknown/Failed",
+	"PackageDeprecated=False/NotDeprecated", "PackageDeprecated=True/Deprecated", "PackageDeprecated=Unknown/DeprecationStatusUnknown",
+	"Progressing=False/Blocked", "Progressing=False/InvalidConfiguration", "Progressing=False/ProgressDeadlineExceeded",
+	"Progressing=True/Retrying", "Progressing=True/RollingOut", "Progressing=True/Succeeded",
 }
 
 // TestNamesOfBundles are told as the API takes them.
