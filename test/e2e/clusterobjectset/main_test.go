@@ -45,7 +45,7 @@ func (j *jumping) jump(by time.Duration) { j.ahead.Store(int64(by)) }
 
 // shared starts the manager, whose requests are recorded, and returns a client whose requests are not.
 var shared = sync.OnceValues(func() (client.Client, error) {
-	started, err := harness.Start(manager.Options{Clock: later, Config: asked.record(devcluster.Config())})
+	started, err := harness.Start(manager.Options{Clock: later, Config: asked.Record(devcluster.Config())})
 	if err != nil {
 		return nil, err
 	}
