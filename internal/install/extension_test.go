@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,36 @@ func TestExtend(t *testing.T) {
 				t.Errorf("a dry run wrote %s", written.Items[0].Name)
 			}
 		})
+	}
+}
+
+// TestAStatusThatKnowsNothingOfTheAnnotations is one to wait for: annotations raise no generation.
+func TestAStatusThatKnowsNothingOfTheAnnotations(t *testing.T) {
+	blocked := []metav1.Condition{{Type: olmv1.TypeProgressing, Status: metav1.ConditionFalse, Reason: olmv1.ReasonBlocked, Message: "asks for permissions"}}
+	const key = olmv1.SettingsPrefix + "acknowledged-permissions"
+	seen := func(value string) []metav1.Condition {
+		return append(slices.Clone(blocked), *olmv1.NewAnnotationsSeen(map[string]string{key: value, "example.com/x": "y"}))
+	}
+	for name, test := range map[string]struct {
+		annotation string
+		conditions []metav1.Condition
+		stopped    bool
+	}{
+		"without any":      {"", blocked, true},
+		"not seen":         {"new", blocked, false},
+		"the one before":   {"new", seen("old"), false},
+		"seen":             {"new", seen("new"), true},
+		"taken away":       {"", seen("old"), false},
+		"another's is not": {"", blocked, true},
+	} {
+		e := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.com/x": name}}}
+		if test.annotation != "" {
+			e.Annotations[key] = test.annotation
+		}
+		e.Status.Conditions = test.conditions
+		if got := Stand(e); got.Stopped != test.stopped {
+			t.Errorf("%s: %+v, want it stopped: %t", name, got, test.stopped)
+		}
 	}
 }
 

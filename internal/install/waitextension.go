@@ -22,11 +22,11 @@ type Standing struct {
 	Reason, Message string
 }
 
-// Stand tells how far a ClusterExtension is, by its conditions alone. Those of an older spec do not count.
+// Stand tells how far a ClusterExtension is, by its conditions alone. Those of an older spec, or of other annotations, do not count.
 func Stand(e *olmv1.ClusterExtension) Standing {
 	find := func(kind string) *metav1.Condition { return meta.FindStatusCondition(e.Status.Conditions, kind) }
 	progressing, installed, available := find(olmv1.TypeProgressing), find(olmv1.TypeInstalled), find(olmv1.TypeAvailable)
-	if progressing == nil || progressing.ObservedGeneration < e.Generation {
+	if progressing == nil || progressing.ObservedGeneration < e.Generation || !olmv1.SeesAnnotations(e) {
 		return Standing{Reason: "Waiting", Message: "nobody has looked at the ClusterExtension yet: is the manager running?"}
 	}
 	s := Standing{Reason: progressing.Reason, Message: progressing.Message, Stopped: progressing.Status == metav1.ConditionFalse}

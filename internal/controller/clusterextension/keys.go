@@ -10,7 +10,7 @@ import (
 // fieldOwner is the field manager of revisions and of what else the controller writes.
 const fieldOwner = client.FieldOwner(olmv1.GroupName + "/clusterextension-controller")
 
-const prefix = "operators.fairlead.dev/"
+const prefix = olmv1.SettingsPrefix
 
 // Annotations on a ClusterExtension.
 const (

@@ -26,6 +26,11 @@ const nothingInstalled = "No bundle installed"
 func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	stamp := metav1.Time{Time: now.Truncate(time.Second)}
 	next := *v.ext.Status.DeepCopy()
+	if seen := olmv1.NewAnnotationsSeen(v.ext.Annotations); seen != nil {
+		olmv1.SetCondition(&next.Conditions, *seen, v.ext.Generation, stamp)
+	} else {
+		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeAnnotationsSeen)
+	}
 	if v.outcome.lost != nil {
 		return v.lost(next, stamp)
 	}

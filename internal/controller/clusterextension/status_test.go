@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/extension"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -213,6 +214,26 @@ var specified = []string{
 	"PackageDeprecated=False/NotDeprecated", "PackageDeprecated=True/Deprecated", "PackageDeprecated=Unknown/DeprecationStatusUnknown",
 	"Progressing=False/Blocked", "Progressing=False/InvalidConfiguration", "Progressing=False/ProgressDeadlineExceeded",
 	"Progressing=True/Retrying", "Progressing=True/RollingOut", "Progressing=True/Succeeded",
+}
+
+// TestStatusTellsWhichAnnotationsItKnows, because they raise no generation: who has changed one can wait until it was seen.
+func TestStatusTellsWhichAnnotationsItKnows(t *testing.T) {
+	ext := want("my", "a", "")
+	for _, lost := range []error{nil, errGone} {
+		for _, annotations := range []map[string]string{nil, {OnFailureKey: "rollback"}, {OnFailureKey: "rollback", RollbackToKey: "1"}, {RollbackToKey: "2"}, {"example.com/x": "y"}} {
+			ext.Annotations = annotations
+			if len(ext.Status.Conditions) > 0 && len(annotations) > 0 && annotations["example.com/x"] == "" && olmv1.SeesAnnotations(ext) {
+				t.Errorf("the status of before knows %v: %v", annotations, ext.Status.Conditions)
+			}
+			ext.Status = view{ext: ext, outcome: &outcome{lost: lost}}.status(time.Unix(1000, 0))
+			if !olmv1.SeesAnnotations(ext) {
+				t.Errorf("the status does not know %v: %v", annotations, ext.Status.Conditions)
+			}
+			if got := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeAnnotationsSeen); (got != nil) != (annotations[OnFailureKey]+annotations[RollbackToKey] != "") {
+				t.Errorf("with %v there is %v", annotations, got)
+			}
+		}
+	}
 }
 
 // TestNamesOfBundles are told as the API takes them.
