@@ -2,6 +2,8 @@ package manager
 
 import (
 	"fmt"
+	"net"
+	"os"
 	"path/filepath"
 
 	"fairlead.dev/fairlead/internal/apply"
@@ -59,7 +61,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.cached()})
 		}},
 		{"ClusterServiceVersion", func() error {
-			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces})
+			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces, Dial: o.dial()})
 		}},
 		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr) }},
 		{"Operator", func() error { return operatorobject.Setup(mgr, o.Namespaces) }},
@@ -81,4 +83,12 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}
 	}
 	return nil
+}
+
+// dial is how the pods of operators are reached.
+func (o Options) dial() clusterserviceversion.Dial {
+	if o.Dial == nil && os.Getenv(PodIPVariable) != "" {
+		return (&net.Dialer{}).DialContext
+	}
+	return o.Dial
 }

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/telemetry"
 
@@ -74,6 +75,9 @@ type Options struct {
 	// installplan.DefaultRetryTimeout.
 	BundleUnpackTimeout     time.Duration
 	InstallPlanRetryTimeout time.Duration
+	// Dial opens connections to pods of operators, to look at the certificates that they show. Where it is nil that is done in a pod that
+	// knows its address alone: from elsewhere pods are out of reach, or others have their addresses.
+	Dial clusterserviceversion.Dial
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string

@@ -46,6 +46,10 @@ type Controller struct {
 	counted  *metrics.ClusterServiceVersions
 	// written is the last write of each ClusterServiceVersion, by name.
 	written sync.Map
+	// dial reaches the servers of operators; nil where the manager cannot. unreached is how often they were asked in vain, by the name of the
+	// ClusterServiceVersion.
+	dial      Dial
+	unreached sync.Map
 	// announced are the certificates that are trusted already and not shown yet, by the name of the Secret.
 	announced sync.Map
 }
@@ -78,6 +82,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	err := c.client.Get(ctx, req.NamespacedName, csv)
 	if apierrors.IsNotFound(err) {
 		c.written.Delete(req.NamespacedName)
+		c.unreached.Delete(req.NamespacedName)
 		c.counted.Gone(req.Namespace, req.Name)
 		return reconcile.Result{}, c.removeOrphans(ctx, req.NamespacedName)
 	}

@@ -45,7 +45,11 @@ func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
 		return err
 	}
 	if service := conversionService(wanted.Spec); service != nil && !leadsTo(crd, wanted.Spec) {
-		if err := f.answers(ctx, key(service.Namespace, service.Name), "convert CRD "+wanted.CRD+" by webhook", "the CRD is converted as before"); err != nil {
+		what, until := "convert CRD "+wanted.CRD+" by webhook", "the CRD is converted as before"
+		if err := f.answers(ctx, key(service.Namespace, service.Name), what, until); err != nil {
+			return err
+		}
+		if err := f.showsTrusted(ctx, service, wanted.Spec.Webhook.ClientConfig.CABundle, what, until); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,23 +27,18 @@ func (f *facts) answers(ctx context.Context, service types.NamespacedName, what,
 // hasEndpoints says whether a Service leads to a pod that is ready. This is asked once for each change of where requests lead, which is
 // not worth a cache of all endpoints of the cluster.
 func (f *facts) hasEndpoints(ctx context.Context, service types.NamespacedName) (bool, error) {
-	if ready, known := f.endpoints[service]; known {
-		return ready, nil
-	}
-	var slices discoveryv1.EndpointSliceList
-	err := f.c.live.List(ctx, &slices, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name})
-	if err != nil {
-		return false, fmt.Errorf("look for the endpoints of Service %s: %w", service, err)
-	}
-	if f.endpoints == nil {
-		f.endpoints = map[types.NamespacedName]bool{}
-	}
-	for i := range slices.Items {
-		for _, endpoint := range slices.Items[i].Endpoints {
-			if ready := endpoint.Conditions.Ready; ready == nil || *ready {
-				f.endpoints[service] = true
-			}
+	known, ok := f.endpoints[service]
+	if !ok {
+		var list discoveryv1.EndpointSliceList
+		err := f.c.live.List(ctx, &list, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name})
+		if err != nil {
+			return false, fmt.Errorf("look for the endpoints of Service %s: %w", service, err)
 		}
+		if f.endpoints == nil {
+			f.endpoints = map[types.NamespacedName][]discoveryv1.EndpointSlice{}
+		}
+		known = list.Items
+		f.endpoints[service] = known
 	}
-	return f.endpoints[service], nil
+	return slices.ContainsFunc(known, func(s discoveryv1.EndpointSlice) bool { return slices.ContainsFunc(s.Endpoints, isReady) }), nil
 }

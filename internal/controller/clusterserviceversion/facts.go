@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,7 +29,8 @@ type facts struct {
 	wanted       *components
 	certificates map[string]*certificate
 	attempt      *attempt
-	endpoints    map[types.NamespacedName]bool // whether Services have any that are ready
+	endpoints    map[types.NamespacedName][]discoveryv1.EndpointSlice // of Services
+	asked        map[string]*asked                                    // by Service and port
 
 	// hooked is whether webhooks were registered in this pass, hookError why that failed; healed is whether anything was
 	// applied again.

@@ -148,7 +148,13 @@ func (k *cluster) interceptors() interceptor.Funcs {
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			if slices, ok := list.(*discoveryv1.EndpointSliceList); ok {
 				if !k.silent {
-					slices.Items = []discoveryv1.EndpointSlice{{Endpoints: []discoveryv1.Endpoint{{Conditions: discoveryv1.EndpointConditions{Ready: new(false)}}, {Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}}}}
+					slices.Items = []discoveryv1.EndpointSlice{{
+						AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: new("443"), Port: new(int32(9443))}},
+						Endpoints: []discoveryv1.Endpoint{
+							{Addresses: []string{"192.0.2.1"}, Conditions: discoveryv1.EndpointConditions{Ready: new(false)}},
+							{Addresses: []string{"192.0.2.2"}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}},
+						},
+					}}
 				}
 				return nil
 			}

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
@@ -69,6 +71,67 @@ func TestFailedIsHealedWhileGroupIsNotReady(t *testing.T) {
 	k.rollOut()
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = newGroup(ns).Status })
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+}
+
+// TestInstallReadyIsHealedWhileGroupIsNotReady: an install that is repeated, and was cut short, is of an operator that runs. What is installed
+// for the first time waits for the group.
+func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
+	for name, tc := range map[string]struct {
+		begin  func(*cluster)
+		reason string
+		there  bool
+	}{
+		"repeated": {func(k *cluster) {
+			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+			k.delete(managerDeployment())
+		}, "InstallWaiting", true},
+		"changed": {func(k *cluster) {
+			k.pass("op.v1")
+			k.rollOut()
+			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
+				csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
+			})
+		}, "ComponentUnhealthy", true},
+		"the first time": {func(*cluster) {}, "AllRequirementsMet", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(ns))
+			k.create(newCSV("op.v1", withoutAccounts))
+			tc.begin(k)
+			k.fail = func(write string) error {
+				if strings.HasPrefix(write, "apply Deployment") {
+					return apierrors.NewServerTimeout(schema.GroupResource{Group: "apps", Resource: "deployments"}, "patch", 1)
+				}
+				return nil
+			}
+			k.forgetTimes()
+			if _, err := k.reconcile("op.v1"); err == nil {
+				t.Error("the install was not cut short")
+			}
+			expect(t, k.csv("op.v1"), toInstallReady, reason(tc.reason), "")
+			k.fail = nil
+			edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = v1.OperatorGroupStatus{} })
+			if d := k.deploymentOrNil("manager"); d != nil {
+				k.delete(d)
+			}
+			k.forgetTimes()
+			expect(t, k.pass("op.v1"), toInstallReady, reason(tc.reason), "")
+			if there := k.deploymentOrNil("manager") != nil; there != tc.there {
+				t.Errorf("the Deployment is there: %t, want %t", there, tc.there)
+			}
+		})
+	}
+}
+
+// deploymentOrNil reads a Deployment; nil when it is gone.
+func (k *cluster) deploymentOrNil(name string) *appsv1.Deployment {
+	k.t.Helper()
+	d := &appsv1.Deployment{}
+	if !k.get(ns, name, d) {
+		return nil
+	}
+	return d
 }
 
 // TestUnhealthyWhileReplaced: the status says so as long as no successor has begun, and when it is over.

@@ -52,6 +52,8 @@ type Options struct {
 	InstallTimeout time.Duration
 	// CertificateLife is how long serving certificates are valid; certs.DefaultLife when zero.
 	CertificateLife time.Duration
+	// Dial reaches the pods of operators, to look at the certificates that they show; nil where the manager cannot, outside of the cluster.
+	Dial Dial
 	// Workers is how many ClusterServiceVersions are reconciled at a time; a few when zero.
 	Workers int
 }
@@ -98,6 +100,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
 		events: mgr.GetEventRecorderFor(eventSource),
 		clock:  o.Clock,
+		dial:   o.Dial,
 		limits: limits{install: o.InstallTimeout, certificate: o.CertificateLife, namespaces: o.Namespaces},
 	}
 	if err := c.watch(mgr, o); err != nil {

@@ -44,6 +44,8 @@ var gateRows = []transition{
 	{from: in(toNone, toPending), when: groupUnsynced, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
 		message: "waiting for {detail}", rest: true},
 	{from: in(toInstalling, toSucceeded), when: driftedUnsettled, do: heal},
+	// These reasons are those of an install that is repeated: the operator runs. What is installed for the first time waits for the group.
+	{from: in(toInstallReady), reasons: having(v1alpha1.CSVReasonWaiting, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: heal},
 	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: heal},
 	{from: in(toSucceeded), when: groupUnsynced, message: "install strategy completed with no errors; waiting for {detail}", rest: true},
 	{from: gated, when: groupUnsynced, message: "waiting for {detail}", rest: true},

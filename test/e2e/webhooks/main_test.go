@@ -26,10 +26,11 @@ func TestMain(m *testing.M) {
 // running is the manager that all tests share. TestRotation changes its clock, and runs before those that are parallel.
 // Operators for all namespaces are not copied into those of other tests.
 var running = sync.OnceValues(func() (client.Client, error) {
-	c, err := harness.Start(manager.Options{Clock: managers})
+	c, err := harness.Start(manager.Options{Clock: managers, Dial: dial})
 	if err != nil {
 		return nil, err
 	}
+	cluster.Store(&c)
 	config := &operatorsv1.OLMConfig{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}}
 	config.Spec.Features = &operatorsv1.Features{DisableCopiedCSVs: new(true)}
 	return c, c.Create(context.Background(), config)

@@ -32,6 +32,8 @@ type server struct {
 
 	mu      sync.Mutex
 	mounted *tls.Certificate
+	// own is shown instead, where it is set.
+	own *tls.Certificate
 	// shown is how often each certificate was shown, by serial number; asked is how often each path was asked for.
 	shown map[string]int
 	asked map[string]int
@@ -50,6 +52,7 @@ func (w *world) serve(deployment string) *server {
 	s.server.StartTLS()
 	w.Cleanup(s.server.Close)
 	devcluster.Route(w, w.namespace+"/"+bundle.ServingServiceName(deployment), s.server.Listener.Addr().String())
+	servers.Store(w.namespace+"/"+deployment, s.server.Listener.Addr().String())
 	ctx, stop := context.WithCancel(context.WithoutCancel(w.Context()))
 	var mounting sync.WaitGroup
 	mounting.Go(func() { s.followMount(ctx) })
@@ -62,6 +65,9 @@ func (w *world) serve(deployment string) *server {
 func (s *server) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.own != nil {
+		return s.own, nil
+	}
 	if s.mounted == nil {
 		var err error
 		if s.mounted, err = s.mount(context.Background()); err != nil {
