@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/harness"
-
 )
 
 // asked is what the manager asks.
