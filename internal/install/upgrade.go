@@ -151,12 +151,13 @@ func ChangeSubscription(ctx context.Context, c client.Client, key client.ObjectK
 		if err := patch(ctx, c, sub.DeepCopy(), map[string]any{"channel": *change.Channel}, options); err != nil {
 			return nil, "", fmt.Errorf("change the channel of Subscription %s: %w", key, err)
 		}
+		return said, "", nil // what waits now is of the channel that was
 	}
 	plan, err := waitingPlan(ctx, c, sub)
 	if err != nil || plan == nil {
 		return said, "", err
 	}
-	what := fmt.Sprintf("InstallPlan %s, which installs %s", plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
+	what := describe(plan)
 	if !change.Approve {
 		return said, what, nil
 	}
@@ -164,6 +165,10 @@ func ChangeSubscription(ctx context.Context, c client.Client, key client.ObjectK
 		return said, "", fmt.Errorf("approve InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
 	}
 	return append(said, "approved "+what), "", nil
+}
+
+func describe(plan *v1alpha1.InstallPlan) string {
+	return fmt.Sprintf("InstallPlan %s, which installs %s", plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
 }
 
 // patch changes fields of a spec.

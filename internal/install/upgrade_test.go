@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,48 @@ func TestChangeSubscription(t *testing.T) {
 	}
 	slow := "slow"
 	if _, _, err = ChangeSubscription(t.Context(), c, key, SubscriptionChange{Channel: &slow, Approve: true}); err == nil || !strings.Contains(err.Error(), "is of the channel that was: change the channel") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestAPlanOfTheOldChannelIsNotNamed: what waits when the channel changes is of the channel that was.
+func TestAPlanOfTheOldChannelIsNotNamed(t *testing.T) {
+	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "kite", Generation: 1}, Spec: &v1alpha1.SubscriptionSpec{Package: "kite", Channel: "stable"}}
+	sub.Status = v1alpha1.SubscriptionStatus{InstallPlanRef: &corev1.ObjectReference{Name: "install-1"}, InstalledCSV: "kite.v1", CurrentCSV: "kite.v2",
+		ObservedGeneration: 1, State: v1alpha1.SubscriptionStateUpgradePending}
+	waiting := func(name, csv string) *v1alpha1.InstallPlan {
+		plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name}}
+		plan.Spec.ClusterServiceVersionNames, plan.Status.Phase = []string{csv}, v1alpha1.InstallPlanPhaseRequiresApproval
+		return plan
+	}
+	c := cluster(t, sub, waiting("install-1", "kite.v2"), waiting("install-2", "kite.v3"))
+	key, fast := client.ObjectKeyFromObject(sub), "fast"
+	for _, dryRun := range []bool{true, false} {
+		said, waits, err := ChangeSubscription(t.Context(), c, key, SubscriptionChange{Channel: &fast, DryRun: dryRun})
+		if err != nil || waits != "" || len(said) != 1 {
+			t.Errorf("with a dry run (%t): %q, %q, %v", dryRun, said, waits, err)
+		}
+	}
+	// The manager has seen the channel, and the plan of before is still there.
+	if err := c.Get(t.Context(), key, sub); err != nil {
+		t.Fatal(err)
+	}
+	sub.Status.CurrentCSV, sub.Status.State = "kite.v1", v1alpha1.SubscriptionStateUpgradeAvailable
+	sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Message: "bundle kite.v3 is fetched"}}
+	if err := c.Status().Update(t.Context(), sub); err != nil {
+		t.Fatal(err)
+	}
+	_, err := WaitUpgrade(t.Context(), c, key, func(_, message string) {
+		if message != "bundle kite.v3 is fetched" {
+			t.Errorf("told %q", message)
+		}
+		sub.Status.CurrentCSV, sub.Status.State, sub.Status.InstallPlanRef.Name = "kite.v3", v1alpha1.SubscriptionStateUpgradePending, "install-2"
+		if err := c.Status().Update(t.Context(), sub); err != nil {
+			t.Error(err)
+		}
+	})
+	var waits *WaitsError
+	if !errors.As(err, &waits) || waits.Plan != "InstallPlan install-2, which installs kite.v3" {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,7 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -46,8 +46,19 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil || limited && !time.Now().Before(deadline)
 }
 
-// WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan that waits for
-// approval ends it, because nothing more happens by itself.
+// WaitsError says that a plan waits for approval, so that nothing more happens by itself.
+type WaitsError struct {
+	Subscription client.ObjectKey
+	// Plan names it, with what it installs.
+	Plan string
+}
+
+func (w *WaitsError) Error() string {
+	return fmt.Sprintf("upgrade of Subscription %s: %s, waits for approval: look at it with fairlead plan show, and add --approve", w.Subscription, w.Plan)
+}
+
+// WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan for
+// what it is to become that waits for approval ends it, as a *WaitsError.
 func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
 	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription since it was changed: is the manager running?"}
 	for {
@@ -59,9 +70,8 @@ func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tel
 		if current && ready.Status == "True" && sub.Status.InstalledCSV == sub.Status.CurrentCSV {
 			return sub.Status.InstalledCSV, nil
 		}
-		if plan, err := waitingPlan(ctx, c, &sub); current && plan != nil && err == nil {
-			return "", fmt.Errorf("upgrade of Subscription %s: InstallPlan %s, which installs %s, waits for approval: look at it with fairlead plan show, and add --approve",
-				key, plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
+		if plan, err := waitingPlan(ctx, c, &sub); current && plan != nil && err == nil && slices.Contains(plan.Spec.ClusterServiceVersionNames, sub.Status.CurrentCSV) {
+			return "", &WaitsError{Subscription: key, Plan: describe(plan)}
 		}
 		if current && ready.Message != "" && !ready.Equals(last) {
 			last = ready

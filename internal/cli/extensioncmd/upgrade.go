@@ -2,6 +2,7 @@ package extensioncmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -142,7 +143,7 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	}
 	if waits != "" {
 		u.tell(said, "Subscription "+key.String())
-		fmt.Fprintf(u.streams.Out, "%s, waits for approval: look at it with fairlead plan show, and add --approve\n", waits)
+		u.approvable(waits)
 		return nil
 	}
 	if !u.tell(said, "Subscription "+key.String()) {
@@ -152,11 +153,21 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	ctx, cancel := context.WithTimeout(ctx, u.wait)
 	defer cancel()
 	csv, err := install.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Note("%s", message) })
+	var plan *install.WaitsError
+	if errors.As(err, &plan) {
+		u.approvable(plan.Plan)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade goes on when the cause is gone", err)
 	}
 	printer.Done("%s is installed and running", csv)
 	return nil
+}
+
+// approvable tells of a plan that waits for somebody to approve it.
+func (u *upgrade) approvable(plan string) {
+	fmt.Fprintf(u.streams.Out, "%s, waits for approval: look at it with fairlead plan show, and add --approve\n", plan)
 }
 
 // tell says what has changed, or would, and whether there is something to wait for.
