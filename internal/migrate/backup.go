@@ -31,6 +31,8 @@ type Backup struct {
 	Adopted []*unstructured.Unstructured `json:"adopted"`
 	// Removed are those that go, as they were.
 	Removed []*unstructured.Unstructured `json:"removed,omitempty"`
+	// Left are those that stay and belong to nobody: their metadata.
+	Left []*unstructured.Unstructured `json:"left,omitempty"`
 	// Added are those that the extension has besides.
 	Added []Ref `json:"added,omitempty"`
 	// Extension is what is made.

@@ -32,7 +32,9 @@ type Plan struct {
 	Adopted      []Adopted `json:"adopted,omitempty"`
 	Added        []Ref     `json:"added,omitempty"`
 	Removed      []Ref     `json:"removed,omitempty"`
-	Notes        []string  `json:"notes,omitempty"`
+	// Left belongs to the ClusterServiceVersion and not to the bundle: it stays, and belongs to nobody.
+	Left  []Ref    `json:"left,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 	// Refused is why it cannot be done; empty when it can.
 	Refused []string `json:"refused,omitempty"`
 }
@@ -92,11 +94,14 @@ func (in *Install) part(u *unstructured.Unstructured, s Seen, p *Plan, b *Backup
 		p.Adopted = append(p.Adopted, Adopted{Ref: ref})
 		b.Adopted = append(b.Adopted, Keep(u, true))
 		return
-	case "Deployment":
+	case "Deployment", "ServiceAccount":
 		p.Refused = append(p.Refused, fmt.Sprintf("%s belongs to ClusterServiceVersion %s, and the bundle of the catalog does not have it: the v1 API would remove it", ref, in.Names()))
 		return
-	default:
+	case "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Operator":
 		b.Removed = append(b.Removed, Keep(u, true))
+	default:
+		p.Left, b.Left = append(p.Left, ref), append(b.Left, Keep(u, false))
+		return
 	}
 	p.Removed = append(p.Removed, ref)
 }

@@ -22,18 +22,14 @@ func (p *Plan) Write(w io.Writer) error {
 	}
 	refs(&b, "Added, before anything is removed", p.Added)
 	refs(&b, "Removed", p.Removed)
+	refs(&b, "Left, and belongs to nobody", p.Left)
 	if len(p.Notes) > 0 {
 		b.WriteString("\nTo be known:\n")
 		for _, n := range p.Notes {
 			fmt.Fprintf(&b, "  - %s\n", columns.Clean(n))
 		}
 	}
-	if len(p.Refused) > 0 {
-		b.WriteString("\nIn the way:\n")
-		for _, r := range p.Refused {
-			fmt.Fprintf(&b, "  - %s\n", strings.ReplaceAll(columns.Clean(r), "\n", "\n    "))
-		}
-	} else {
+	if p.refused(&b); len(p.Refused) == 0 {
 		fmt.Fprintf(&b, "\nBefore anything is changed, all of it is kept in Secret %s.\n", columns.Clean(p.BackupSecret))
 	}
 	_, err := io.WriteString(w, b.String())
@@ -50,4 +46,30 @@ func refs(b *strings.Builder, title string, all []Ref) {
 		rows = append(rows, []string{r.Kind, r.Namespace, r.Name})
 	}
 	b.WriteString(columns.Indent(columns.Text(rows...), 2))
+}
+
+// WriteBack prints what would be done to take a migration back.
+func (p *Plan) WriteBack(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ClusterExtension %s -> Subscription %s, ClusterServiceVersion %s\n", columns.Clean(p.Extension.Name), columns.Clean(p.Subscription), columns.Clean(p.CSV))
+	var given []Ref
+	for _, a := range p.Adopted {
+		given = append(given, a.Ref)
+	}
+	refs(&b, "Given back as they run", given)
+	refs(&b, "Made again, from Secret "+columns.Clean(p.BackupSecret), p.Removed)
+	refs(&b, "Removed", append([]Ref{{APIVersion: p.Extension.APIVersion, Kind: p.Extension.Kind, Name: p.Extension.Name}}, p.Added...))
+	p.refused(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (p *Plan) refused(b *strings.Builder) {
+	if len(p.Refused) == 0 {
+		return
+	}
+	b.WriteString("\nIn the way:\n")
+	for _, r := range p.Refused {
+		fmt.Fprintf(b, "  - %s\n", columns.Clean(r))
+	}
 }

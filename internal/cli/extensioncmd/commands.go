@@ -11,6 +11,7 @@ func Commands(s command.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newHistoryCommand(s),
 		newInfoCommand(s),
+		newMigrateCommand(s),
 		newRollbackCommand(s),
 		newSearchCommand(s),
 		newUninstallCommand(s),

@@ -1,0 +1,135 @@
+package extensioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/extensionplan"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/migrate/move"
+	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/render"
+)
+
+// migration is `fairlead migrate`: what its flags say.
+type migration struct {
+	streams command.Streams
+	cluster kubeconfig.Flags
+	wish    migrate.Wish
+	undo    bool
+	yes     bool
+	dryRun  bool
+	timeout time.Duration
+	output  command.Output
+}
+
+const migrateHelp = `Make a ClusterExtension of an operator that a Subscription has installed, without touching its workloads: pods are not restarted, and
+Deployments are not rolled out. First everything is listed that is taken over, added and removed, what differs, and what is in the way; then it
+is asked.
+
+Before anything is changed, all of it is kept in a Secret of the namespace. --undo NAME takes a migration back: NAME is the ClusterExtension,
+and the Subscription and the ClusterServiceVersion come back, again without touching workloads, as long as the ClusterExtension has not been
+upgraded or configured otherwise.
+
+Either way, a command that was cut short is gone on with by the same command.
+
+Exit code 0: it is done, or --dry-run has shown it. 3: nothing was done, because something is in the way, or you did not say yes. 1: something
+went wrong, which the error tells. 2: wrong usage.`
+
+func newMigrateCommand(s command.Streams) *cobra.Command {
+	m := migration{streams: s}
+	cmd := &cobra.Command{
+		Use:   "migrate SUBSCRIPTION | migrate --undo EXTENSION",
+		Short: "Make a ClusterExtension of an installed Subscription in place, or take that back",
+		Long:  migrateHelp,
+		Example: `  fairlead migrate etcd -n operators --dry-run
+  fairlead migrate etcd -n operators --catalog operatorhub --yes
+  fairlead migrate --undo etcd`,
+		Args: command.Usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := m.check(cmd); err != nil {
+				return err
+			}
+			return kube.Explain(m.run(cmd.Context(), args[0]))
+		},
+	}
+	m.cluster.AddCluster(cmd.Flags())
+	m.cluster.AddNamespace(cmd.Flags())
+	m.output.Flag(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&m.wish.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
+	flags.StringVar(&m.wish.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any)")
+	flags.BoolVar(&m.undo, "undo", false, "take the migration of a ClusterExtension back")
+	flags.BoolVarP(&m.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&m.dryRun, "dry-run", false, "only show what would be done")
+	flags.DurationVar(&m.timeout, "timeout", 5*time.Minute, "how long to wait until it is done")
+	return cmd
+}
+
+func (m *migration) check(cmd *cobra.Command) error {
+	if m.output != command.OutputText && !m.yes && !m.dryRun {
+		return command.UsageError{Err: fmt.Errorf("-o %s is for programs, which cannot be asked: add --dry-run or --yes", m.output)}
+	}
+	for _, flag := range []string{"name", "catalog"} {
+		if m.undo && cmd.Flags().Changed(flag) {
+			return command.UsageError{Err: fmt.Errorf("--%s says what to make, and --undo takes it back: leave one of them out", flag)}
+		}
+	}
+	return m.output.Check()
+}
+
+func (m *migration) run(ctx context.Context, name string) (err error) {
+	p := &Plan{streams: m.streams, cluster: m.cluster}
+	c, q, err := p.question(ctx)
+	if err != nil {
+		return err
+	}
+	namespace, err := m.cluster.Namespace()
+	if err != nil {
+		return err
+	}
+	r := &render.Renderer{}
+	done := command.Attach(r, m.streams)
+	defer func() { err = errors.Join(err, done()) }()
+	library, err := preview.OpenLibrary(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, library.Close()) }()
+	planner := extensionplan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
+	mover := &move.Mover{Client: c, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
+		first, err := planner.First(ctx, q, e)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		return first.Bundle, first.Objects, first.Blocked, nil
+	}}
+	if m.undo {
+		v, err := mover.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		return m.act(ctx, v, v.WriteBack, fmt.Sprintf("Give the operator of ClusterExtension %s back to Subscription %s?", name, v.Subscription), mover.Undo,
+			fmt.Sprintf("Subscription %s has its operator back", v.Subscription))
+	}
+	v, err := mover.Plan(ctx, client.ObjectKey{Namespace: namespace, Name: name}, m.wish)
+	if err != nil {
+		return err
+	}
+	if v.Done {
+		fmt.Fprintf(m.streams.Out, "Subscription %s/%s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[3]s\n", namespace, name, v.Extension.Name)
+		return nil
+	}
+	return m.act(ctx, v, v.Write, fmt.Sprintf("Make ClusterExtension %s of Subscription %s?", v.Extension.Name, v.Subscription), mover.Run,
+		fmt.Sprintf("ClusterExtension %s has the operator; to take that back: fairlead migrate --undo %[1]s", v.Extension.Name))
+}

@@ -1,0 +1,40 @@
+package extensioncmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/migrate/move"
+)
+
+// act shows a move, asks, and makes it.
+func (m *migration) act(ctx context.Context, v *move.Move, text func(io.Writer) error, question string, do func(context.Context, *move.Move, func(string)) error, after string) error {
+	if err := m.output.Write(m.streams.Out, v, text); err != nil {
+		return err
+	}
+	if len(v.Refused) > 0 {
+		return command.ExitError{Code: command.ExitNo}
+	}
+	if m.dryRun {
+		return nil
+	}
+	if !m.yes && !confirmed(m.streams, "\n"+question+" [y/N] ") {
+		fmt.Fprintln(m.streams.Err, "Nothing was changed. To do it without being asked, add --yes.")
+		return command.ExitError{Code: command.ExitNo}
+	}
+	told := m.streams.Out
+	if m.output != command.OutputText {
+		told = m.streams.Err
+	}
+	printer := command.Progress(told)
+	ctx, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	if err := do(ctx, v, func(what string) { printer.Done("%s", what) }); err != nil {
+		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command goes on from here; to take it back: fairlead migrate --undo %s",
+			err, v.BackupSecret, v.Extension.Name)
+	}
+	printer.Done("%s", after)
+	return nil
+}

@@ -1,0 +1,226 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/revision"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// step is a part of a migration. Each may be done again.
+type step struct {
+	name string
+	do   func(context.Context, *migrate.Backup) error
+}
+
+// Run does what a move says, and returns when it is done. tell is called with each step that is; a call that ends early is gone on with by the
+// next one.
+func (m *Mover) Run(ctx context.Context, v *Move, tell func(what string)) error {
+	if !v.Begun {
+		if err := m.save(ctx, v); err != nil {
+			return err
+		}
+		tell("kept what there is in Secret " + v.key.String())
+	}
+	b := v.Backup
+	for _, s := range []step{
+		{"Subscription " + b.CSV.Namespace + "/" + b.Subscription.GetName() + " upgrades nothing any more", m.freeze},
+		{"ClusterExtension " + b.Extension.Name + " is created", m.create},
+		{"it has taken the operator over", m.takeOver(tell)},
+		{"ClusterServiceVersion " + b.CSV.String() + " is being deleted, and leaves what it had", m.retire},
+		{"the Subscription is deleted", m.unsubscribe},
+		{"the ClusterServiceVersion is gone", m.dismiss},
+		{"nothing says any more that the objects are the ClusterServiceVersion's", m.release},
+		{"what only the v0 API needs is removed", m.clear},
+	} {
+		if err := s.do(ctx, b); err != nil {
+			return err
+		}
+		tell(s.name)
+	}
+	return m.done(ctx, v.key)
+}
+
+// freeze keeps the Subscription from upgrading: by Manual approval, which leaves its configuration in force.
+func (m *Mover) freeze(ctx context.Context, b *migrate.Backup) error {
+	sub := &v1alpha1.Subscription{}
+	err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
+	}
+	if sub.Annotations[frozenKey] != "" {
+		return nil
+	}
+	before := sub.DeepCopy()
+	metav1.SetMetaDataAnnotation(&sub.ObjectMeta, frozenKey, b.Extension.Name)
+	if sub.Spec != nil {
+		sub.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
+	}
+	if err := m.Client.Patch(ctx, sub, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		return fmt.Errorf("keep Subscription %s/%s from upgrading: %w; try again", b.CSV.Namespace, sub.Name, err)
+	}
+	return nil
+}
+
+// create makes the ClusterExtension.
+func (m *Mover) create(ctx context.Context, b *migrate.Backup) error {
+	e, err := m.extension(ctx, b)
+	if err != nil || e != nil {
+		return err
+	}
+	err = m.Client.Create(ctx, b.Extension.DeepCopy(), fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create ClusterExtension %s: there is another one of that name; fairlead migrate --undo %[1]s gives the Subscription back as it was", b.Extension.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("create ClusterExtension %s: %w", b.Extension.Name, err)
+	}
+	return nil
+}
+
+// takeOver waits until the ClusterExtension has the objects. Nothing is taken from the ClusterServiceVersion before it has all of them.
+func (m *Mover) takeOver(tell func(string)) func(context.Context, *migrate.Backup) error {
+	return func(ctx context.Context, b *migrate.Backup) error {
+		if _, err := install.WaitExtension(ctx, m.Client, b.Extension.Name, func(_, message string) { tell(message) }); err != nil {
+			return fmt.Errorf("%w\nThe operator runs as before, and belongs to the ClusterServiceVersion", err)
+		}
+		return wait(ctx, func() (string, error) { return m.missing(ctx, b) })
+	}
+}
+
+// missing is an object that does not belong to the ClusterExtension, or why that cannot be told.
+func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) {
+	e, err := m.extension(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	if e == nil {
+		return "", fmt.Errorf("read ClusterExtension %s: somebody has deleted it meanwhile", b.Extension.Name)
+	}
+	owners := map[types.UID]bool{e.UID: true}
+	sets, err := revision.List(ctx, m.Client, e.Name, e.UID)
+	if err != nil {
+		return "", err
+	}
+	for i := range sets {
+		owners[sets[i].UID] = true
+	}
+	for _, u := range b.Adopted {
+		live, err := m.read(ctx, migrate.RefOf(u))
+		if err != nil {
+			return "", err
+		}
+		if live == nil {
+			return migrate.Name(u) + " is not there", nil
+		}
+		if !slices.ContainsFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return owners[r.UID] }) {
+			return migrate.Name(u) + " does not belong to the ClusterExtension yet", nil
+		}
+	}
+	return "", nil
+}
+
+// retire deletes the ClusterServiceVersion and lets it leave what it had. It stays in sight, so that the controllers of the v0 API, which do
+// nothing for one that is being deleted, are not surprised by a Subscription that goes with its configuration.
+func (m *Mover) retire(ctx context.Context, b *migrate.Backup) error {
+	for _, u := range b.Adopted { // what it would find by label, and take along
+		if u.GetNamespace() == "" {
+			if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Release(o, false) }); err != nil {
+				return err
+			}
+		}
+	}
+	csv := &v1alpha1.ClusterServiceVersion{}
+	err := m.Client.Get(ctx, client.ObjectKey{Namespace: b.CSV.Namespace, Name: b.CSV.Name}, csv)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read ClusterServiceVersion %s: %w", b.CSV, err)
+	}
+	if csv.DeletionTimestamp != nil {
+		return nil
+	}
+	before := csv.DeepCopy()
+	if controllerutil.AddFinalizer(csv, hold) || csv.Spec.Cleanup.Enabled {
+		csv.Spec.Cleanup.Enabled = false
+		if err := m.Client.Patch(ctx, csv, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+			return fmt.Errorf("hold ClusterServiceVersion %s: %w; try again", b.CSV, err)
+		}
+	}
+	if err := m.Client.Delete(ctx, csv, client.PropagationPolicy(metav1.DeletePropagationOrphan), client.Preconditions{UID: &csv.UID}); err != nil {
+		return fmt.Errorf("delete ClusterServiceVersion %s: %w", b.CSV, err)
+	}
+	return nil
+}
+
+// unsubscribe deletes the Subscription.
+func (m *Mover) unsubscribe(ctx context.Context, b *migrate.Backup) error {
+	return m.remove(ctx, migrate.RefOf(b.Subscription))
+}
+
+// dismiss lets the ClusterServiceVersion go once nobody refers to it any more.
+func (m *Mover) dismiss(ctx context.Context, b *migrate.Backup) error {
+	ref := migrate.RefOf(b.Version)
+	live, err := m.read(ctx, ref)
+	if err != nil || live == nil {
+		return err
+	}
+	if err := m.unhold(ctx, ref); err != nil {
+		return err
+	}
+	return m.gone(ctx, ref, string(live.GetUID()))
+}
+
+func (m *Mover) unhold(ctx context.Context, csv migrate.Ref) error {
+	return m.edit(ctx, csv, func(o client.Object) bool { return controllerutil.RemoveFinalizer(o, hold) })
+}
+
+// release takes off the objects what ties them to the v0 API. An OperatorCondition is of both.
+func (m *Mover) release(ctx context.Context, b *migrate.Backup) error {
+	for _, u := range b.Adopted {
+		if isCondition(u) {
+			continue
+		}
+		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Release(o, true) }); err != nil {
+			return err
+		}
+	}
+	for _, u := range b.Left {
+		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Release(o, false) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isCondition(u *unstructured.Unstructured) bool { return u.GetKind() == "OperatorCondition" }
+
+// clear removes what is left: bindings before the roles that they are to.
+func (m *Mover) clear(ctx context.Context, b *migrate.Backup) error {
+	for _, u := range slices.Backward(b.Removed) {
+		if err := m.remove(ctx, migrate.RefOf(u)); err != nil {
+			return err
+		}
+	}
+	for _, u := range b.Plans {
+		if err := m.gone(ctx, migrate.RefOf(u), string(u.GetUID())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

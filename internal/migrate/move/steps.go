@@ -1,0 +1,89 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead.dev/fairlead/internal/migrate"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pollInterval is how often is looked whether something has come about.
+const pollInterval = 200 * time.Millisecond
+
+// edit changes the metadata of an object, again when somebody else wrote it meanwhile. One that is not there stays so.
+func (m *Mover) edit(ctx context.Context, r migrate.Ref, change func(client.Object) bool) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live := &metav1.PartialObjectMetadata{}
+		live.SetGroupVersionKind(schema.FromAPIVersionAndKind(r.APIVersion, r.Kind))
+		if err := m.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, live); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		before := live.DeepCopy()
+		if !change(live) {
+			return nil
+		}
+		return client.IgnoreNotFound(m.Client.Patch(ctx, live, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner))
+	})
+	if err != nil {
+		return fmt.Errorf("change the metadata of %s: %w", r, err)
+	}
+	return nil
+}
+
+// wait returns when there is nothing left to wait for; at the end of the context it says what there was.
+func wait(ctx context.Context, left func() (string, error)) error {
+	last := ""
+	for {
+		text, err := left()
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w: %s", ctx.Err(), last)
+		case err != nil:
+			return err
+		case text == "":
+			return nil
+		}
+		last = text
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// gone waits until an object, the one of a UID where that is given, is not there any more.
+func (m *Mover) gone(ctx context.Context, r migrate.Ref, uid string) error {
+	return wait(ctx, func() (string, error) {
+		live, err := m.read(ctx, r)
+		switch {
+		case err != nil:
+			return "", err
+		case live == nil || uid != "" && string(live.GetUID()) != uid:
+			return "", nil
+		case len(live.GetFinalizers()) > 0:
+			return fmt.Sprintf("%s waits for its finalizers %s: is the manager running?", r, strings.Join(live.GetFinalizers(), ", ")), nil
+		}
+		return r.String() + " is still there", nil
+	})
+}
+
+// remove deletes an object, and waits until it is gone.
+func (m *Mover) remove(ctx context.Context, r migrate.Ref, options ...client.DeleteOption) error {
+	live, err := m.read(ctx, r)
+	if err != nil || live == nil {
+		return err
+	}
+	uid := live.GetUID()
+	if err := m.Client.Delete(ctx, live, append(options, client.Preconditions{UID: &uid})...); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete %s: %w", r, err)
+	}
+	return m.gone(ctx, r, string(uid))
+}

@@ -1,0 +1,221 @@
+package migrate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/migrate"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const crd = "greetings.demo.fairlead.dev"
+
+func (w *world) deployment() *appsv1.Deployment {
+	w.Helper()
+	d := &appsv1.Deployment{}
+	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, d))
+	return d
+}
+
+// workload is what must not change: who restarts, or is made again, would be another one.
+func (w *world) workload() map[string]string {
+	w.Helper()
+	d := w.deployment()
+	spec, err := json.Marshal(d.Spec)
+	w.must(err)
+	// Its generation counts changes of its annotations, too.
+	seen := map[string]string{"Deployment": fmt.Sprint(d.UID, " revision ", d.Annotations["deployment.kubernetes.io/revision"], " ", string(spec))}
+	var pods corev1.PodList
+	var sets appsv1.ReplicaSetList
+	w.must(errors.Join(w.List(w.Context(), &pods, client.InNamespace(w.name)), w.List(w.Context(), &sets, client.InNamespace(w.name))))
+	for _, p := range pods.Items {
+		seen["Pod "+p.Name] = fmt.Sprint(p.UID, p.Status.Phase)
+	}
+	for _, s := range sets.Items {
+		seen["ReplicaSet "+s.Name] = fmt.Sprint(s.UID, " generation ", s.Generation)
+	}
+	account, definition := &corev1.ServiceAccount{}, &apiextensionsv1.CustomResourceDefinition{}
+	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
+	w.must(w.Get(w.Context(), client.ObjectKey{Name: crd}, definition))
+	seen["ServiceAccount"] = string(account.UID)
+	seen["CustomResourceDefinition"] = fmt.Sprint(definition.UID, " generation ", definition.Generation)
+	return seen
+}
+
+// untouched holds the workload to what it was.
+func (w *world) untouched(before map[string]string) {
+	w.Helper()
+	if diff := cmp.Diff(before, w.workload()); diff != "" {
+		w.Errorf("the workload was touched (-before +after):\n%s", diff)
+	}
+}
+
+// installed waits until the Subscription has what it asks for, and its operator runs.
+func (w *world) installed() {
+	w.Helper()
+	w.until("the Subscription has its operator", func() error {
+		sub, csv := &v1alpha1.Subscription{}, &v1alpha1.ClusterServiceVersion{}
+		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, sub); err != nil {
+			return err
+		}
+		if sub.Status.State != v1alpha1.SubscriptionStateAtLatest {
+			return fmt.Errorf("the Subscription is %q: %+v", sub.Status.State, sub.Status.Conditions)
+		}
+		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: sub.Status.InstalledCSV}, csv); err != nil {
+			return err
+		}
+		var pods corev1.PodList
+		if err := w.List(w.Context(), &pods, client.InNamespace(w.name)); err != nil {
+			return err
+		}
+		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded || len(pods.Items) != 1 || pods.Items[0].Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("the ClusterServiceVersion is %s: %s, and there are %d pods", csv.Status.Phase, csv.Status.Message, len(pods.Items))
+		}
+		return nil
+	})
+}
+
+// extended waits until the ClusterExtension has a version, and nothing else.
+func (w *world) extended(bundle string) {
+	w.Helper()
+	w.until("the ClusterExtension has "+bundle, func() error {
+		e := &olmv1.ClusterExtension{}
+		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
+			return err
+		}
+		if s := install.Stand(e); !s.Done || e.Status.Install.Bundle.Name != bundle || len(e.Status.ActiveRevisions) != 1 {
+			return fmt.Errorf("%+v, %+v", s, e.Status.Install)
+		}
+		return nil
+	})
+}
+
+// leftOfV0 is what still belongs to the v0 API.
+func (w *world) leftOfV0() (left []string) {
+	w.Helper()
+	for _, list := range []client.ObjectList{&v1alpha1.SubscriptionList{}, &v1alpha1.ClusterServiceVersionList{}, &v1alpha1.InstallPlanList{}} {
+		w.must(w.List(w.Context(), list, client.InNamespace(w.name)))
+		left = append(left, names(list)...)
+	}
+	d := w.deployment()
+	account := &corev1.ServiceAccount{}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
+	w.must(w.Get(w.Context(), client.ObjectKey{Name: crd}, definition))
+	for _, o := range []client.Object{d, account, definition} {
+		for _, key := range slices.Sorted(maps.Keys(o.GetLabels())) {
+			if migrate.IsV0Label(key) {
+				left = append(left, fmt.Sprintf("label %s of %s", key, o.GetName()))
+			}
+		}
+		for _, r := range o.GetOwnerReferences() {
+			if r.Kind != olmv1.ClusterObjectSetKind {
+				left = append(left, fmt.Sprintf("owner %s %s of %s", r.Kind, r.Name, o.GetName()))
+			}
+		}
+		for _, f := range o.GetManagedFields() {
+			if strings.HasPrefix(f.Manager, "fairlead-csv") || strings.HasPrefix(f.Manager, "fairlead-installplan") {
+				left = append(left, fmt.Sprintf("fields of %s in %s", f.Manager, o.GetName()))
+			}
+		}
+	}
+	return append(left, w.rolesOfCSVs()...)
+}
+
+// rolesOfCSVs are the roles and bindings of the ClusterServiceVersions of the namespace.
+func (w *world) rolesOfCSVs() (out []string) {
+	w.Helper()
+	var roles rbacv1.RoleList
+	var bindings rbacv1.RoleBindingList
+	var clusterRoles rbacv1.ClusterRoleList
+	var clusterBindings rbacv1.ClusterRoleBindingList
+	w.must(errors.Join(w.List(w.Context(), &roles), w.List(w.Context(), &bindings), w.List(w.Context(), &clusterRoles), w.List(w.Context(), &clusterBindings)))
+	add := func(kind string, o client.Object) {
+		if l := o.GetLabels(); l[v1alpha1.OwnerNamespaceLabel] == w.name && l[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind {
+			out = append(out, kind+" "+o.GetNamespace()+"/"+o.GetName())
+		}
+	}
+	for i := range roles.Items {
+		add("Role", &roles.Items[i])
+	}
+	for i := range bindings.Items {
+		add("RoleBinding", &bindings.Items[i])
+	}
+	for i := range clusterRoles.Items {
+		add("ClusterRole", &clusterRoles.Items[i])
+	}
+	for i := range clusterBindings.Items {
+		add("ClusterRoleBinding", &clusterBindings.Items[i])
+	}
+	return out
+}
+
+func names(list client.ObjectList) (out []string) {
+	switch l := list.(type) {
+	case *v1alpha1.SubscriptionList:
+		for _, o := range l.Items {
+			out = append(out, "Subscription "+o.Name)
+		}
+	case *v1alpha1.ClusterServiceVersionList:
+		for _, o := range l.Items {
+			out = append(out, "ClusterServiceVersion "+o.Name)
+		}
+	case *v1alpha1.InstallPlanList:
+		for _, o := range l.Items {
+			out = append(out, "InstallPlan "+o.Name)
+		}
+	}
+	return out
+}
+
+// gone waits until the ClusterExtension is not there any more.
+func (w *world) gone() {
+	w.Helper()
+	w.until("the ClusterExtension is gone", func() error {
+		err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, &olmv1.ClusterExtension{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is there: %w", err)
+	})
+}
+
+// progress waits until the ClusterExtension says something of its progress.
+func (w *world) progress(text string) {
+	w.Helper()
+	w.until("the ClusterExtension says "+text, func() error {
+		e := &olmv1.ClusterExtension{}
+		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
+			return err
+		}
+		if s := install.Stand(e); !strings.Contains(s.Message, text) {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
+}
+
+// upgradeable is what an operator, or an administrator, says about upgrades.
+func upgradeable(is bool, generation int64) metav1.Condition {
+	status := metav1.ConditionFalse
+	if is {
+		status = metav1.ConditionTrue
+	}
+	return metav1.Condition{Type: v2.ConditionUpgradeable, Status: status, Reason: "Test", Message: "as the test says", LastTransitionTime: metav1.Now(), ObservedGeneration: generation}
+}
