@@ -62,7 +62,9 @@ type Controller struct {
 	kubernetes func(context.Context) semver.Version
 	// providers tells who can make serving certificates in this cluster, the preferred one first; empty when that is not known.
 	providers func(context.Context) []registryv1.CertificateProvider
-	render    func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
+	// began is when the first extension was looked at.
+	began  func() time.Time
+	render func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
 	count gates.Count
 
@@ -94,6 +96,11 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, c.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)
 	}
 	o := &outcome{}
+	if wait, err := c.starting(ctx); err != nil || wait > 0 {
+		o.soonest(wait) // new content is an event, which comes before that as a rule
+		err = errors.Join(err, c.keepUp(ctx, s, o))
+		return ctrl.Result{RequeueAfter: o.again}, err
+	}
 	err = c.work(ctx, s, o)
 	return ctrl.Result{RequeueAfter: o.again}, c.report(ctx, s, o, err)
 }

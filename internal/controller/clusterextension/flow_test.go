@@ -3,6 +3,7 @@ package clusterextension
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +53,42 @@ func TestUnchangedCostsNothing(t *testing.T) {
 	if len(w.writes) > 0 || w.bundles.gets != gets || w.renders != renders || result.RequeueAfter != 0 {
 		t.Errorf("writes %v, %d fetches, %d renders, again after %s; want none", w.writes, w.bundles.gets-gets, w.renders-renders, result.RequeueAfter)
 	}
+}
+
+// TestStart waits for the content of catalogs that was served before, a while: not to know it yet is no news. What is installed is looked after
+// meanwhile.
+func TestStart(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	var catalog olmv1.ClusterCatalog
+	w.must(w.client.Get(t.Context(), client.ObjectKey{Name: "cat"}, &catalog))
+	catalog.Status.ResolvedSource = &olmv1.ResolvedCatalogSource{Image: &olmv1.ResolvedImageSource{Ref: "quay.io/cat@sha256:abc"}}
+	w.must(w.client.Update(t.Context(), &catalog))
+	restart := func() {
+		w.controller.Catalogs.Withdraw(catalogset.Ref{Name: "cat"})
+		w.controller.forget("my")
+		w.controller.began = sync.OnceValue(w.clock.Now)
+		w.writes = nil
+	}
+	restart()
+	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != startPatience {
+		t.Errorf("before catalogs are read: writes %v, again after %s", w.writes, result.RequeueAfter)
+	}
+	if got := w.controller.those(t.Context(), func(d *decision) bool { return d.open }); len(got) != 1 {
+		t.Errorf("new content wakes %v", got)
+	}
+	w.serve("cat", pkg("a", "1.0.0"))
+	if w.pass("my"); len(w.writes) > 0 {
+		t.Errorf("when they are read: %v", w.writes)
+	}
+	restart()
+	w.pass("my")
+	w.must(w.client.Delete(t.Context(), w.secret()))
+	w.pass("my")
+	w.secret()
+	w.clock.Step(startPatience)
+	w.pass("my")
+	w.expect("my", "Progressing", `True/Retrying: error walking catalogs: error getting package "a" from catalog "cat": it is still being loaded`)
 }
 
 // TestOtherVersions go by the edges of the catalog, but for those that the user certifies.

@@ -100,6 +100,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
 		providers:  func(context.Context) []registryv1.CertificateProvider { return w.providers },
 		Options:    Options{Catalogs: catalogset.New(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}
+	w.controller.began = sync.OnceValue(w.clock.Now)
 	w.controller.Notify.controller = w.controller
 	for _, o := range append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}}) {
 		w.add(o)

@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
@@ -42,7 +43,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	events := mgr.GetEventRecorderFor(eventSource)
 	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
 	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
-		providers: providers.get, render: registryv1.Render}
+		providers: providers.get, began: sync.OnceValue(o.Clock.Now), render: registryv1.Render}
 	secrets, err := servingSecrets(mgr)
 	if err != nil {
 		return err

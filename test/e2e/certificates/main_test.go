@@ -19,6 +19,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +45,8 @@ type world struct {
 	*testing.T
 	client.Client
 	clock *hasty
+	store string
+	stop  func() // the manager
 }
 
 func newWorld(t *testing.T) *world {
@@ -51,13 +54,19 @@ func newWorld(t *testing.T) *world {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	w := &world{T: t, clock: &hasty{}}
-	var err error
-	if w.Client, err = harness.Start(manager.Options{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), clock: &hasty{}, store: t.TempDir()}
+	w.manage()
 	harness.Create(t, w, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})
 	return w
+}
+
+// manage starts a manager, and returns what it asks.
+func (w *world) manage() *harness.Requests {
+	w.Helper()
+	asked := &harness.Requests{}
+	w.stop = harness.Run(w.T, manager.Options{Config: asked.Record(rest.CopyConfig(devcluster.Config())), Clock: w.clock, StoreDir: w.store,
+		CatalogHTTP: manager.CatalogHTTP{URL: "http://fairlead-catalogs.olm.svc"}}) // the same address after a restart
+	return asked
 }
 
 func (w *world) must(err error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +87,54 @@ func TestProducts(t *testing.T) {
 	if secret := w.secret("plain"); secret.Labels[olmv1.OwnerNameKey] != "plain" {
 		t.Errorf("somebody else writes the certificate of plain: %v", secret.ObjectMeta)
 	}
+	w.restarts("plain", "openshift", "certified")
+}
+
+// restarts stops the manager and starts another one, which looks at everything and writes nothing.
+func (w *world) restarts(names ...string) {
+	w.Helper()
+	w.settles(names...)
+	w.stop()
+	before := w.versions(names...)
+	asked := w.manage()
+	harness.Eventually(w.T, "the other manager to look at what is installed", func() error {
+		all := asked.All()
+		for _, name := range names {
+			for _, what := range []string{"/deployments/" + name, "/things." + name + ".example.com", "/val." + name + ".example.com"} {
+				if !slices.ContainsFunc(all, func(r string) bool { return strings.HasSuffix(r, what) }) {
+					return fmt.Errorf("it did not ask for %s", what)
+				}
+			}
+		}
+		if !slices.Contains(all, "GET /api/v1/namespaces/plain/secrets/plain-service-cert") {
+			return fmt.Errorf("it did not look at the certificate of plain")
+		}
+		return nil
+	})
+	harness.Rest(w.T, asked.All)
+	if writes := asked.Writes(); len(writes) > 0 {
+		w.Errorf("a manager that starts writes %d times: %q", len(writes), writes)
+	}
+	if diff := cmp.Diff(before, w.versions(names...)); diff != "" {
+		w.Errorf("a manager that starts changes (-before +after):\n%s", diff)
+	}
+}
+
+// versions are those of extensions and their revisions.
+func (w *world) versions(names ...string) []string {
+	w.Helper()
+	var out []string
+	for _, name := range names {
+		ext := &olmv1.ClusterExtension{}
+		w.must(w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
+		out = append(out, name+" "+ext.ResourceVersion)
+	}
+	var sets olmv1.ClusterObjectSetList
+	w.must(w.List(w.Context(), &sets))
+	for i := range sets.Items {
+		out = append(out, sets.Items[i].Name+" "+sets.Items[i].ResourceVersion)
+	}
+	return out
 }
 
 // waits makes sure that an extension is not installed as long as its certificate is not there, and says so.
@@ -193,4 +242,27 @@ func (w *world) drifts(name string) {
 	if after := w.bundles(name); !maps.EqualFunc(before, after, func(a, b []byte) bool { return string(a) == string(b) }) {
 		w.Errorf("the authorities of %s have changed when other fields were put right", name)
 	}
+}
+
+// settles waits until extensions are as they are to be, and earlier revisions are archived.
+func (w *world) settles(names ...string) {
+	w.Helper()
+	harness.Eventually(w.T, "everything to be done", func() error {
+		for _, name := range names {
+			ext := &olmv1.ClusterExtension{}
+			w.must(w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
+			c := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeProgressing)
+			if c == nil || c.Reason != olmv1.ReasonSucceeded || len(ext.Status.ActiveRevisions) != 1 {
+				return fmt.Errorf("%s: %+v", name, ext.Status)
+			}
+		}
+		var sets olmv1.ClusterObjectSetList
+		w.must(w.List(w.Context(), &sets))
+		for _, set := range sets.Items {
+			if set.Spec.LifecycleState == olmv1.LifecycleStateArchived && !meta.IsStatusConditionFalse(set.Status.Conditions, olmv1.TypeProgressing) {
+				return fmt.Errorf("%s: %+v", set.Name, set.Status.Conditions)
+			}
+		}
+		return nil
+	})
 }
