@@ -100,7 +100,7 @@ func (n *network) addBundle(b *catalog.Bundle) {
 
 func (n *network) addChannel(source *catalog.Channel) {
 	c := &channel{name: source.Name, source: source, entries: make([]*entry, 0, len(source.Entries))}
-	ranges := map[string]version.Range{}
+	ranges := map[string]skipRange{}
 	for i := range source.Entries {
 		from := &source.Entries[i]
 		if from.Name == "" {
@@ -119,7 +119,10 @@ func (n *network) addChannel(source *catalog.Channel) {
 		if r, ok := ranges[from.SkipRange]; ok {
 			e.skipRange = r
 		} else if from.SkipRange != "" {
-			if e.skipRange, e.badRange = version.ParseRange(from.SkipRange); e.badRange == nil {
+			if r, err := version.ParseRange(from.SkipRange); err != nil {
+				e.badRange = err
+			} else {
+				e.skipRange = newSkipRange(r)
 				ranges[from.SkipRange] = e.skipRange
 			}
 		}

@@ -262,7 +262,7 @@ func FuzzSpans(f *testing.F) {
 			return
 		}
 		in := map[*node]bool{}
-		spans(all, r, func(from, to int) {
+		spans(all, newSkipRange(r), func(from, to int) {
 			for _, v := range all[from:to] {
 				in[v] = true
 			}

@@ -63,7 +63,7 @@ type entry struct {
 	node      *node
 	replaces  *node // nil when it replaces none
 	skips     []*node
-	skipRange version.Range
+	skipRange skipRange
 	badRange  error
 	onLine    bool // of the chain of its channel
 }

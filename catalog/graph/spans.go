@@ -8,10 +8,19 @@ import (
 	"fairlead.dev/fairlead/version"
 )
 
+// skipRange is a range with the versions that it names: these are asked for
+// many times, and found in the text of the range.
+type skipRange struct {
+	version.Range
+	limits []semver.Version
+}
+
+func newSkipRange(r version.Range) skipRange { return skipRange{Range: r, limits: r.Limits()} }
+
 // spans calls use with the places [from, to) in sorted, which are versions in
 // ascending order, that a range contains. A range can only change its mind at
 // the versions that it names, so few of the sorted ones are looked at.
-func spans(sorted []*node, r version.Range, use func(from, to int)) {
+func spans(sorted []*node, r skipRange, use func(from, to int)) {
 	if r.IsZero() || len(sorted) == 0 {
 		return
 	}
@@ -21,7 +30,7 @@ func spans(sorted []*node, r version.Range, use func(from, to int)) {
 		}
 	}
 	done := 0
-	for _, limit := range r.Limits() {
+	for _, limit := range r.limits {
 		below, _ := slices.BinarySearchFunc(sorted[done:], limit, func(v *node, l semver.Version) int { return v.version.Version.Compare(l) })
 		below += done
 		above := below
