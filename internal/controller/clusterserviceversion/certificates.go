@@ -26,6 +26,9 @@ type certificate struct {
 	secret metav1.ObjectMeta
 	// announced is the certificate that takes its place, once everybody trusts it; nil when there is none.
 	announced *announcement
+	// inherited is what is trusted already where the certificate is missing, and completed is whether it only lacked that.
+	inherited inheritance
+	completed bool
 	// unusable is why the pods cannot serve with it; due is why it is to be replaced. Both are nil when it is good.
 	unusable, due error
 }
@@ -43,7 +46,7 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 		if err := f.c.live.Get(ctx, name, secret); err != nil && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", name, deployment, err)
 		}
-		out[deployment] = f.judge(&certificate{
+		c := f.judge(&certificate{
 			deployment: deployment,
 			hosts:      bundle.ServingHosts(deployment, f.csv.Namespace),
 			namespace:  f.csv.Namespace,
@@ -54,6 +57,10 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 				Authorities: secret.Data[bundle.ServingCAKey],
 			},
 		})
+		if err := f.inherit(ctx, c); err != nil {
+			return nil, err
+		}
+		out[deployment] = c
 	}
 	f.certificates = out
 	return out, nil
@@ -122,8 +129,8 @@ func (f *facts) writeCertificate(ctx context.Context, as client.Client, c *certi
 	return nil
 }
 
-// certificateChanges take over good certificates that do not belong to the CSV, such as those of the version that it replaces: they would
-// go with that.
+// certificateChanges take over good certificates that do not belong to the CSV, such as those of the version that it replaces, which would go
+// with that, and complete those that lacked their authorities.
 func (f *facts) certificateChanges(ctx context.Context) ([]change, error) {
 	certificates, err := f.readCertificates(ctx)
 	if err != nil {
@@ -132,7 +139,7 @@ func (f *facts) certificateChanges(ctx context.Context) ([]change, error) {
 	var out []change
 	for _, name := range slices.Sorted(maps.Keys(certificates)) {
 		c := certificates[name]
-		if c.unusable == nil && !(ownedBy(&c.secret, f.csv) && hasOwner(&c.secret, f.csv.UID)) {
+		if c.unusable == nil && (c.completed || !(ownedBy(&c.secret, f.csv) && hasOwner(&c.secret, f.csv.UID))) {
 			out = append(out, change{apply: secretOf(f.csv, c)})
 		}
 	}

@@ -96,6 +96,9 @@ func (f *facts) waitForServer(ctx context.Context, wanted *apiregistrationv1.API
 		if detail := unready(f.csv, d, live); detail != "" {
 			return detail, nil
 		}
+		if same, err := contains(live, d); err != nil || !same { // the pods that are available may show another certificate
+			return fmt.Sprintf("waiting for deployment %s to be as the install strategy asks for", d.Name), err
+		}
 	}
 	if err := f.answers(ctx, service, "let APIService "+wanted.Name+" lead to it", "it leads where it did"); err != nil {
 		f.retry = errors.Join(f.retry, err)

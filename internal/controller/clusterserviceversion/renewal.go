@@ -49,6 +49,8 @@ func (f *facts) renew(ctx context.Context, due []*certificate) error {
 			c.serving = c.announced.serving
 		} else if c.serving, err = f.issue(c); err != nil {
 			return err
+		} else if err := f.spreadInherited(ctx, c); err != nil {
+			return err
 		}
 		if err := f.writeCertificate(ctx, installer, c); err != nil {
 			return err
@@ -64,7 +66,11 @@ func (f *facts) renew(ctx context.Context, due []*certificate) error {
 
 // issue makes the certificate that takes the place of another one.
 func (f *facts) issue(c *certificate) (certs.Serving, error) {
-	renewed, err := certs.Issue(certs.Request{Hosts: c.hosts, Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: c.serving})
+	old := c.serving
+	if c.unusable != nil {
+		old.Authorities = c.inherited.authorities
+	}
+	renewed, err := certs.Issue(certs.Request{Hosts: c.allHosts(), Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: old})
 	if err != nil {
 		return certs.Serving{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
 	}

@@ -211,7 +211,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 		s.DeploymentSpecs[0].Spec.Template.Spec.NodeSelector = map[string]string{"example.com/nowhere": "true"}
 	})))
 	w.is("starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
-	time.Sleep(calm) // details are written now and then
+	time.Sleep(2 * calm) // details are written now and then, five seconds apart
 	versions := w.versions()
 
 	counted := &requests{}

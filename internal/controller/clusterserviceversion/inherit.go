@@ -1,0 +1,147 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/certs"
+)
+
+// maxInherited is how many authorities are taken over from what is registered, besides that of a new certificate.
+const maxInherited = 2
+
+// inheritance is what is registered for the servers of a Deployment whose certificate is missing, or lacks something: the pods that run may
+// show one that was made before, by another manager of operators for example, and those who ask trust it.
+type inheritance struct {
+	authorities []byte
+	// former are the APIServices that lead to the Services which other implementations made, one for each APIService. The same pods are behind
+	// these, and are asked by the names of the Services until the APIServices lead elsewhere.
+	former []*apiregistrationv1.APIService
+}
+
+// inherit finds out whom those trust who ask the servers of a Deployment. A certificate that only lacks its authorities, as early versions of
+// another implementation left it, is complete with them.
+func (f *facts) inherit(ctx context.Context, c *certificate) error {
+	if c.unusable == nil {
+		return nil
+	}
+	var found [][]byte
+	service := bundle.ServingServiceName(c.deployment)
+	for _, description := range f.csv.OwnedAPIServices() {
+		if description.DeploymentName != c.deployment {
+			continue
+		}
+		live, err := f.readAPIService(ctx, description.APIServiceName())
+		if err != nil {
+			return err
+		}
+		if live == nil || live.Spec.Service == nil || live.Spec.Service.Namespace != c.namespace {
+			continue
+		}
+		former := live.Spec.Service.Name == formerService(description)
+		if keeper, err := f.keeperOf(ctx, live); err != nil || keeper != "" || !former && live.Spec.Service.Name != service {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if found = append(found, live.Spec.CABundle); former {
+			c.inherited.former = append(c.inherited.former, live)
+		}
+	}
+	hooks, err := f.hookAuthorities(ctx, c.namespace, service)
+	if err != nil {
+		return err
+	}
+	now := f.c.clock.Now()
+	c.inherited.authorities = certs.Merge(now, maxInherited, append(append(found, hooks...), c.serving.Authorities)...)
+	if len(c.serving.Authorities) > 0 || len(c.inherited.authorities) == 0 {
+		return nil
+	}
+	completed := c.serving
+	completed.Authorities = c.inherited.authorities
+	if completed.Check(c.hosts, now) == nil {
+		c.serving, c.completed = completed, true
+		c.unusable, c.due = nil, completed.Due(c.hosts, now)
+	}
+	return nil
+}
+
+// hookAuthorities are those of the webhooks of the CSV that lead to a Service.
+func (f *facts) hookAuthorities(ctx context.Context, namespace, service string) ([][]byte, error) {
+	registered, err := f.registered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	add := func(config admissionv1.WebhookClientConfig) {
+		if s := config.Service; s != nil && s.Namespace == namespace && s.Name == service {
+			out = append(out, config.CABundle)
+		}
+	}
+	for _, o := range registered {
+		switch configuration := o.(type) {
+		case *admissionv1.ValidatingWebhookConfiguration:
+			for i := range configuration.Webhooks {
+				add(configuration.Webhooks[i].ClientConfig)
+			}
+		case *admissionv1.MutatingWebhookConfiguration:
+			for i := range configuration.Webhooks {
+				add(configuration.Webhooks[i].ClientConfig)
+			}
+		}
+	}
+	for _, owned := range f.csv.Spec.CustomResourceDefinitions.Owned {
+		crd, err := f.readCRD(ctx, owned.Name)
+		if err != nil {
+			return nil, err
+		}
+		if crd != nil && converts(f.csv, owned.Name) && servedFrom(crd, namespace, service) {
+			out = append(out, crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
+		}
+	}
+	return out, nil
+}
+
+// formerService is the name that another implementation gave the Service in front of an owned API, when it made one for each.
+func formerService(d v1alpha1.APIServiceDescription) string {
+	return d.Version + "-" + strings.ReplaceAll(d.Group, ".", "-")
+}
+
+// allHosts are the names that a new certificate is for: those of the Service, and those that its pods are still asked by.
+func (c *certificate) allHosts() []string {
+	out := c.hosts
+	for _, s := range c.inherited.former {
+		host := s.Spec.Service.Name + "." + s.Spec.Service.Namespace
+		out = append(out[:len(out):len(out)], host, host+".svc")
+	}
+	return out
+}
+
+// spreadInherited lets those who trust the certificate before trust the one that takes its place, before a server shows it. There is no time to
+// wait until all have heard of it: the one before is missing, or cannot be used.
+func (f *facts) spreadInherited(ctx context.Context, c *certificate) error {
+	if len(c.inherited.authorities) == 0 {
+		return nil
+	}
+	for _, live := range c.inherited.former {
+		patched := live.DeepCopy()
+		patched.Spec.CABundle, patched.Spec.InsecureSkipTLSVerify = c.serving.Authorities, live.Spec.InsecureSkipTLSVerify
+		if live.Spec.InsecureSkipTLSVerify {
+			continue // nobody looks at the certificate
+		}
+		if err := f.c.client.Patch(ctx, patched, client.MergeFrom(live), fieldManager); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("let APIService %s trust the certificate that takes the place of the one before: %w", live.Name, err)
+		}
+	}
+	err := f.spreadTrust(ctx)
+	f.wanted = nil
+	return err
+}
