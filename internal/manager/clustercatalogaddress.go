@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/tlsprofile"
+
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
@@ -86,7 +88,7 @@ func (h CatalogHTTP) url(listening *net.TCPAddr) string {
 }
 
 // identity is what HTTPS shows to clients; nil for HTTP. What is written to the files is taken over.
-func (h CatalogHTTP) identity() (*dynamiccertificates.DynamicServingCertificateController, *dynamiccertificates.DynamicCertKeyPairContent, error) {
+func (h CatalogHTTP) identity(profile tlsprofile.Profile) (*dynamiccertificates.DynamicServingCertificateController, *dynamiccertificates.DynamicCertKeyPairContent, error) {
 	if h.Certificate == "" {
 		return nil, nil, nil
 	}
@@ -95,6 +97,7 @@ func (h CatalogHTTP) identity() (*dynamiccertificates.DynamicServingCertificateC
 		return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use the certificate in %s and the key in %s: %w", h.Certificate, h.Key, err)
 	}
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	profile.Apply(base)
 	serving := dynamiccertificates.NewDynamicServingCertificateController(base, nil, pair, nil, nil)
 	pair.AddListener(serving)
 	if err := serving.RunOnce(); err != nil {

@@ -52,7 +52,7 @@ func openCatalogHTTP(o Options, known *catalogset.Set) (*catalogHTTP, error) {
 	}
 	s := &catalogHTTP{known: known, health: catalogserver.NewHealth(), wait: contentWait, log: o.Log.WithName("catalogs")}
 	var err error
-	if s.serving, s.pair, err = h.identity(); err != nil {
+	if s.serving, s.pair, err = h.identity(o.TLS); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", h.address()); err != nil {

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -51,11 +52,17 @@ func oneObject(t *testing.T) *catalog.Index {
 // serveClusterCatalogs runs the server of ClusterCatalogs in a cluster that has some, and returns where it is reached.
 func serveClusterCatalogs(t *testing.T, h CatalogHTTP, objects ...client.Object) *catalogHTTP {
 	t.Helper()
+	return serveCatalogsWith(t, Options{CatalogHTTP: h}, objects...)
+}
+
+func serveCatalogsWith(t *testing.T, o Options, objects ...client.Object) *catalogHTTP {
+	t.Helper()
 	scheme, err := Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openCatalogHTTP(Options{CatalogHTTP: h, Log: logr.Discard()}, catalogset.New())
+	o.Log = logr.Discard()
+	s, err := openCatalogHTTP(o, catalogset.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +139,20 @@ func TestClusterCatalogsOverTLS(t *testing.T) {
 		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}, DisableKeepAlives: true}}
 	}
 	trusting := issue()
+	modern, err := tlsprofile.Choice{Name: tlsprofile.Modern}.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: modern})
+	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", strict.listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
+		if err == nil {
+			_ = conn.Close()
+		}
+		if (err == nil) != spoken {
+			t.Errorf("%s with the profile modern: %v, should be spoken %t", tls.VersionName(version), err, spoken)
+		}
+	}
 	s := serveClusterCatalogs(t, h)
 	s.Catalogs.Publish("a", oneObject(t))
 	if code, _, _ := fetch(t, trusting, s.URL+"/catalogs/a/api/v1/all"); code != http.StatusOK || !strings.HasPrefix(s.URL, "https://127.0.0.1:") {

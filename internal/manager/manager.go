@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/telemetry"
+	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -65,6 +66,8 @@ type Options struct {
 	CatalogAdvertise string
 	// CatalogPods says which images of catalogs are run as pods.
 	CatalogPods catalogsource.PodOptions
+	// TLS is how the servers of metrics and of ClusterCatalogs speak TLS; the zero value is as Go does.
+	TLS tlsprofile.Profile
 	// CatalogHTTP says how the contents of ClusterCatalogs are served.
 	CatalogHTTP CatalogHTTP
 	// GlobalPullSecret names a pull secret for all images that no object names any for; none when empty.

@@ -11,7 +11,7 @@ import (
 
 // addTelemetry makes the manager tell of itself.
 func addTelemetry(ctx context.Context, mgr manager.Manager, o Options) error {
-	server, err := telemetry.Open(ctx, telemetry.Options{Address: o.MetricsAddress, TLS: o.MetricsTLS, REST: mgr.GetConfig(),
+	server, err := telemetry.Open(ctx, telemetry.Options{Address: o.MetricsAddress, TLS: o.MetricsTLS, Profile: o.TLS, REST: mgr.GetConfig(),
 		Metrics: metrics.Registry, Debug: o.Debug, Log: o.Log.WithName("metrics")})
 	if server == nil || err != nil {
 		return err

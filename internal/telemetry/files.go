@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log"
 
+	"fairlead.dev/fairlead/internal/tlsprofile"
+
 	"github.com/go-logr/logr"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
@@ -40,7 +42,7 @@ type identity struct {
 }
 
 // load reads the files for the first time.
-func (f Files) load() (*identity, error) {
+func (f Files) load(profile tlsprofile.Profile) (*identity, error) {
 	var i identity
 	var err error
 	if i.pair, err = dynamiccertificates.NewDynamicServingContentFromFiles("metrics", f.Certificate, f.Key); err != nil {
@@ -48,6 +50,7 @@ func (f Files) load() (*identity, error) {
 	}
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		SessionTicketsDisabled: true} // who comes back shows a certificate again, so that an authority that has gone is not believed
+	profile.Apply(base)
 	var clients dynamiccertificates.CAContentProvider
 	if f.ClientCA != "" {
 		if i.clients, err = dynamiccertificates.NewDynamicCAContentFromFile("metrics-clients", f.ClientCA); err != nil {

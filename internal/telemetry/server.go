@@ -10,6 +10,8 @@ import (
 	"net/http/pprof"
 	"time"
 
+	"fairlead.dev/fairlead/internal/tlsprofile"
+
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -31,6 +33,8 @@ type Options struct {
 	// Address is host:port; empty is DefaultTLSAddress with a certificate and none without, "0" is none.
 	Address string
 	TLS     Files
+	// Profile is how TLS is spoken.
+	Profile tlsprofile.Profile
 	// REST reaches the API server, which is asked who may read metrics; needed with a certificate.
 	REST    *rest.Config
 	Metrics prometheus.Gatherer
@@ -61,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	metrics := promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	profiles := profilesFor(func(*http.Request) bool { return o.Debug })
 	if o.TLS.given() {
-		if s.identity, err = o.TLS.load(); err != nil {
+		if s.identity, err = o.TLS.load(o.Profile); err != nil {
 			return nil, err
 		}
 		if metrics, err = askAPIServer(o.REST, metrics, o.Log); err != nil {

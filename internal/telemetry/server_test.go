@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/internal/tlsprofile"
 )
 
 // TestWhoSeesWhat over TLS: metrics are for those whom the API server lets, profiles for clients of the authority, health for all.
@@ -173,5 +175,23 @@ func TestOldVersionsOfTLS(t *testing.T) {
 	if err == nil {
 		conn.Close()
 		t.Error("TLS 1.1 is spoken")
+	}
+}
+
+// TestProfileOfTLS is what the server speaks, whoever asks.
+func TestProfileOfTLS(t *testing.T) {
+	modern, err := tlsprofile.Choice{Name: tlsprofile.Modern}.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, Options{TLS: newAuthority(t).files(t, t.TempDir(), nil), REST: apiServer(t), Profile: modern})
+	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
+		if err == nil {
+			conn.Close()
+		}
+		if (err == nil) != spoken {
+			t.Errorf("%s: %v, should be spoken %t", tls.VersionName(version), err, spoken)
+		}
 	}
 }

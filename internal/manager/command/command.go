@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	var installCRDs bool
 	var verbosity int
 	var theirs *others
+	var speak tlsprofile.Choice
 	cmd := &cobra.Command{
 		Use:   "manager",
 		Short: "Run the controllers against any cluster",
@@ -54,6 +56,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 				fmt.Fprintln(log, "warning: "+warning)
 			}
 			if err := o.MetricsTLS.Check(); err != nil {
+				return err
+			}
+			if o.TLS, err = speak.Profile(); err != nil {
 				return err
 			}
 			config, err := k.Config()
@@ -88,7 +93,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see; the variable GLOBAL_CATALOG_NAMESPACE wins")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
 	flags.StringSliceVar(&o.ProtectedCopiedCSVNamespaces, "protected-copied-csv-namespaces", nil, "namespaces that have copies of ClusterServiceVersions even where the OLMConfig disables these")
-	addTelemetry(flags, &o)
+	addTelemetry(flags, &o, &speak)
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
 	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
 	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")

@@ -2,8 +2,6 @@ package command
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,17 +30,10 @@ var needless = map[string]string{
 	"pprof-bind-address":  "profiles are at /debug/pprof of --metrics-address",
 	"gc-interval":         "what no catalog needs any more goes at once",
 	"webhook-server-port": "the manager has no webhook: it labels ClusterCatalogs itself",
-	"tls-profile":         "connections have TLS 1.2 or later with the cipher suites that Go takes for secure, which is the profile intermediate",
 }
 
 // quiet are the values with which needless flags ask for what is so anyway.
 var quiet = map[string]string{"pprof-bind-address": "0"}
-
-// profiles are those that may be asked for: an intermediate one is what there is, and an old one has nothing that clients of today miss.
-var profiles = []string{"intermediate", "old"}
-
-// customTLS are flags that would be promises if they were taken.
-var customTLS = []string{"tls-custom-ciphers", "tls-custom-curves", "tls-custom-version"}
 
 // others are the flags of the other implementation.
 type others struct {
@@ -68,24 +59,12 @@ func addOthers(flags *pflag.FlagSet) *others {
 		flags.String(name, "", "ignored: "+why)
 		hide(name)
 	}
-	for _, name := range customTLS {
-		flags.String(name, "", "refused")
-		hide(name)
-	}
 	flags.StringSliceVar(&o.gates, "feature-gates", nil, "NAME=true or NAME=false for feature gates of the other implementation of the v1 API; a warning says what each means here")
 	return o
 }
 
-// take makes the flags of the others ours, and says what they mean here. What cannot be had is an error where ignoring it would break a promise.
+// take makes the flags of the others ours, and says what they mean here.
 func (o *others) take(cmd *cobra.Command) (said []string, err error) {
-	for _, name := range customTLS {
-		if f := o.flags.Lookup(name); f.Changed {
-			return nil, fmt.Errorf("--%s=%s: this cannot be chosen: connections have TLS 1.2 or later with the cipher suites that Go takes for secure; leave the flag out", name, f.Value)
-		}
-	}
-	if f := o.flags.Lookup("tls-profile"); f.Changed && !slices.Contains(profiles, f.Value.String()) {
-		return nil, fmt.Errorf("--tls-profile=%s: only %s can be had: connections have TLS 1.2 or later; leave the flag out", f.Value, strings.Join(profiles, " and "))
-	}
 	var failed error
 	cmd.Flags().Visit(func(f *pflag.Flag) { // in the order of names
 		if ours, ok := renamed[f.Name]; ok && failed == nil {
