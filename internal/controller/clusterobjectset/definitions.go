@@ -2,7 +2,6 @@ package clusterobjectset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,11 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/stored"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -51,7 +47,7 @@ func (c *Controller) settleDefinitions(ctx context.Context, f *family, known *no
 	for _, p := range known.phases {
 		for _, e := range p {
 			if e.ref.GroupKind() == crdKind.GroupKind() {
-				if err := c.settleDefinition(ctx, f, end, e.ref, d); err != nil {
+				if err := c.settleDefinition(ctx, f, end, known, e.ref, d); err != nil {
 					return nil, err
 				}
 			}
@@ -63,7 +59,7 @@ func (c *Controller) settleDefinitions(ctx context.Context, f *family, known *no
 	return d, err
 }
 
-func (c *Controller) settleDefinition(ctx context.Context, f *family, end *ending, ref apply.Ref, d *definitions) error {
+func (c *Controller) settleDefinition(ctx context.Context, f *family, end *ending, known *notes, ref apply.Ref, d *definitions) error {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	err := c.live.Get(ctx, client.ObjectKey{Name: ref.Name}, live)
 	if apierrors.IsNotFound(err) {
@@ -80,7 +76,7 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 	}
 	what := ""
 	if !end.deletes(live.Name) {
-		if what, err = c.populated(ctx, f.set, live); err != nil {
+		if what, err = c.populated(ctx, f.set, known, live); err != nil {
 			return err
 		}
 	}
@@ -108,27 +104,6 @@ func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomReso
 		d.waiting = append(d.waiting, what+after)
 	}
 	return nil
-}
-
-// populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
-// in time.
-func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
-	n, err := c.count(ctx, c.live, live)
-	if passing(ctx, err) && (set.DeletionTimestamp == nil || c.clock.Now().Before(set.DeletionTimestamp.Add(operandPatience))) {
-		return "", err
-	}
-	return gates.Holds(n, err), nil
-}
-
-// passing tells whether the API server could not answer for now. What it has answered stays the same.
-func passing(ctx context.Context, err error) bool {
-	switch {
-	case err == nil || errors.Is(err, stored.ErrUnserved):
-		return false
-	case ctx.Err() != nil, apierrors.IsTooManyRequests(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsServiceUnavailable(err):
-		return true
-	}
-	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }
 
 // keep makes sure that a definition stays, and tells why.

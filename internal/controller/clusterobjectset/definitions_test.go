@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/stored"
 )
@@ -302,5 +303,27 @@ func TestDefinitionsOfOthers(t *testing.T) {
 	w.settle()
 	if crd := w.definition(); crd == nil || crd.DeletionTimestamp != nil || len(w.names()) > 0 {
 		t.Errorf("left: %v; the CRD is %v", w.names(), crd)
+	}
+}
+
+// TestOwnCustomResources of a set do not keep its definition: they go with the set.
+func TestOwnCustomResources(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "ConfigMap"}}}
+	for count, want := range map[int64]string{0: "", 1: "", 2: "it has 1 custom resource", 3: "it has 2 custom resources"} {
+		w := newWorld(t)
+		w.revise(options(1, configMap(t, "config", "1"), service(t, "new")))
+		w.settle()
+		if err := w.inner.Create(t.Context(), configMap(t, "theirs", "1")); err != nil {
+			t.Fatal(err)
+		}
+		set, known := w.set("ext-1"), &notes{}
+		if err := w.controller.learn(t.Context(), set, known); err != nil {
+			t.Fatal(err)
+		}
+		known.phases[0] = append(known.phases[0], entry{ref: apply.RefOf(configMap(t, "theirs", ""))}, entry{ref: apply.RefOf(configMap(t, "gone", ""))})
+		w.count = count
+		if got, err := w.controller.populated(t.Context(), set, known, crd); got != want || err != nil {
+			t.Errorf("of %d: %q %v, want %q", count, got, err, want)
+		}
 	}
 }

@@ -15,6 +15,7 @@
 //	status.go      what is told; pure
 //	teardown.go    a pass over a revision that goes
 //	definitions.go definitions that stay or go first, for the sake of their custom resources
+//	operands.go    whether a definition has custom resources
 //	ending.go      with what a revision goes, and what was agreed to be lost
 //	found.go       the objects of a revision whose content is lost
 //	release.go     what stays, but is no longer the revision's

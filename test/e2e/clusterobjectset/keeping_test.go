@@ -191,7 +191,7 @@ func TestTeardown(t *testing.T) {
 	w.eventually("the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
 }
 
-// TestServiceAccount: a revision is written as its account; what that may not do is told, and goes on when it may.
+// TestServiceAccount: a set is read and written as its account; what that may not do is told, and goes on when it may.
 func TestServiceAccount(t *testing.T) {
 	w := newWorld(t)
 	w.apply(`
@@ -211,10 +211,14 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: installer}
 subjects: [{kind: ServiceAccount, name: installer, namespace: NS}]
 `)
 	w.revise(1, func(o *revision.Options) { o.ServiceAccount = "installer" }, w.configMap("config", "1"), w.web("web:v1"))
+	w.reports("NS-1", "Progressing=True/Retrying", `ServiceAccount NS/installer lacks the rule {apiGroups: [""], resources: [secrets], verbs: [get]}`)
+	w.edit("rbac.authorization.k8s.io/v1", "Role", "installer", func(o map[string]any) {
+		o["rules"] = append(o["rules"].([]any), map[string]any{"apiGroups": []any{""}, "resources": []any{"secrets"}, "verbs": []any{"get"}})
+	})
 	w.reports("NS-1", "Progressing=True/Retrying", `ServiceAccount NS/installer lacks the rule {apiGroups: ["apps"], resources: [deployments], verbs: [create]}`)
 	w.there(true, "v1", "ConfigMap", "config")
 	w.edit("rbac.authorization.k8s.io/v1", "Role", "installer", func(o map[string]any) {
-		o["rules"] = []any{map[string]any{"apiGroups": []any{"", "apps"}, "resources": []any{"configmaps", "deployments"}, "verbs": []any{"create", "delete"}}}
+		o["rules"] = []any{map[string]any{"apiGroups": []any{"", "apps"}, "resources": []any{"configmaps", "deployments", "secrets"}, "verbs": []any{"create", "delete", "get"}}}
 	})
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	if err := w.Delete(t.Context(), w.get("v1", "ServiceAccount", "installer")); err != nil {

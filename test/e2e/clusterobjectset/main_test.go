@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -27,21 +24,8 @@ var errNotYet = errors.New("not yet")
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// later is the manager's clock, which tests can let jump ahead: no deadline is shorter than ten minutes.
-var later = &jumping{}
-
-type jumping struct {
-	clock.RealClock
-	ahead atomic.Int64
-}
-
-// Now is the time of the manager.
-func (j *jumping) Now() time.Time { return time.Now().Add(time.Duration(j.ahead.Load())) }
-
-// Since is like that of time, by this clock.
-func (j *jumping) Since(t time.Time) time.Duration { return j.Now().Sub(t) }
-
-func (j *jumping) jump(by time.Duration) { j.ahead.Store(int64(by)) }
+// later is the manager's clock: no deadline is shorter than ten minutes.
+var later = &harness.Clock{}
 
 // shared starts the manager, whose requests are recorded, and returns a client whose requests are not.
 var shared = sync.OnceValues(func() (client.Client, error) {

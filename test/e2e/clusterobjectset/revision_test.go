@@ -185,7 +185,7 @@ func overdue(t *testing.T) *world {
 	w := newWorld(t)
 	w.apply(waiting)
 	w.reports("NS-1", "Available=False/ProbeFailure", "data.state is not set yet")
-	later.jump(11 * time.Minute)
+	later.Jump(11 * time.Minute)
 	w.change("NS-1", func(s *olmv1.ClusterObjectSet) { s.Annotations = map[string]string{"look": "again"} })
 	w.reports("NS-1", "Progressing=False/ProgressDeadlineExceeded", "Revision has not rolled out for 10 minute(s). Last status: Object ConfigMap.v1 NS/config: data.state is not set yet")
 	return w

@@ -1,0 +1,64 @@
+package clusterobjectset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/stored"
+)
+
+// populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
+// in time.
+func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
+	n, err := c.count(ctx, c.live, live)
+	if passing(ctx, err) && (set.DeletionTimestamp == nil || c.clock.Now().Before(set.DeletionTimestamp.Add(operandPatience))) {
+		return "", err
+	}
+	if err == nil && n > 0 {
+		own, err := c.ownOf(ctx, set, known, live)
+		if err != nil {
+			return "", err
+		}
+		n -= own
+	}
+	return gates.Holds(max(n, 0), err), nil
+}
+
+// ownOf is how many custom resources of a definition the set has itself: they go in any case.
+func (c *Controller) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, crd *apiextensionsv1.CustomResourceDefinition) (own int64, _ error) {
+	for _, p := range known.phases {
+		for _, e := range p {
+			if e.ref.Group != crd.Spec.Group || e.ref.Kind != crd.Spec.Names.Kind {
+				continue
+			}
+			live := metadataOf(e.ref.GroupVersionKind)
+			err := c.live.Get(ctx, client.ObjectKey{Namespace: e.ref.Namespace, Name: e.ref.Name}, live)
+			if client.IgnoreNotFound(err) != nil {
+				return 0, fmt.Errorf("read %s: %w", e.ref, err)
+			}
+			if controller := metav1.GetControllerOfNoCopy(live); err == nil && controller != nil && controller.UID == set.UID {
+				own++
+			}
+		}
+	}
+	return own, nil
+}
+
+// passing tells whether the API server could not answer for now. What it has answered stays the same.
+func passing(ctx context.Context, err error) bool {
+	switch {
+	case err == nil || errors.Is(err, stored.ErrUnserved):
+		return false
+	case ctx.Err() != nil, apierrors.IsTooManyRequests(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsServiceUnavailable(err):
+		return true
+	}
+	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+}
