@@ -173,7 +173,7 @@ func handshake(ctx context.Context, dial Dial, address string, config *tls.Confi
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	trusted := false
 	config.VerifyConnection = func(tls.ConnectionState) error {
 		trusted = true

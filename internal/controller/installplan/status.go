@@ -115,6 +115,9 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 	if done.err == nil {
 		return min(max(now.Sub(next.StartTime.Time)/4, shortestPause), longestPause)
 	}
+	if done.isPatient() { // with a bundle that is on its way, whose arrival brings the plan back sooner
+		return forbiddenPause
+	}
 	elapsed, longest := now.Sub(done.since), longestPause
 	if done.away {
 		longest = awayPause

@@ -104,13 +104,17 @@ func TestConclude(t *testing.T) {
 			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, time.Second},
 		"error when the time is up": {outcome{err: boom}, time.Minute,
 			planStatus{Phase: v1alpha1.InstallPlanPhaseFailed, Message: "boom", Conditions: installed(corev1.ConditionFalse, v1alpha1.InstallPlanReasonComponentFailed, "boom", time.Minute)}, 0},
+		"error while a bundle is on its way": {outcome{err: boom, lookups: map[string]*fetchError{"op.v1": {}}}, 2 * time.Hour,
+			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, 30 * time.Second},
 		"forbidden has no end": {outcome{err: boom, forbidden: true}, time.Hour,
 			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, 30 * time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			now := epoch.Add(tc.after)
-			tc.done.executed, tc.done.since = true, epoch
+			if tc.done.executed = true; !tc.done.isPatient() {
+				tc.done.since = epoch
+			}
 			tc.want.StartTime = at(-10 * time.Minute)
 			before := planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, StartTime: at(-10 * time.Minute)}
 			got := conclude(before, tc.done, now, time.Minute)
