@@ -47,9 +47,12 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconc
 	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { reportRollout(set, o, now) }); err != nil {
 		return reconcile.Result{}, err
 	}
+	var linger time.Duration
 	if rolledOut {
-		if err := c.retire(ctx, f.older()); err != nil {
-			return reconcile.Result{}, err
+		if linger = c.lingers(ctx, f); linger <= 0 {
+			if err := c.retire(ctx, f.older()); err != nil {
+				return reconcile.Result{}, err
+			}
 		}
 	}
 	if errors.As(o.err, new(*revision.BlockedError)) {
@@ -58,6 +61,9 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconc
 	result := reconcile.Result{RequeueAfter: o.retry}
 	if left := deadline(f.set).Sub(now); left > 0 && !rolledOut && (result.RequeueAfter == 0 || left < result.RequeueAfter) {
 		result.RequeueAfter = left
+	}
+	if linger > 0 && (result.RequeueAfter == 0 || linger < result.RequeueAfter) {
+		result.RequeueAfter = linger
 	}
 	if o.retry > 0 {
 		return result, nil // what is wrong is told in the status, and going on sooner does not help
@@ -99,7 +105,7 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	if err != nil {
 		return outcome{err: err}, true
 	}
-	phases, entries := wanted(f, known, content, users, writer)
+	phases, entries := c.wanted(ctx, f, known, content, users, writer)
 	result := c.engine.Apply(ctx, phases)
 	for i, p := range result.Phases {
 		for j, o := range p.Objects {
@@ -109,9 +115,13 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	return c.judge(f.set, result), true
 }
 
-// wanted are the phases as the engine takes them, with what is known of each object. Phases of the same rank become one.
-func wanted(f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client) (phases []apply.Phase, entries [][]*entry) {
+// wanted are the phases as the engine takes them, with what is known of each object. Phases of the same rank become one. Definitions that come
+// to be converted by another server come twice: the last phase of all leads to that.
+func (c *Controller) wanted(ctx context.Context, f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client) (phases []apply.Phase, entries [][]*entry) {
 	succeeded := hasSucceeded(f.set)
+	handover := !succeeded && len(f.older()) > 0
+	converted := apply.Phase{Name: "conversion", Barrier: true, Client: writer}
+	var converters []*entry
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
 			phases = append(phases, apply.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
@@ -124,7 +134,7 @@ func wanted(f *family, known *notes, content map[int]revision.Phase, users []pro
 				continue
 			}
 			f.mark(o.Unstructured)
-			phases[last].Objects = append(phases[last].Objects, apply.Object{
+			object := apply.Object{
 				Wanted: o.Unstructured,
 				Owner:  "ClusterObjectSet " + f.set.Name,
 				Claim:  f.claim(o.Protection),
@@ -133,9 +143,18 @@ func wanted(f *family, known *notes, content map[int]revision.Phase, users []pro
 				Probe:  probeOf(o.Unstructured, users),
 				// What ran once is healed as far as it can be.
 				Optional: succeeded,
-			})
+			}
+			if handover && converter(o.Unstructured) != nil {
+				converted.Objects, converters = append(converted.Objects, object), append(converters, e)
+				object.Adjust = c.keepConverter(ctx, object.Adjust)
+				e = &entry{} // it is as it is to be when the last phase is through
+			}
+			phases[last].Objects = append(phases[last].Objects, object)
 			entries[last] = append(entries[last], e)
 		}
+	}
+	if len(converted.Objects) > 0 {
+		phases, entries = append(phases, converted), append(entries, converters)
 	}
 	return phases, entries
 }
