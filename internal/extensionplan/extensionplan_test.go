@@ -12,6 +12,7 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/preview"
@@ -61,6 +62,9 @@ func planner(t *testing.T, objects ...client.Object) Planner {
 	})
 	return Planner{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Library: l,
 		Fetch: func(_ context.Context, r unpack.Request) (*bundle.Bundle, error) {
+			if r.Name == "" {
+				return load(t, "1.0.0"), nil
+			}
 			return load(t, strings.TrimPrefix(r.Name, "greeter-operator.v")), nil
 		}}
 }
@@ -202,6 +206,25 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 				t.Errorf("%q, want %q\n%s", plan.Blocked, test.want, text)
 			}
 		})
+	}
+}
+
+// TestPlanOfAnImage: what an image has is compared, whatever catalogs have.
+func TestPlanOfAnImage(t *testing.T) {
+	ref := "registry.example.com/hotfix@sha256:" + strings.Repeat("a", 64)
+	from := func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{bundleimage.Key: ref} }
+	plan, text := planned(t, planner(t, namespace()), extension(from))
+	if plan.Wanted != (Version{Bundle: "greeter-operator.v1.0.0", Version: "1.0.0", Image: ref}) || len(plan.Blocked) > 0 {
+		t.Errorf("%+v\n%s", plan.Wanted, text)
+	}
+	for _, wrong := range []func(*olmv1.ClusterExtension){
+		func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "other" },
+		func(e *olmv1.ClusterExtension) { e.Annotations[bundleimage.Key] = "registry.example.com/hotfix:v1" },
+	} {
+		plan, text = planned(t, planner(t, namespace()), extension(func(e *olmv1.ClusterExtension) { from(e); wrong(e) }))
+		if len(plan.Blocked) != 1 || plan.Changes() {
+			t.Errorf("%q\n%s", plan.Blocked, text)
+		}
 	}
 }
 

@@ -80,6 +80,10 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	if back, ok := ext.Annotations[clusterextension.RollbackToKey]; ok {
 		return p.repeated(ctx, back, revisions, plan)
 	}
+	if stop, err := p.image(ctx, q, ext, revisions); stop != nil || err != nil {
+		plan.refuse(stop)
+		return nil, err
+	}
 	r, err := q.Named(ctx, p.Library, ext.Name)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/version"
@@ -37,7 +38,7 @@ func (j Judge) Increase(ctx context.Context, s Step) error {
 	}
 	text := fmt.Sprintf("%s asks for permissions that %s does not have:\n%s\nto allow them, set annotation %s of ClusterExtension %s to %q", s.Bundle.Name,
 		called(installed, s.Bundle.Name), more, permissions.AcknowledgedKey, s.Extension.Name, more.Digest())
-	if !s.isReplaced() {
+	if !s.isUnseen() {
 		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
 	}
 	return Blocked(&Increase{more, text})
@@ -49,18 +50,21 @@ func (b Bundle) isOf(r *olmv1.ClusterObjectSet) bool {
 	return r.Annotations[olmv1.BundleNameKey] == b.Name && r.Annotations[olmv1.BundleReferenceKey] == b.Image && r.Annotations[ContentKey] == b.Content
 }
 
-// isChosen tells whether the extension asks for the version of the bundle and no other: somebody has looked at that one. What came in the place
-// of another bundle of that version has been looked at by nobody.
+// isChosen tells whether the extension asks for the version of the bundle and no other: somebody has looked at that one.
 func (s Step) isChosen() bool {
-	if s.Extension.Spec.Source.Catalog == nil || s.isReplaced() {
+	if s.Extension.Spec.Source.Catalog == nil || s.isUnseen() {
 		return false
 	}
 	_, err := version.Parse(s.Extension.Spec.Source.Catalog.Version)
 	return err == nil
 }
 
-// isReplaced tells whether the extension has, or is being given, something else that has the name or the version of the bundle.
-func (s Step) isReplaced() bool {
+// isUnseen tells whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that
+// name or version that the extension has or is being given.
+func (s Step) isUnseen() bool {
+	if s.Extension.Annotations[bundleimage.Key] != "" {
+		return true
+	}
 	for i := range s.Revisions {
 		r := &s.Revisions[i]
 		same := r.Annotations[olmv1.BundleNameKey] == s.Bundle.Name || r.Annotations[olmv1.BundleVersionKey] == s.Bundle.Version

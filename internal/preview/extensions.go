@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/observed"
 )
@@ -16,6 +17,7 @@ import (
 type requests struct {
 	all      []extension.Request
 	catalogs []extension.Catalog
+	notes    map[string]string
 }
 
 // requests reads the ClusterExtensions among the objects, but for those that are being deleted, and their catalogs.
@@ -39,9 +41,41 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 		if in.Installed != nil {
 			in.Installed.Properties = properties(r.catalogs, in.Package, in.Installed)
 		}
+		if in, err = r.fromImage(in, &objects[i], q.Images[in.Name]); err != nil {
+			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
+		}
 		r.all = append(r.all, in)
 	}
 	return r, nil
+}
+
+// fromImage narrows the request of an extension that names an image of its own, as far as that was read.
+func (r *requests) fromImage(in extension.Request, e *olmv1.ClusterExtension, x *catalog.Index) (extension.Request, error) {
+	ref, err := bundleimage.Of(e)
+	if err == nil && ref == "" {
+		return in, nil
+	}
+	if x != nil {
+		return bundleimage.Narrow(in, x, ref)
+	}
+	if r.notes == nil {
+		r.notes = map[string]string{}
+	}
+	if err != nil {
+		r.notes[e.Name] = err.Error()
+		return in, nil
+	}
+	r.notes[e.Name] = fmt.Sprintf("image %s is installed whatever catalogs have, as annotation %s asks for; this is what they would have", ref, bundleimage.Key)
+	return in, nil
+}
+
+// resolve decides on one of the requests; what the others have installed counts.
+func (r *requests) resolve(ctx context.Context, in extension.Request) (*ExtensionResolution, error) {
+	out, err := resolveExtension(ctx, beside(in, r.all))
+	if err == nil && r.notes[in.Name] != "" {
+		out.Notes = append(out.Notes, r.notes[in.Name])
+	}
+	return out, err
 }
 
 // beside is a request that knows what the other extensions have installed.
@@ -65,7 +99,7 @@ func (q *Question) extensions(ctx context.Context, l *Library) ([]*ExtensionReso
 	}
 	var all []*ExtensionResolution
 	for _, in := range requests.all {
-		r, err := resolveExtension(ctx, beside(in, requests.all))
+		r, err := requests.resolve(ctx, in)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +116,7 @@ func (q *Question) Named(ctx context.Context, l *Library, name string) (*Extensi
 	}
 	for _, in := range requests.all {
 		if in.Name == name {
-			return resolveExtension(ctx, beside(in, requests.all))
+			return requests.resolve(ctx, in)
 		}
 	}
 	return nil, fmt.Errorf("decide on ClusterExtension %s: there is none of that name, or it is being deleted", name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/observed"
 	"fairlead.dev/fairlead/internal/plan"
 
@@ -29,6 +30,9 @@ type Question struct {
 	Catalogs  []Catalog
 	Installed []Installed
 	Wishes    []Wish
+	// Images are the bundles that ClusterExtensions name by their images, by the names of the extensions, as bundleimage has them. Without
+	// one it is told what catalogs would have.
+	Images map[string]*catalog.Index
 	// Again are the flags that ask the same question once more, for the commands that answers advise.
 	Again []string
 	// Notes say what could not be looked at.

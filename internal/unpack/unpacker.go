@@ -1,6 +1,7 @@
 package unpack
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,7 +29,7 @@ const (
 
 // Request names a bundle: an image, or the manifests that the catalog itself holds.
 type Request struct {
-	Name      string // of the ClusterServiceVersion
+	Name      string // of the ClusterServiceVersion; empty where nobody knows it before
 	Image     string
 	Auth      image.Auth
 	Manifests func() ([]json.RawMessage, error) // used when Image is empty
@@ -36,6 +37,9 @@ type Request struct {
 	Content string
 	Policy
 }
+
+// what names the bundle for people.
+func (r Request) what() string { return cmp.Or(r.Name, r.Image) }
 
 func (r Request) key() string {
 	sum := sha256.New()
@@ -129,7 +133,7 @@ func (u *Unpacker) Fetch(ctx context.Context, r Request) (State, error) {
 	case ctx.Err() != nil:
 		return s, ctx.Err()
 	case !s.Done():
-		return s, fmt.Errorf("fetch bundle %s: not done after %s", r.Name, patience)
+		return s, fmt.Errorf("fetch bundle %s: not done after %s", r.what(), patience)
 	}
 	return s, nil
 }
@@ -143,7 +147,7 @@ func (u *Unpacker) attempt(r Request, j *job, running chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), u.limit(r))
 	b, pinned, err := u.fetch(ctx, r, w)
 	if err != nil && ctx.Err() != nil {
-		err = &TimeoutError{Name: r.Name, After: u.limit(r), Progress: w.String(), Err: err}
+		err = &TimeoutError{Name: r.what(), After: u.limit(r), Progress: w.String(), Err: err}
 	}
 	cancel()
 	free()

@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,6 +115,11 @@ func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcom
 		o.problem = fmt.Errorf("bundle %s has no image, and the catalog that held its manifests is not there any more: serve it again to change the configuration", t.Name)
 		return nil
 	}
+	return c.get(ctx, ext, request, o)
+}
+
+// get asks for a bundle; nil while it is not there, which the outcome tells.
+func (c *Controller) get(ctx context.Context, ext string, request unpack.Request, o *outcome) *bundle.Bundle {
 	if request.Image != "" {
 		var err error
 		if request.Auth, err = c.Credentials.Read(ctx, c.live); err != nil {
@@ -130,7 +136,7 @@ func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcom
 		o.problem = state.Err
 		o.soonest(max(state.RetryAt.Sub(c.Clock.Now()), minPause))
 	default:
-		o.doing = fmt.Sprintf("fetching bundle %s", t.Name)
+		o.doing = fmt.Sprintf("fetching bundle %s", cmp.Or(request.Name, request.Image))
 		if state.Slow != "" {
 			o.doing += ", slowly: " + state.Slow
 		}

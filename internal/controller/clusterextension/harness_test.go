@@ -61,6 +61,7 @@ type bundles struct {
 	gets   int
 	failed map[string]error
 	slow   map[string]bool
+	images map[string]*bundle.Bundle // that are asked for without a name
 }
 
 func (b *bundles) Get(_ context.Context, r unpack.Request, _ time.Duration) unpack.State {
@@ -70,6 +71,12 @@ func (b *bundles) Get(_ context.Context, r unpack.Request, _ time.Duration) unpa
 	}
 	if b.slow[r.Name] {
 		return unpack.State{Slow: "1 of 9 MB"}
+	}
+	if r.Name == "" {
+		if b.images[r.Image] == nil {
+			return unpack.State{Err: errors.New("there is no image " + r.Image)}
+		}
+		return unpack.State{Bundle: b.images[r.Image]}
 	}
 	return unpack.State{Bundle: &bundle.Bundle{Name: r.Name}}
 }

@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/gates"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,7 +36,7 @@ const (
 	inputsKey = prefix + "inputs"
 	// propertiesKey holds the properties that the catalog had of the bundle, as JSON: what it needs and provides has to be known without
 	// the catalog, too. The annotation olm.properties has only those that its author wrote down.
-	propertiesKey = prefix + "properties"
+	propertiesKey = bundleimage.PropertiesKey
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
 	contentKey = gates.ContentKey
 	// generationKey is the generation of the ClusterExtension that the revision was made for.

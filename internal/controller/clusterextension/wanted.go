@@ -8,6 +8,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/version"
@@ -53,6 +54,9 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 		o.problem = err
 		return nil
 	}
+	if _, back := s.ext.Annotations[RollbackToKey]; !back && !c.fromImage(ctx, s, &in, o) {
+		return nil
+	}
 	o.resolved, err = extension.Resolve(ctx, in)
 	switch {
 	case errors.As(err, &o.conflict):
@@ -69,7 +73,7 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 			o.notes = append(o.notes, held.Advice)
 		}
 	}
-	return offered(o.resolved, s.catalogs)
+	return offered(o.resolved, in.Catalogs)
 }
 
 // keeps is what is kept up when catalogs have nothing: another configuration is no matter of theirs. It is what rolls out or else what is
@@ -117,8 +121,8 @@ func (s *state) goBack(newest *olmv1.ClusterObjectSet) *target {
 	if !s.goesBack() || newest == nil || installed == nil || newest == installed || !failed(newest) || newest.Annotations[copyKey] != "" {
 		return nil
 	}
-	if generation(newest) != s.ext.Generation {
-		return nil // something else is asked for since
+	if s.asksForElse(newest) {
+		return nil
 	}
 	if newest.Annotations[inputsKey] == installed.Annotations[inputsKey] {
 		return nil // it repeats what is installed, and trusts other certificates
@@ -139,9 +143,14 @@ func generation(r *olmv1.ClusterObjectSet) int64 {
 	return n
 }
 
+// asksForElse tells whether the extension asks for something else since a revision was made. An annotation raises no generation.
+func (s *state) asksForElse(r *olmv1.ClusterObjectSet) bool {
+	return generation(r) != s.ext.Generation || r.Annotations[bundleimage.Key] != s.ext.Annotations[bundleimage.Key]
+}
+
 // leaves is for how long a roll-out is not disturbed although something else is to be had; zero when it does not matter.
 func (s *state) leaves(newest *olmv1.ClusterObjectSet, found *target, now time.Time) time.Duration {
-	if generation(newest) != s.ext.Generation || failed(newest) || found.Name == newest.Annotations[olmv1.BundleNameKey] {
+	if s.asksForElse(newest) || failed(newest) || found.Name == newest.Annotations[olmv1.BundleNameKey] {
 		return 0
 	}
 	return newest.CreationTimestamp.Add(settles).Sub(now)

@@ -1,0 +1,54 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/unpack"
+)
+
+// fromImage makes the request one for the image that the extension names, in the place of what catalogs have. It is false while the bundle is
+// not at hand, which the outcome tells. An image that a revision was made of is known without being fetched.
+func (c *Controller) fromImage(ctx context.Context, s *state, in *extension.Request, o *outcome) bool {
+	ref, err := bundleimage.Of(s.ext)
+	if err != nil {
+		o.problem = misconfigured(err)
+		return false
+	}
+	if ref == "" {
+		return true
+	}
+	x := bundleimage.Known(s.revisions.newest(), ref)
+	if x == nil {
+		x = bundleimage.Known(s.revisions.installed(), ref)
+	}
+	if x == nil {
+		if x = c.readImage(ctx, s, ref, o); x == nil {
+			return false
+		}
+	}
+	narrow, err := bundleimage.Narrow(*in, x, ref)
+	if err != nil {
+		o.problem = misconfigured(err)
+		return false
+	}
+	*in = narrow
+	o.notes = append(o.notes, "image "+ref+" is installed whatever catalogs have, as annotation "+bundleimage.Key+" asks for")
+	return true
+}
+
+// readImage fetches the bundle that an extension names by its image; nil while it is not there.
+func (c *Controller) readImage(ctx context.Context, s *state, ref string, o *outcome) *catalog.Index {
+	b := c.get(ctx, s.ext.Name, unpack.Request{Image: ref}, o)
+	if b == nil {
+		return nil
+	}
+	x, err := bundleimage.Read(b, ref)
+	if err != nil {
+		o.problem = blocked(fmt.Errorf("install image %s: %w", ref, err))
+	}
+	return x
+}

@@ -1,0 +1,102 @@
+package clusterextension
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/preflight/permissions"
+)
+
+const imageA = "registry.example.com/greeter@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+var imageB = strings.ReplaceAll(imageA, "aaaa", "bbbb")
+
+// greeter is a bundle of the examples.
+func greeter(t *testing.T, version string) *bundle.Bundle {
+	t.Helper()
+	b, err := bundle.Load(os.DirFS("../../../examples/bundles/greeter-operator/" + version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestABundleFromAnImage is installed without any catalog, changed to another image, and left for the catalogs again.
+func TestABundleFromAnImage(t *testing.T) {
+	w := newWorld(t, want("my", "greeter-operator", "9.9.9"))
+	w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0"), imageB: greeter(t, "1.0.0")}
+	w.annotate("my", bundleimage.Key, imageA)
+	w.settle("my")
+	w.expect("my", "Installed", "True/Succeeded: Installed bundle "+imageA+" successfully")
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, "\nimage "+imageA+" is installed whatever catalogs have, as annotation "+bundleimage.Key+" asks for") {
+		t.Error(got)
+	}
+	gets, renders := w.bundles.gets, w.renders
+	w.controller.forget("my")
+	w.settle("my")
+	if w.bundles.gets != gets || w.renders != renders {
+		t.Errorf("a manager that starts fetches %d and renders %d times what is installed", w.bundles.gets-gets, w.renders-renders)
+	}
+	w.annotate("my", bundleimage.Key, imageB) // an older version, which no edge leads to
+	w.settle("my")
+	if got := w.installed("my"); got != "greeter-operator.v1.0.0" {
+		t.Fatalf("%s is installed: %s", got, w.condition("my", "Progressing"))
+	}
+	w.version("my", "")
+	w.serve("cat", pkg("greeter-operator", "1.0.0", "1.1.0"))
+	w.settle("my")
+	if got := w.installed("my"); got != "greeter-operator.v1.0.0" {
+		t.Fatalf("a catalog upgrades to %s what an image is asked for", got)
+	}
+	w.annotate("my", bundleimage.Key, "")
+	w.settle("my")
+	if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
+		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
+	}
+}
+
+// TestAnImageThatCannotBe: what is in the way is said, and what is installed stays.
+func TestAnImageThatCannotBe(t *testing.T) {
+	for image, told := range map[string]string{
+		"registry.example.com/greeter:latest": "False/InvalidConfiguration: annotation " + bundleimage.Key + ` is "registry.example.com/greeter:latest": `,
+		"":                                    "False/InvalidConfiguration: annotation " + bundleimage.Key + ` is "": `,
+		imageA:                                "False/InvalidConfiguration: image " + imageA + ", which annotation " + bundleimage.Key + " names, is no bundle of package a",
+		strings.ReplaceAll(imageA, "greeter", "absent"): "True/Retrying: there is no image registry.example.com/absent@sha256:",
+	} {
+		w := newWorld(t, want("my", "a", ""))
+		w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0")}
+		w.serve("cat", pkg("a", "1.0.0"))
+		w.settle("my")
+		w.change("my", func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{bundleimage.Key: image} })
+		w.pass("my")
+		if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, told) {
+			t.Errorf("Progressing is %q, want %q", got, told)
+		}
+		if got := w.installed("my"); got != "a.v1.0.0" {
+			t.Errorf("%q: %s is installed", image, got)
+		}
+	}
+}
+
+// TestPermissionsOfAnImage: whoever names an image has not agreed to what it asks for in addition, whatever version is asked for.
+func TestPermissionsOfAnImage(t *testing.T) {
+	w := newWorld(t, want("my", "greeter-operator", "1.1.0"))
+	w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.0.0"), imageB: greeter(t, "1.1.0")}
+	w.extra["greeter-operator.v1.0.0"], w.extra["greeter-operator.v1.1.0"] = granting("pods"), granting("secrets")
+	w.annotate("my", bundleimage.Key, imageA)
+	w.settle("my")
+	w.annotate("my", bundleimage.Key, imageB)
+	w.settle("my")
+	w.expect("my", "Progressing", "False/Blocked: greeter-operator.v1.1.0 asks for permissions that greeter-operator.v1.0.0 does not have:")
+	_, digest, _ := strings.Cut(progressOf(w.extension("my")).Message, `to "`)
+	w.annotate("my", permissions.AcknowledgedKey, digest[:strings.IndexByte(digest, '"')])
+	w.settle("my")
+	if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
+		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
+	}
+}
