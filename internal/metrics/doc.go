@@ -1,4 +1,4 @@
-// Package metrics holds the documented metrics of the v0 API: their exact names, labels and types, one file a kind. Controllers say what
+// Package metrics holds the documented metrics of the v0 API, and those of revisions: their exact names, labels and types, one file a kind. Controllers say what
 // they saw; what is counted and which series go away with their object is decided here.
 //
 // It knows no API kinds and no Kubernetes client. Start reading at Subscriptions.

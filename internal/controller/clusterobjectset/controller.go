@@ -16,6 +16,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
@@ -34,6 +35,7 @@ type Controller struct {
 	engine   *apply.Engine
 	accounts accounts
 	watches  watcher
+	metrics  *metrics.ClusterObjectSets
 	memory   memory
 	contents revision.Memory
 	events   record.EventRecorder
@@ -61,6 +63,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	switch {
 	case apierrors.IsNotFound(err):
 		c.forget(ctx, req.Name)
+		c.metrics.Forget(req.Name)
 		return reconcile.Result{}, nil
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read ClusterObjectSet %s: %w", req.Name, err)

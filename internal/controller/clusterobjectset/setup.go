@@ -15,11 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/stored"
 	"fairlead.dev/fairlead/internal/trigger"
@@ -64,6 +66,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("make a client that asks the cluster for its kinds: %w", err)
 	}
+	counts := metrics.NewClusterObjectSets(states...)
+	if err := counts.Register(ctrlmetrics.Registry); err != nil {
+		return fmt.Errorf("register the metrics of ClusterObjectSets: %w", err)
+	}
 	w := newWatches(objects)
 	c := &Controller{
 		client:    mgr.GetClient(),
@@ -73,6 +79,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		watches:   w,
 		events:    mgr.GetEventRecorderFor(eventSource), //nolint:staticcheck // The newer recorder has no source.
 		clock:     o.Clock,
+		metrics:   counts,
 		kinds:     deletable(server),
 		count:     stored.Count,
 		held:      stored.Held,

@@ -126,6 +126,7 @@ func setCondition(set *olmv1.ClusterObjectSet, condition metav1.Condition, now t
 func (c *Controller) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
 	before := set.DeepCopy()
 	change(set)
+	defer c.measure(before, set)
 	if equality.Semantic.DeepEqual(before.Status, set.Status) {
 		return nil
 	}

@@ -26,6 +26,7 @@ const teardownRetry = 5 * time.Second
 
 // takeOut removes the objects of a set that is deleted or archived, the last phase first, and then lets it go.
 func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (reconcile.Result, error) {
+	c.measure(set, set)
 	deleted := set.DeletionTimestamp != nil
 	if held := controllerutil.ContainsFinalizer(set, olmv1.TeardownFinalizer); !held && (deleted || isArchived(set)) {
 		c.forget(ctx, set.Name)

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +22,12 @@ import (
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
+
+// later is the manager's clock: deadlines and the intervals of polls are minutes.
+var later = &harness.Clock{}
+
+// shared starts the manager of all tests.
+var shared = sync.OnceValues(func() (client.Client, error) { return harness.Start(manager.Options{Clock: later}) })
 
 // patience is how long a test waits for something that takes a second on an idle machine.
 const patience = 2 * time.Minute
@@ -40,7 +48,7 @@ func newWorld(t *testing.T) *world {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	c, err := harness.Shared()
+	c, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,81 @@
+package clusterobjectset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"fairlead.dev/fairlead/internal/metrics"
+)
+
+// counts are the series of revisions that are not 0, with the number of roll-outs.
+func counts(t *testing.T, r *prometheus.Registry) []string {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetValue())
+			}
+			name := strings.TrimPrefix(f.GetName(), "fairlead_clusterobjectset")
+			if h := m.GetHistogram(); h != nil {
+				all = append(all, fmt.Sprintf("%s %d in %v s", name, h.GetSampleCount(), h.GetSampleSum()))
+			} else if v := m.GetGauge().GetValue(); v != 0 {
+				all = append(all, fmt.Sprintf("%s %s %v", name, strings.Join(labels, " "), v))
+			}
+		}
+	}
+	return all
+}
+
+// TestMetrics follow the revisions of an extension: how long they take, what state they are in, and whether what they have works.
+func TestMetrics(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	w := newWorld(t)
+	w.controller.metrics = metrics.NewClusterObjectSets(states...)
+	if err := w.controller.metrics.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(when string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, counts(t, registry)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	w.revise(options(1, configMap(t, "config", "1"), deployment(t, "op", "op:v1")))
+	w.settle()
+	expect("rolling out", "_rollout_duration_seconds 0 in 0 s", "s RollingOut 1", "s_unavailable false 1")
+	w.clock.SetTime(w.clock.Now().Add(20 * time.Second))
+	w.run("op", true)
+	w.settle()
+	expect("complete", "_rollout_duration_seconds 1 in 20 s", "s Succeeded 1")
+	w.run("op", false)
+	w.settle()
+	expect("not working any more", "_rollout_duration_seconds 1 in 20 s", "s RollingOut 1", "s_unavailable true 1")
+	w.run("op", true)
+	w.settle()
+	w.revise(options(2, configMap(t, "config", "2"), deployment(t, "op", "op:v1")))
+	w.settle()
+	w.run("op", true)
+	w.settle()
+	expect("upgraded", "_rollout_duration_seconds 2 in 20 s", "s Archived 1", "s Succeeded 1")
+	for _, name := range w.names() {
+		w.give(name, "deleted")
+	}
+	w.settle()
+	for _, name := range []string{"ext-1", "ext-2"} {
+		if _, err := w.pass(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("gone", "_rollout_duration_seconds 2 in 20 s")
+}
