@@ -10,14 +10,8 @@ import (
 // TestConversionWaitsForAnEndpoint has an available Deployment whose Service has no endpoints yet. The CRD is converted as before until it
 // has some, and admission webhooks are not asked; an endpoint that is used already keeps getting its authorities.
 func TestConversionWaitsForAnEndpoint(t *testing.T) {
-	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
-	k.silent = true
-	csv := newCSV("op.v1", withWebhooks)
-	k.create(csv)
-	k.create(permissions(t, csv)...)
-	_ = k.pass("op.v1")
-	k.rollOut()
-	k.forgetTimes()
+	k, _ := rolledOut(t)
+	k.c.dial, k.silent = nil, true
 	_, err := k.reconcile("op.v1")
 	waiting := k.csv("op.v1")
 	if err == nil {
