@@ -16,7 +16,7 @@ import (
 )
 
 // areAway tells whether all that failed are requests which the API server had no time for, or which did not reach it. That says nothing of
-// the objects, and passes: a plan is not given up for it.
+// the objects, and passes: a plan is not soon given up for it.
 func areAway(failures apply.Failures) bool {
 	return !slices.ContainsFunc(failures, func(err error) bool {
 		var network *url.Error

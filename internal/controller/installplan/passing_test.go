@@ -27,7 +27,7 @@ func refusing(err error) func(string, bool) error {
 	}
 }
 
-// TestAnAPIServerThatIsAwayIsWaitedFor: a plan is not given up because the API server has no time, however long, and goes on when it has.
+// TestAnAPIServerThatIsAwayIsWaitedFor: a plan is not given up because the API server has no time for a while, and goes on when it has.
 // It is asked less and less often until then.
 func TestAnAPIServerThatIsAwayIsWaitedFor(t *testing.T) {
 	services := schema.GroupResource{Resource: "services"}
