@@ -126,6 +126,43 @@ func TestExtension(t *testing.T) {
 	}
 }
 
+// TestExtensionOtherDeployment: the next version serves its webhooks from another Deployment, which comes up slowly. Until it answers, things are
+// converted, validated and mutated by the one before, and no request fails.
+func TestExtensionOtherDeployment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before, after := w.serve("old"), w.serve("new")
+	first := w.extensible("op.v1.0.0", "old")
+	w.offer(first)
+	w.extend()
+	w.has("op.v1.0.0")
+	works := w.inUse(before)
+	w.offer(first, w.extensible("op.v1.1.0", "new", gated))
+	w.eventually("the new Deployment", func() error {
+		if len(w.pods("new")) == 0 {
+			return fmt.Errorf("it has no pods")
+		}
+		return nil
+	})
+	for _, k := range works {
+		k.goesOn()
+	}
+	for _, path := range paths {
+		if after.count(path) > 0 {
+			t.Errorf("the new server is asked for %s before its pods run", path)
+		}
+	}
+	w.openGates("new")
+	w.has("op.v1.1.0")
+	w.conversions(after, "used")
+	w.goes("old-service", &corev1.Service{})
+	before.server.Close()
+	for _, k := range works {
+		k.goesOn()
+		k.neverFailed()
+	}
+}
+
 // TestExtensionRotation renews the certificate of an extension while its webhooks are asked all the time and an upgrade is held up by the
 // operator: the server sees the new certificate, and no request fails. It is not parallel: the clock of the manager is changed.
 func TestExtensionRotation(t *testing.T) {
