@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	functionName = regexp.MustCompile("(?m)^func ((?:Test|Benchmark|Fuzz)[A-Z]\\w*)\\(")
+	functionName = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)[A-Z]\w*)\(`)
 	// named is a test, perhaps with a subtest, and perhaps the package that it is of.
 	named = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w*)(\\.\\.\\.)?(?:/([^`]*))?`(?: of `([^` ]*/[^` ]*)`)?")
 	// scripted is what stands alone in the last cell of a row, or before a comma or semicolon, where a section has scripts.
