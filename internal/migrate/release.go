@@ -53,6 +53,17 @@ func Release(o metav1.Object, managers bool) bool {
 	return changed
 }
 
+// Unlist takes an object out of the list of an Operator, which lists components by their labels.
+func Unlist(o metav1.Object) bool {
+	labels := maps.Clone(o.GetLabels())
+	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, v1alpha1.ComponentLabelPrefix) })
+	if len(labels) == len(o.GetLabels()) {
+		return false
+	}
+	o.SetLabels(labels)
+	return true
+}
+
 // Restore puts back the labels and the references of the v0 API that an object had, with the UID that its ClusterServiceVersion has now;
 // without one there are no references yet. What revisions own of it goes back to the v0 API.
 func Restore(o metav1.Object, had metav1.ObjectMeta, csv CSV, uid types.UID, revisions string) bool {

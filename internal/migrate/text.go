@@ -3,8 +3,10 @@ package migrate
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/columns"
 )
 
@@ -57,7 +59,8 @@ func (p *Plan) WriteBack(w io.Writer) error {
 		given = append(given, a.Ref)
 	}
 	refs(&b, "Given back as they run", given)
-	refs(&b, "Made again, from Secret "+columns.Clean(p.BackupSecret), p.Removed)
+	again := slices.DeleteFunc(slices.Clone(p.Removed), func(r Ref) bool { return r.Kind == v1alpha1.InstallPlanKind })
+	refs(&b, "Made again, from Secret "+columns.Clean(p.BackupSecret), again)
 	refs(&b, "Removed", append([]Ref{{APIVersion: p.Extension.APIVersion, Kind: p.Extension.Kind, Name: p.Extension.Name}}, p.Added...))
 	p.refused(&b)
 	_, err := io.WriteString(w, b.String())

@@ -149,10 +149,11 @@ func (m *Mover) subscribe(ctx context.Context, b *migrate.Backup) error {
 	if err := unstructured.SetNestedField(sub.Object, string(v1alpha1.ApprovalManual), "spec", "installPlanApproval"); err != nil {
 		return fmt.Errorf("write Subscription %s: %w", sub.GetName(), err)
 	}
-	return m.recreate(ctx, sub, b.Subscription, "installedCSV")
+	return m.recreate(ctx, sub, b.Subscription, "")
 }
 
-// recreate creates an object where it is not there, and gives it the status that it had, unless it has that field of it by now.
+// recreate creates an object where it is not there, and gives it the status that it had, unless it has that field of it by now; without a
+// field it gets none.
 func (m *Mover) recreate(ctx context.Context, object, had *unstructured.Unstructured, field string) error {
 	live, err := m.read(ctx, migrate.RefOf(object))
 	if err != nil {
@@ -164,20 +165,26 @@ func (m *Mover) recreate(ctx context.Context, object, had *unstructured.Unstruct
 			return fmt.Errorf("create %s again: %w", migrate.Name(had), err)
 		}
 	}
+	if field == "" {
+		return nil
+	}
 	is, _, _ := unstructured.NestedString(live.Object, "status", field)
 	was, _, _ := unstructured.NestedString(had.Object, "status", field)
 	if is == was || was == "" {
 		return nil
 	}
-	before := live.DeepCopy()
-	live.Object["status"] = had.DeepCopy().Object["status"]
+	before, status := live.DeepCopy(), had.DeepCopy()
+	for _, gone := range []string{"installPlanRef", "installplan"} {
+		unstructured.RemoveNestedField(status.Object, "status", gone)
+	}
+	live.Object["status"] = status.Object["status"]
 	if err := m.Client.Status().Patch(ctx, live, client.MergeFrom(before), fieldOwner); err != nil {
 		return fmt.Errorf("give %s the status that it had: %w", migrate.Name(had), err)
 	}
 	return nil
 }
 
-// bringBack creates the ClusterServiceVersion again, once one that is being deleted is gone.
+// bringBack creates the ClusterServiceVersion again, once one that is being deleted is gone, and lets the Subscription have it.
 func (m *Mover) bringBack(ctx context.Context, b *migrate.Backup) error {
 	ref := migrate.RefOf(b.Version)
 	live, err := m.read(ctx, ref)
@@ -193,10 +200,13 @@ func (m *Mover) bringBack(ctx context.Context, b *migrate.Backup) error {
 		}
 		live = nil
 	}
-	if live != nil {
-		return nil
+	if live == nil {
+		if err := m.recreate(ctx, migrate.New(b.Version), b.Version, "phase"); err != nil {
+			return err
+		}
 	}
-	return m.recreate(ctx, migrate.New(b.Version), b.Version, "phase")
+	// What the Subscription has installed it can say only now: before, there was no ClusterServiceVersion of that name.
+	return m.recreate(ctx, migrate.New(b.Subscription), b.Subscription, "installedCSV")
 }
 
 // giveBack makes what was removed again, and the ClusterServiceVersion the owner of what it owned.
@@ -209,7 +219,7 @@ func (m *Mover) giveBack(ctx context.Context, b *migrate.Backup) error {
 		return fmt.Errorf("read ClusterServiceVersion %s: somebody has deleted it meanwhile; try again", b.CSV)
 	}
 	for _, u := range b.Removed {
-		if u.GetKind() == "Operator" {
+		if isOperator(u) {
 			continue // which the manager makes again
 		}
 		if live, err := m.read(ctx, migrate.RefOf(u)); err != nil || live != nil {
@@ -258,7 +268,8 @@ func (m *Mover) withdraw(ctx context.Context, b *migrate.Backup) error {
 	return nil
 }
 
-// thaw gives the Subscription its approval back, and its history: InstallPlans that are complete. Those that were made meanwhile go.
+// thaw gives the Subscription its approval back. InstallPlans that were made meanwhile go; those that were complete are history, and do not
+// come back: whoever made one would have to keep the managers from carrying it out again.
 func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
 	sub := &v1alpha1.Subscription{}
 	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub); err != nil {
@@ -293,39 +304,6 @@ func (m *Mover) plans(ctx context.Context, b *migrate.Backup, sub *v1alpha1.Subs
 				return fmt.Errorf("delete InstallPlan %s/%s, which was made meanwhile: %w", p.Namespace, p.Name, err)
 			}
 		}
-	}
-	for _, u := range b.Plans {
-		if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase == string(v1alpha1.InstallPlanPhaseComplete) {
-			if err := m.remember(ctx, u, sub); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// remember brings an InstallPlan back that is complete. It is approved only when its status says so, too, since it would be carried out.
-func (m *Mover) remember(ctx context.Context, had *unstructured.Unstructured, sub *v1alpha1.Subscription) error {
-	again := migrate.New(had)
-	no := false
-	again.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Name: sub.Name, UID: sub.UID, Controller: &no, BlockOwnerDeletion: &no}})
-	if err := unstructured.SetNestedField(again.Object, false, "spec", "approved"); err != nil {
-		return fmt.Errorf("write %s: %w", migrate.Name(had), err)
-	}
-	if err := m.recreate(ctx, again, had, "phase"); err != nil {
-		return err
-	}
-	live := &v1alpha1.InstallPlan{}
-	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(had), live); err != nil {
-		return fmt.Errorf("read %s: %w", migrate.Name(had), err)
-	}
-	if live.Spec.Approved || live.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		return nil
-	}
-	before := live.DeepCopy()
-	live.Spec.Approved = true
-	if err := m.Client.Patch(ctx, live, client.MergeFrom(before), fieldOwner); err != nil {
-		return fmt.Errorf("approve %s, which is complete: %w", migrate.Name(had), err)
 	}
 	return nil
 }

@@ -72,8 +72,9 @@ const maxCalls = 100
 // their time.
 func (w *world) again(call func(c client.Client) error) (calls int) {
 	w.Helper()
+	var err error
 	for n := range maxCalls {
-		err := call(w.mortal(1))
+		err = call(w.mortal(1))
 		if err == nil {
 			return n
 		}
@@ -82,7 +83,7 @@ func (w *world) again(call func(c client.Client) error) (calls int) {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	w.Fatalf("not done after %d calls", maxCalls)
+	w.Fatalf("not done after %d calls: %v", maxCalls, err)
 	return 0
 }
 

@@ -1,0 +1,129 @@
+package migrate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+var csv = CSV{"ops", "kite.v1.0.0"}
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	content, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = u.UnmarshalJSON(content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+const (
+	wantedDeployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kite, namespace: ops, labels: {app: kite}}
+spec:
+  selector: {matchLabels: {app: kite}}
+  template:
+    metadata: {labels: {app: kite}, annotations: {olm.targetNamespaces: ""}}
+    spec: {containers: [{name: op, image: kite, env: [{name: OPERATOR_CONDITION_NAME, value: kite}]}]}`
+	liveDeployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: kite
+  namespace: ops
+  labels: {app: kite, olm.owner: kite.v1.0.0, olm.owner.kind: ClusterServiceVersion, olm.owner.namespace: ops}
+spec:
+  replicas: 3
+  progressDeadlineSeconds: 600
+  selector: {matchLabels: {app: kite}}
+  template:
+    metadata: {creationTimestamp: null, labels: {app: kite}, annotations: {olm.targetNamespaces: "", olm.operatorGroup: group}}
+    spec: {containers: [{name: op, image: kite, imagePullPolicy: Always, env: [{name: OPERATOR_CONDITION_NAME, value: kite.v1.0.0}]}]}`
+)
+
+// TestADeploymentStaysAsItWasFound but for the number of its replicas, which is not the bundle's; what the bundle has otherwise is told.
+func TestADeploymentStaysAsItWasFound(t *testing.T) {
+	wanted, live := object(t, wantedDeployment), object(t, liveDeployment)
+	got, err := Adopt(csv, wanted, live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := live.DeepCopy()
+	unstructured.RemoveNestedField(want.Object, "spec", "replicas")
+	unstructured.RemoveNestedField(want.Object, "spec", "template", "metadata", "creationTimestamp")
+	if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wanted.GetLabels(), got.GetLabels()); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if now := Differences(got, live); len(now) > 0 {
+		t.Errorf("changes at once: %q", now)
+	}
+	later := []string{".spec.template.metadata.annotations.olm.operatorGroup", ".spec.template.spec.containers[op].env[OPERATOR_CONDITION_NAME].value"}
+	if diff := cmp.Diff(later, Differences(wanted, live)); diff != "" {
+		t.Errorf("changes later (-want +got):\n%s", diff)
+	}
+	wanted.Object["spec"].(map[string]any)["replicas"] = int64(1)
+	if got, err = Adopt(csv, wanted, live); err != nil || got.Object["spec"].(map[string]any)["replicas"] == nil {
+		t.Errorf("where the bundle says how many, the number that was found stays: %v, %v", got, err)
+	}
+}
+
+func TestWhoseAnObjectIs(t *testing.T) {
+	yes := true
+	labels := func(namespace, name string) map[string]string {
+		return map[string]string{"olm.owner": name, "olm.owner.namespace": namespace, "olm.owner.kind": "ClusterServiceVersion"}
+	}
+	reference := func(api, kind, name string, controls bool) []metav1.OwnerReference {
+		r := metav1.OwnerReference{APIVersion: api, Kind: kind, Name: name, UID: "1"}
+		if controls {
+			r.Controller = &yes
+		}
+		return []metav1.OwnerReference{r}
+	}
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		meta metav1.ObjectMeta
+		want string // a part of why not; empty when it may be taken over
+	}{
+		"by reference":                   {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", false)}, ""},
+		"by label":                       {metav1.ObjectMeta{Labels: labels("ops", "kite.v1.0.0")}, ""},
+		"without namespace, nobody's":    {metav1.ObjectMeta{}, ""},
+		"nobody's":                       {metav1.ObjectMeta{Namespace: "ops"}, "nothing says that it belongs"},
+		"of another version":             {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v2.0.0", false)}, "belongs to ClusterServiceVersion kite.v2.0.0"},
+		"of that name in another API":    {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("example.com/v1", "ClusterServiceVersion", "kite.v1.0.0", false)}, "belongs to ClusterServiceVersion"},
+		"by label, of another namespace": {metav1.ObjectMeta{Labels: labels("dev", "kite.v1.0.0")}, "belongs to ClusterServiceVersion dev/kite.v1.0.0"},
+		"controlled by somebody":         {metav1.ObjectMeta{Namespace: "ops", Labels: labels("ops", "kite.v1.0.0"), OwnerReferences: reference("apps/v1", "Deployment", "other", true)}, "controlled by Deployment other"},
+		"by reference from elsewhere":    {metav1.ObjectMeta{Namespace: "dev", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", false)}, "belongs to"},
+		"on its way out":                 {metav1.ObjectMeta{Labels: labels("ops", "kite.v1.0.0"), DeletionTimestamp: &now}, "being deleted"},
+		"controlled by its own version":  {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", true)}, ""},
+		"without namespace, somebody's":  {metav1.ObjectMeta{OwnerReferences: reference("v1", "Node", "n", false)}, "belongs to Node n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+			u.SetName("x")
+			u.SetNamespace(test.meta.Namespace)
+			u.SetLabels(test.meta.Labels)
+			u.SetOwnerReferences(test.meta.OwnerReferences)
+			u.SetDeletionTimestamp(test.meta.DeletionTimestamp)
+			got := csv.Refused(u)
+			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			if _, err := Adopt(csv, u, u); (err == nil) != (test.want == "") {
+				t.Errorf("Adopt: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package migrate
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestDecide says of each object what becomes of it, and keeps what is needed for the way back.
+func TestDecide(t *testing.T) {
+	in := kite()
+	in.Subscription.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
+	e, err := in.Extension(Wish{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment, role := object(t, liveDeployment), object(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: kite-v1}}`)
+	mine := func(api, kind, name string) *unstructured.Unstructured {
+		u := object(t, "{apiVersion: "+api+", kind: "+kind+", metadata: {namespace: ops, name: "+name+"}}")
+		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: csv.Name}})
+		return u
+	}
+	wanted := object(t, wantedDeployment)
+	p, b := in.Decide(e, Seen{Wanted: []*unstructured.Unstructured{wanted, role}, Live: map[Ref]*unstructured.Unstructured{RefOf(wanted): deployment}, Owned: []*unstructured.Unstructured{
+		mine("operators.coreos.com/v1alpha1", "Subscription", "kite"), mine("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0"),
+		deployment, mine("rbac.authorization.k8s.io/v1", "Role", "old"), mine("v1", "Service", "metrics"), mine("operators.coreos.com/v2", "OperatorCondition", "kite.v1.0.0"), mine("apps/v1", "Deployment", "second"),
+	}})
+	var text bytes.Buffer
+	if err := p.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"Subscription ops/kite, ClusterServiceVersion ops/kite.v1.0.0 -> ClusterExtension kite\n", "In the way:\n  - Deployment ops/second belongs to", "with a ClusterExtension, the version that is asked for is what you approve"} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("it is not said %q:\n%s", part, text.String())
+		}
+	}
+	kinds := func(all []Ref) (out []string) {
+		for _, r := range all {
+			out = append(out, r.String())
+		}
+		return out
+	}
+	var adopted []string
+	for _, a := range p.Adopted {
+		adopted = append(adopted, a.String())
+	}
+	got := map[string][]string{"adopted": adopted, "added": kinds(p.Added), "removed": kinds(p.Removed), "left": kinds(p.Left)}
+	want := map[string][]string{"adopted": {"Deployment ops/kite", "OperatorCondition ops/kite.v1.0.0"}, "added": {"ClusterRole kite-v1"},
+		"removed": {"Subscription ops/kite", "ClusterServiceVersion ops/kite.v1.0.0", "Role ops/old"}, "left": {"Service ops/metrics"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	data, err := b.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Unpack(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(b.Adopted[0].Object["spec"], again.Adopted[0].Object["spec"]); diff != "" || len(again.Removed) != 1 || again.Added[0] != b.Added[0] {
+		t.Errorf("the backup is read as %+v\n%s", again, diff)
+	}
+}
+
+func TestBackupsHaveLimits(t *testing.T) {
+	for name, data := range map[string][]byte{"no gzip": []byte("x"), "cut short": {0x1f, 0x8b, 8}, "a bomb": bomb(t, maxUnpacked+1), "not a backup": pack(t, `{}`), "no JSON": pack(t, `{`)} {
+		if b, err := Unpack(data); err == nil {
+			t.Errorf("%s is read as %+v", name, b)
+		}
+	}
+}
+
+// TestReleaseAndRestore: what is taken off an object for the v1 API is put back for the v0 API, with the owner of now, and nothing else changes.
+func TestReleaseAndRestore(t *testing.T) {
+	had := metav1.ObjectMeta{Namespace: "ops", Name: "kite", Labels: map[string]string{"app": "kite", "olm.managed": "true", "olm.owner": csv.Name, "operators.coreos.com/kite.ops": ""},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: csv.Name, UID: "old"}}}
+	live := had.DeepCopy()
+	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{APIVersion: "olm.operatorframework.io/v1", Kind: "ClusterObjectSet", Name: "kite-1", UID: "set"})
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "fairlead-csv", Operation: "Apply"}, {Manager: "olm.operatorframework.io", Operation: "Apply"}, {Manager: "kube-controller-manager", Subresource: "status"}}
+	o := &metav1.PartialObjectMetadata{ObjectMeta: *live}
+	if !Release(o, true) || Release(o, true) {
+		t.Error("it is not released at once")
+	}
+	if len(o.Labels) != 1 || len(o.OwnerReferences) != 1 || o.OwnerReferences[0].UID != "set" || len(o.ManagedFields) != 2 {
+		t.Errorf("released it is %+v", o.ObjectMeta)
+	}
+	o.OwnerReferences = nil // the revision has left it
+	if !Restore(o, had, csv, "", "olm.operatorframework.io") || len(o.OwnerReferences) != 0 {
+		t.Errorf("without a ClusterServiceVersion it has owners %v", o.OwnerReferences)
+	}
+	if !Restore(o, had, csv, "new", "olm.operatorframework.io") || Restore(o, had, csv, "new", "olm.operatorframework.io") {
+		t.Error("it is not restored at once")
+	}
+	if diff := cmp.Diff(had.Labels, o.Labels); diff != "" || len(o.OwnerReferences) != 1 || o.OwnerReferences[0].UID != "new" {
+		t.Errorf("restored it is %+v\n%s", o.ObjectMeta, diff)
+	}
+	if m := o.ManagedFields[0]; m.Manager != RestoredManager || m.Operation != metav1.ManagedFieldsOperationUpdate {
+		t.Errorf("its fields are those of %+v", m)
+	}
+}
