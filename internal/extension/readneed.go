@@ -16,13 +16,13 @@ func (b *builder) needsOf(properties []catalog.Property) []need {
 	var all []need
 	count := map[string]int{}
 	for _, p := range properties {
-		switch p.Type {
-		case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyLabelRequired, catalog.PropertyConstraint:
-			count[p.Type]++
-			n := need{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
-			n.what, n.err = b.readNeed(p)
-			all = append(all, n)
+		if !IsNeed(p) {
+			continue
 		}
+		count[p.Type]++
+		n := need{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
+		n.what, n.err = b.readNeed(p)
+		all = append(all, n)
 	}
 	return all
 }

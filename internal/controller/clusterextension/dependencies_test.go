@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/extension"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/yaml"
 )
 
@@ -61,6 +62,37 @@ func TestMissingDependency(t *testing.T) {
 	w.settle("my")
 	if got := w.installed("my"); got != "a.v1.0.0" {
 		t.Errorf("%q is installed", got)
+	}
+}
+
+// TestDependencyThatGoes is told by whoever needs it, at once; others are not looked at.
+func TestDependencyThatGoes(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""), want("db", "db", ""), want("free", "c", ""))
+	w.serve("cat", pkg("a", "1.0.0=db"), pkg("db", "1.0.0"), pkg("c", "1.0.0"))
+	for _, name := range []string{"db", "my", "free"} {
+		w.settle(name)
+	}
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	goes := w.extension("db")
+	if !installedChanged.Delete(event.DeleteEvent{Object: goes}) {
+		t.Error("that an extension goes is no news")
+	}
+	if got := w.controller.open(t.Context(), goes); len(got) != 1 || got[0].Name != "my" {
+		t.Errorf("it wakes %v", got)
+	}
+	w.remove("db")
+	w.pass("my")
+	if got := w.condition("my", "Progressing"); got != "True/Succeeded: Desired state reached" || !strings.Contains(progressOf(w.extension("my")).Message, "a.v1.0.0, which is installed, requires ") || !w.has("Warning DependencyMissing a.v1.0.0, which is installed, requires") {
+		t.Errorf("that what it needs is gone is not told: %s", got)
+	}
+	if got := w.installed("my"); got != "a.v1.0.0" {
+		t.Errorf("what is installed does not stay: %q", got)
+	}
+	w.add(want("db", "db", ""))
+	w.settle("db")
+	w.settle("my")
+	if got := progressOf(w.extension("my")).Message; got != "Desired state reached" {
+		t.Errorf("it is told although what it needs is there again: %s", got)
 	}
 }
 

@@ -18,6 +18,8 @@ const (
 	eventInstalled = "Installed"
 	eventRevision  = "RevisionCreated"
 	eventHeld      = "UpgradeHeldBack"
+	// eventUnmet tells that something is gone which the installed bundle needs.
+	eventUnmet = "DependencyMissing"
 	// eventDependency tells what becomes of extensions that were made for the needs of another one.
 	eventDependency = "DependencyRemoved"
 )
@@ -37,6 +39,8 @@ func (c *Controller) tell(before, after *olmv1.ClusterExtension, o *outcome) {
 	switch {
 	case is.Status == metav1.ConditionFalse || is.Reason == olmv1.ReasonRetrying:
 		c.events.Event(after, corev1.EventTypeWarning, is.Reason, brief(is.Message))
+	case len(o.unmet) > 0:
+		c.events.Event(after, corev1.EventTypeWarning, eventUnmet, brief(o.unmet[0]))
 	case len(o.notes) > 0:
 		c.events.Event(after, corev1.EventTypeNormal, eventHeld, brief(o.notes[0]))
 	}

@@ -3,6 +3,7 @@ package clusterextension
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -26,6 +27,19 @@ func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtensio
 		return &extension.Installed{}, nil // it is there, and nobody knows what it provides
 	}
 	return is, nil
+}
+
+// hasNeeds tells whether an active revision needs something of other extensions, or may.
+func (c *Controller) hasNeeds(s *state) bool {
+	for i := range s.revisions {
+		if r := &s.revisions[i]; active(r) {
+			is, err := c.installedOf(r)
+			if err != nil || len(is.Properties) == 0 || slices.ContainsFunc(is.Properties, extension.IsNeed) {
+				return true // of broken and of too many properties nobody knows
+			}
+		}
+	}
+	return false
 }
 
 // needs tells whether properties may ask for a package, or for an API that its bundle has. Where that is not sure, they do: to keep what

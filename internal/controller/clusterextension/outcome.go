@@ -29,6 +29,8 @@ type outcome struct {
 	advice []string
 	// notes are remarks on a state that is as it should be.
 	notes []string
+	// unmet is what the installed bundle needs of other extensions, and they do not have.
+	unmet []string
 	// again is when to look again although nothing changes; zero for never.
 	again time.Duration
 }

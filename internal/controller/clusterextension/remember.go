@@ -16,6 +16,8 @@ type decision struct {
 	prints map[string]uint64
 	// open is true when something may be had that is not: what other extensions install, or a catalog that offers what is needed, may matter.
 	open bool
+	// needs is true when what is installed or rolls out needs something of others, which may go away.
+	needs bool
 	// forbidden is true when other roles or bindings may matter.
 	forbidden bool
 }
@@ -28,6 +30,7 @@ func (c *Controller) look(ext *olmv1.ClusterExtension) {
 // remember notes what the pass rested on.
 func (c *Controller) remember(s *state, o *outcome) {
 	d := &decision{namespace: s.ext.Spec.Namespace, prints: map[string]uint64{}, open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil}
+	d.needs = c.hasNeeds(s)
 	d.forbidden = errors.As(o.problem, &permissionProblem{})
 	if s.ext.Spec.Source.Catalog != nil {
 		d.pkg = s.ext.Spec.Source.Catalog.PackageName

@@ -57,6 +57,7 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 	if _, back := s.ext.Annotations[RollbackToKey]; !back && !c.fromImage(ctx, s, &in, o) {
 		return nil
 	}
+	o.unmet = extension.Unmet(in)
 	o.resolved, err = extension.Resolve(ctx, in)
 	switch {
 	case errors.As(err, &o.conflict):

@@ -27,10 +27,10 @@ func (c *Controller) all(ctx context.Context, _ client.Object) []reconcile.Reque
 	return c.those(ctx, func(*decision) bool { return true })
 }
 
-// open are the extensions that could have something else if others had.
+// open are the extensions that could have something else if others had, or that have needs, which others may meet no more.
 func (c *Controller) open(ctx context.Context, o client.Object) []reconcile.Request {
 	var out []reconcile.Request
-	for _, r := range c.those(ctx, func(d *decision) bool { return d.open }) {
+	for _, r := range c.those(ctx, func(d *decision) bool { return d.open || d.needs }) {
 		if r.Name != o.GetName() {
 			out = append(out, r)
 		}
