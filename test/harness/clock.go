@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Clock is the time of the computer, which tests can let jump ahead: intervals and deadlines of the API are minutes.
+// Clock is the time of the computer, which tests can let jump: intervals and deadlines of the API are minutes, and certificates live for years.
 type Clock struct {
 	clock.RealClock
 	ahead atomic.Int64
@@ -21,3 +21,6 @@ func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // Jump puts the clock ahead, besides what it is ahead already.
 func (c *Clock) Jump(by time.Duration) { c.ahead.Add(int64(by)) }
+
+// Set makes the clock differ from the time of the computer by this much, whatever it was before; it is late where that is negative.
+func (c *Clock) Set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }

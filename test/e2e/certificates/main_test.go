@@ -3,7 +3,6 @@ package certificates
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -30,21 +28,11 @@ func TestMain(m *testing.M) {
 	harness.Main(m)
 }
 
-// hasty is the clock of the manager: what it remembers for a minute is forgotten when a test says so.
-type hasty struct {
-	clock.RealClock
-	ahead atomic.Int64
-}
-
-func (c *hasty) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
-
-func (c *hasty) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
-
 // world is a cluster with a manager.
 type world struct {
 	*testing.T
 	client.Client
-	clock *hasty
+	clock *harness.Clock // what the manager remembers for a minute is forgotten when a test says so
 	store string
 	stop  func() // the manager
 }
@@ -54,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), clock: &hasty{}, store: t.TempDir()}
+	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), clock: &harness.Clock{}, store: t.TempDir()}
 	w.manage()
 	harness.Create(t, w, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})
 	return w
@@ -98,7 +86,7 @@ func (w *world) define(scope apiextensionsv1.ResourceScope, group, version strin
 			return fmt.Errorf("it is not")
 		})
 	}
-	w.clock.ahead.Add(int64(2 * time.Minute))
+	w.clock.Jump(2 * time.Minute)
 }
 
 // install publishes an operator with webhooks of all kinds, of which everything has the name, and asks for it.

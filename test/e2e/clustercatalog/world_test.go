@@ -22,7 +22,6 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,22 +33,12 @@ func TestMain(m *testing.M) {
 	devcluster.MainAlone(m)
 }
 
-// shifted is the real clock, which a test can put forward: intervals of polls are minutes.
-type shifted struct {
-	clock.RealClock
-	by *atomic.Int64
-}
-
-func (s shifted) Now() time.Time { return s.RealClock.Now().Add(time.Duration(s.by.Load())) }
-
-func (s shifted) Since(t time.Time) time.Duration { return s.Now().Sub(t) }
-
 // world is the cluster, and a registry.
 type world struct {
 	testing.TB
 	client.Client
 	registry *httptest.Server
-	clock    shifted
+	clock    *harness.Clock
 	touched  int
 	asked    atomic.Int32 // how many times somebody has asked what a tag stands for
 }
@@ -59,7 +48,7 @@ func newWorld(t testing.TB) *world {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	w := &world{TB: t, Client: harness.Client(t, devcluster.Config()), clock: shifted{by: &atomic.Int64{}}}
+	w := &world{TB: t, Client: harness.Client(t, devcluster.Config()), clock: &harness.Clock{}}
 	images := image.NewRegistry("")
 	w.registry = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		images.ServeHTTP(out, r)
@@ -162,7 +151,7 @@ func (w *world) change(name string, change func(*olmv1.ClusterCatalog)) {
 // minute lets the time of a poll come, and the catalog be looked at.
 func (w *world) minute(name string) {
 	w.Helper()
-	w.clock.by.Add(int64(62 * time.Second))
+	w.clock.Jump(62 * time.Second)
 	w.touched++
 	w.change(name, func(o *olmv1.ClusterCatalog) {
 		o.Annotations = map[string]string{"example.com/touched": fmt.Sprint(w.touched)}

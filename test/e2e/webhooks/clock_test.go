@@ -1,10 +1,9 @@
 package webhooks
 
 import (
-	"sync/atomic"
 	"time"
 
-	"k8s.io/utils/clock"
+	"fairlead.dev/fairlead/test/harness"
 )
 
 // behind is how late the manager's clock is in the beginning of TestRotation: two thirds of the life of a certificate, and a few days. What it makes then
@@ -12,14 +11,4 @@ import (
 const behind = 500 * 24 * time.Hour
 
 // managers is the clock of the manager.
-var managers = &lateClock{}
-
-// lateClock shows an earlier time.
-type lateClock struct {
-	clock.RealClock
-	by atomic.Int64
-}
-
-func (c *lateClock) Now() time.Time { return time.Now().Add(-time.Duration(c.by.Load())) }
-
-func (c *lateClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+var managers = &harness.Clock{}

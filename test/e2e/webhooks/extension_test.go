@@ -166,8 +166,8 @@ func TestExtensionOtherDeployment(t *testing.T) {
 // TestExtensionRotation renews the certificate of an extension while its webhooks are asked all the time and an upgrade is held up by the
 // operator: the server sees the new certificate, and no request fails. It is not parallel: the clock of the manager is changed.
 func TestExtensionRotation(t *testing.T) {
-	managers.by.Store(int64(behind))
-	t.Cleanup(func() { managers.by.Store(0) })
+	managers.Set(-behind)
+	t.Cleanup(func() { managers.Set(0) })
 	w := newWorld(t)
 	s := w.serve("manager")
 	first := w.extensible("op.v1.0.0", "manager")
@@ -250,7 +250,7 @@ func (w *world) progresses(reason string) {
 // lookAgain makes the clock of the manager be right, or ahead of time, and lets it look at the extension.
 func (w *world) lookAgain(ahead time.Duration) {
 	w.Helper()
-	managers.by.Store(-int64(ahead))
+	managers.Set(ahead)
 	edit(w, w.namespace, &olmv1.ClusterExtension{}, func(e *olmv1.ClusterExtension) {
 		metav1.SetMetaDataAnnotation(&e.ObjectMeta, "example.com/ahead", ahead.String())
 	})

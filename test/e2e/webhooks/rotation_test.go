@@ -18,8 +18,8 @@ import (
 // sees the new certificate, the authority of the old one stays trusted, and no request fails. It is not parallel: the clock of the
 // manager is changed, and is right in the end.
 func TestRotation(t *testing.T) {
-	managers.by.Store(int64(behind))
-	t.Cleanup(func() { managers.by.Store(0) })
+	managers.Set(-behind)
+	t.Cleanup(func() { managers.Set(0) })
 	w := newWorld(t)
 	s := w.serve("manager")
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
@@ -85,7 +85,7 @@ func TestRotation(t *testing.T) {
 // the time when something is due, but does not know that its clock was changed.
 func (w *world) setClock(ahead time.Duration) {
 	w.Helper()
-	managers.by.Store(-int64(ahead))
+	managers.Set(ahead)
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Annotations["example.com/ahead"] = ahead.String() })
 }
 
