@@ -109,7 +109,8 @@ func manifestOf(d *olmv1.ClusterExtension) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// sweep removes the extensions that were made for the needs of one, once nobody has those needs any more. Where another one has them, they
+// sweep removes the extensions that were made for the needs of one, once nobody has those needs any more: also those that were never installed,
+// since the one that asked for them is complete without them. Where another one has them, they
 // are that one's from then on.
 func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
 	var all olmv1.ClusterExtensionList
@@ -130,8 +131,8 @@ func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
 
 func (c *Controller) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExtension, leaving bool) error {
 	what, err := c.installedBy(ctx, d)
-	if err != nil || what == nil && !leaving {
-		return err // it is not there yet
+	if err != nil {
+		return err
 	}
 	heir, err := c.heir(ctx, s, d, what, leaving)
 	if err != nil {

@@ -96,6 +96,31 @@ func TestDependencyThatGoes(t *testing.T) {
 	}
 }
 
+// TestDependencyThatNeverComes: what was created for a need that has ended goes, although it was never installed.
+func TestDependencyThatNeverComes(t *testing.T) {
+	w := newWorld(t, want("my", "a", "1.0.0"))
+	w.annotate("my", InstallDependenciesKey, "true")
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0=db"), pkg("db", "1.0.0"))
+	w.settle("my")
+	w.version("my", "1.1.0")
+	w.bundles.failed["db.v1.0.0"] = errGone
+	for range 3 {
+		w.pass("my")
+		w.pass("db")
+	}
+	if !w.exists("db") {
+		t.Fatalf("what is needed is not created, or does not stay: %s", w.condition("my", "Progressing"))
+	}
+	w.version("my", "1.0.0")
+	w.settle("my")
+	if w.exists("db") {
+		w.pass("db")
+	}
+	if w.exists("db") {
+		t.Error("what nobody needs any more waits for ever")
+	}
+}
+
 // TestInstallDependencies makes them, through several levels, and removes them when the last one that needs them goes.
 func TestInstallDependencies(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""), want("other", "b", ""))

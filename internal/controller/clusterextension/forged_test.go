@@ -66,3 +66,43 @@ func TestNameOfTheNextRevisionIsTaken(t *testing.T) {
 		t.Errorf("installed %s; annotations %v", w.installed("my"), set.Annotations)
 	}
 }
+
+// TestRemovalOfWhatWaits: an extension that waits for something goes when it is deleted, and takes nothing of others along.
+func TestRemovalOfWhatWaits(t *testing.T) {
+	old := metav1.Unix(1, 0)
+	for name, arrange := range map[string]func(w *world){
+		"for a catalog":   func(*world) {},
+		"for a namespace": func(w *world) { w.serve("cat", pkg("a", "1.0.0")) },
+		"for a name that somebody else has": func(w *world) {
+			w.serve("cat", pkg("a", "1.0.0"))
+			set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: "my-1", CreationTimestamp: old,
+				Labels: map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: "my"}}}
+			set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(want("other", "b", ""), olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))}
+			w.add(set)
+		},
+		"for a dependency": func(w *world) { w.serve("cat", pkg("a", "1.0.0=db"), pkg("db", "1.0.0")) },
+		"for a bundle": func(w *world) {
+			w.serve("cat", pkg("a", "1.0.0"))
+			w.bundles.failed["a.v1.0.0"] = errGone
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ext := want("my", "a", "")
+			if name == "for a namespace" {
+				ext.Spec.Namespace = "missing"
+			}
+			w := newWorld(t, ext)
+			arrange(w)
+			for range 2 {
+				_, _ = w.controller.Reconcile(t.Context(), requestFor("my")) // what it waits for may be an error
+			}
+			if got := w.revisions("my"); len(got) > 0 {
+				t.Fatalf("it does not wait: %v", names(got))
+			}
+			w.remove("my")
+			if name == "for a name that somebody else has" {
+				w.must(w.client.Get(t.Context(), client.ObjectKey{Name: "my-1"}, &olmv1.ClusterObjectSet{}))
+			}
+		})
+	}
+}
