@@ -57,7 +57,13 @@ func Owns(ext *olmv1.ClusterExtension, o metav1.Object) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == ext.UID })
 }
 
-// Upgradeable is why another version must wait: what is installed says that it cannot be upgraded. To go back is never held up.
+// NotUpgradeable is what an operator says of itself.
+type NotUpgradeable struct{ error }
+
+// Unwrap returns what it says.
+func (n *NotUpgradeable) Unwrap() error { return n.error }
+
+// Upgradeable is a *NotUpgradeable where another version must wait: what is installed says that it cannot be upgraded. To go back is never held up.
 func (j Judge) Upgradeable(ctx context.Context, s Step) error {
 	installed := revision.Installed(s.Revisions)
 	if installed == nil || s.Repeated || installed.Annotations[olmv1.BundleNameKey] == s.Bundle.Name {
@@ -68,8 +74,8 @@ func (j Judge) Upgradeable(ctx context.Context, s Step) error {
 		return err
 	}
 	if err := live.CheckUpgradeable(); err != nil {
-		return fmt.Errorf("operator is not upgradeable: %w; the upgrade to %s goes on when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True",
-			err, s.Bundle.Name)
+		return &NotUpgradeable{fmt.Errorf("operator is not upgradeable: %w; the upgrade to %s goes on when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True",
+			err, s.Bundle.Name)}
 	}
 	return nil
 }

@@ -136,6 +136,6 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%d series of the other extension, want 1", got)
 	}
 	var nobody *Metrics
-	nobody.observe(&olmv1.ClusterExtension{})
+	nobody.observe(&olmv1.ClusterExtension{}, &outcome{})
 	nobody.forget("my")
 }

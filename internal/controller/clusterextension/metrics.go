@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 type Metrics struct {
 	info       *prometheus.GaugeVec
 	conditions *prometheus.GaugeVec
+	held       *metrics.Tally
 }
 
 // NewMetrics makes the metrics, unregistered.
@@ -22,6 +24,8 @@ func NewMetrics() *Metrics {
 			Help: "1 for each ClusterExtension that has a bundle installed."}, []string{"name", "package", "bundle", "version"}),
 		conditions: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "fairlead_clusterextension_condition",
 			Help: "1 where a condition of a ClusterExtension is True, 0 where it is False, -1 where it is Unknown."}, []string{"name", "type", "reason"}),
+		held: metrics.NewTally("fairlead_clusterextensions_held_up", "Number of ClusterExtensions that have something installed and do not get what they are to have, by what is in the way.",
+			"reason", heldReasons...),
 	}
 }
 
@@ -31,8 +35,10 @@ func (m *Metrics) Register(r prometheus.Registerer) (*Metrics, error) {
 	if m.info, err = register(r, m.info); err != nil {
 		return nil, err
 	}
-	m.conditions, err = register(r, m.conditions)
-	return m, err
+	if m.conditions, err = register(r, m.conditions); err != nil {
+		return nil, err
+	}
+	return m, m.held.Register(r)
 }
 
 func register(r prometheus.Registerer, v *prometheus.GaugeVec) (*prometheus.GaugeVec, error) {
@@ -45,11 +51,12 @@ func register(r prometheus.Registerer, v *prometheus.GaugeVec) (*prometheus.Gaug
 }
 
 // observe counts an extension as it stands now.
-func (m *Metrics) observe(ext *olmv1.ClusterExtension) {
+func (m *Metrics) observe(ext *olmv1.ClusterExtension, o *outcome) {
 	if m == nil {
 		return
 	}
 	m.forget(ext.Name)
+	m.held.Set(ext.Name, heldUp(ext, o))
 	if i := ext.Status.Install; i != nil && ext.Spec.Source.Catalog != nil {
 		m.info.WithLabelValues(ext.Name, ext.Spec.Source.Catalog.PackageName, i.Bundle.Name, i.Bundle.Version).Set(1)
 	}
@@ -64,6 +71,7 @@ func (m *Metrics) forget(name string) {
 	if m == nil {
 		return
 	}
+	m.held.Set(name, "")
 	m.info.DeletePartialMatch(prometheus.Labels{"name": name})
 	m.conditions.DeletePartialMatch(prometheus.Labels{"name": name})
 }

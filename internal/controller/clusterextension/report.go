@@ -29,7 +29,7 @@ func (c *Controller) report(ctx context.Context, s *state, o *outcome, failure e
 		return errors.Join(failure, err)
 	}
 	c.tell(s.ext, after, o)
-	c.Metrics.observe(after)
+	c.Metrics.observe(after, o)
 	return failure
 }
 

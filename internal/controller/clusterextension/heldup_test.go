@@ -1,0 +1,49 @@
+package clusterextension
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestHeldUp: metrics say in few words what is in the way of an upgrade, and nothing where none is.
+func TestHeldUp(t *testing.T) {
+	about := func(problem error) *outcome { return &outcome{problem: fmt.Errorf("in words: %w", problem)} }
+	for name, test := range map[string]struct {
+		reason string // of Progressing
+		o      *outcome
+		want   string
+	}{
+		"nothing":                     {olmv1.ReasonSucceeded, &outcome{}, ""},
+		"it rolls out":                {olmv1.ReasonRollingOut, &outcome{}, ""},
+		"it goes":                     {olmv1.ReasonRollingOut, &outcome{leaving: true, problem: errGone}, ""},
+		"nothing leads there":         {olmv1.ReasonRetrying, &outcome{conflict: &extension.Conflict{}}, "Unresolvable"},
+		"a definition":                {olmv1.ReasonRetrying, about(errors.Join(&crdupgrade.UnsafeError{})), "CustomResourceDefinitions"},
+		"the account":                 {olmv1.ReasonRetrying, about(&gates.Lacking{}), "Permissions"},
+		"more permissions":            {olmv1.ReasonBlocked, about(gates.Blocked(&gates.Increase{})), "MorePermissions"},
+		"the operator":                {olmv1.ReasonRetrying, about(&gates.NotUpgradeable{}), "NotUpgradeable"},
+		"the configuration":           {olmv1.ReasonInvalidConfiguration, about(misconfigured(errGone)), "InvalidConfiguration"},
+		"a bundle that is none":       {olmv1.ReasonBlocked, about(blocked(errGone)), "Blocked"},
+		"a registry":                  {olmv1.ReasonRetrying, about(errGone), "Retrying"},
+		"a roll-out that has stopped": {olmv1.ReasonProgressDeadlineExceeded, &outcome{}, "ProgressDeadlineExceeded"},
+	} {
+		ext := want("my", "a", "")
+		ext.UID = types.UID("uid")
+		olmv1.SetCondition(&ext.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, test.reason, ""), 1, metav1.Unix(1, 0))
+		if got := heldUp(ext, test.o); got != "" {
+			t.Errorf("%s: nothing is installed, and %q holds up its upgrade", name, got)
+		}
+		ext.Status.Install = &olmv1.ClusterExtensionInstallStatus{}
+		if got := heldUp(ext, test.o); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
