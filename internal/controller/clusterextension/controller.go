@@ -108,6 +108,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // work decides what is wanted, and makes a revision of it where there is none. Its error is one that the queue repeats soon; whatever else
 // is in the way is in the outcome.
 func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
+	if waits, err := c.fromHelm(ctx, s, o); err != nil || waits {
+		return err
+	}
 	kept := c.keepUp(ctx, s, o)
 	t := c.wanted(ctx, s, o)
 	if err := c.dependencies(ctx, s, o); err != nil {

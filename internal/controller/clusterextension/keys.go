@@ -4,6 +4,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/migrate"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -24,7 +25,7 @@ const (
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
 	CRDExemptionsKey = gates.ExemptionsKey
 	// AdoptsKey names a ClusterServiceVersion of the extension's namespace: the first revision takes over what that has installed.
-	AdoptsKey = prefix + "adopts"
+	AdoptsKey = migrate.AdoptsKey
 )
 
 // OnFailureRollback is the value of OnFailureKey.

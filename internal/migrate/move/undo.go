@@ -278,6 +278,9 @@ func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
 	if err := m.plans(ctx, b, sub); err != nil {
 		return err
 	}
+	if sub.Annotations[frozenKey] == "" {
+		return nil
+	}
 	before := sub.DeepCopy()
 	delete(sub.Annotations, frozenKey)
 	approval, _, _ := unstructured.NestedString(b.Subscription.Object, "spec", "installPlanApproval")
