@@ -37,7 +37,7 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 	case trouble != nil && !named:
 		c.Why = fmt.Sprintf("its custom resources cannot be counted: %v", trouble)
 	case named:
-		c.Goes, c.operands, c.Why = true, c.Instances != 0 && !errors.Is(trouble, errUnserved), "you named it"
+		c.Goes, c.named, c.operands, c.Why = true, true, c.Instances != 0 && !errors.Is(trouble, errUnserved), "you named it"
 	case o.KeepCRDs:
 		c.Why = "you keep them"
 	case c.Instances > 0:

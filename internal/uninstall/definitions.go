@@ -2,6 +2,7 @@ package uninstall
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -86,6 +88,32 @@ func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func
 		return fmt.Errorf("%w; nothing has been removed yet, try again", err)
 	}
 	tell("kept CustomResourceDefinition " + d.Name)
+	return nil
+}
+
+// consent tells the manager which definitions of a ClusterExtension go whatever they have when it comes to them: it keeps others with custom
+// resources. Who may not write that deletes the definitions after the extension nevertheless.
+func (r *Removal) consent(ctx context.Context, c client.Client) error {
+	var names []string
+	for i := range r.CRDs {
+		if d := &r.CRDs[i]; d.Goes && d.named {
+			names = append(names, d.Name)
+		}
+	}
+	if r.API != "v1" || len(names) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": r.uid, "annotations": map[string]any{revision.DeleteCRDsKey: strings.Join(names, " ")}}})
+	if err != nil {
+		return fmt.Errorf("write the patch of %s: %w", r.Operator, err)
+	}
+	err = c.Patch(ctx, r.Operator.object(), client.RawPatch(types.MergePatchType, text), fieldOwner)
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("note on %s which CustomResourceDefinitions are to go: %w; nothing but their custom resources has been removed yet, try again", r.Operator, err)
+	}
 	return nil
 }
 

@@ -65,6 +65,8 @@ type CRD struct {
 	uid types.UID
 	// operands says that the custom resources are to be deleted, because the user named the definition.
 	operands bool
+	// named says that the user named the definition.
+	named bool
 }
 
 // Removal is what goes and what stays when an operator is removed.

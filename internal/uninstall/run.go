@@ -41,6 +41,9 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 			return err
 		}
 	}
+	if err := r.consent(ctx, c); err != nil {
+		return err
+	}
 	for _, o := range r.owners {
 		if err := remove(ctx, c, o.Ref, o.uid, tell); err != nil {
 			return err

@@ -466,6 +466,42 @@ func modern(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefini
 	return all
 }
 
+// TestConsent: the manager is told which definitions the user named, before it is asked to remove the extension.
+func TestConsent(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		crd := definition("kites.example.com", false)
+		crd.Spec.Versions[0].Served = false
+		said := ""
+		c := interceptor.NewClient(cluster(t, modern(t, "kite", crd, "")...), interceptor.Funcs{
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+				if o.GetName() == "kite" {
+					ext := &olmv1.ClusterExtension{}
+					if err := c.Get(ctx, client.ObjectKeyFromObject(o), ext); err != nil {
+						return err
+					}
+					said = ext.Annotations[revision.DeleteCRDsKey]
+				}
+				return c.Delete(ctx, o, options...)
+			}})
+		o := Options{Name: "kite"}
+		want := ""
+		if named {
+			want = "kites.example.com"
+			o.DeleteCRDs = []string{want}
+		}
+		r, err := Extension(t.Context(), c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context(), c, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		if said != want {
+			t.Errorf("the extension says %q when it is deleted, want %q", said, want)
+		}
+	}
+}
+
 // TestNeededOfExtension: a definition of a ClusterExtension that another operator needs, of either API, stays, also when it is named.
 func TestNeededOfExtension(t *testing.T) {
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "other", UID: "other"}}
