@@ -37,11 +37,11 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 		o.soonest(recheck)
 		return nil
 	}
-	if err := c.trust(ctx, s, made); err != nil {
-		return err
-	}
 	if o.problem = c.preflight(ctx, s, made, o); o.problem != nil {
 		return nil
+	}
+	if err := c.trust(ctx, s, made); err != nil { // certificates are made for what is let in
+		return err
 	}
 	return c.write(ctx, s, revision.Options{Objects: made.objects, Annotations: c.notes(s, t, made), ServiceAccount: accountOf(s.ext),
 		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes}, o)

@@ -132,6 +132,10 @@ func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, se
 	now := c.Clock.Now()
 	switch {
 	case one.current.Check(serving.Hosts, now) != nil:
+		if !c.issued.allows(at, now) {
+			return nil, fmt.Errorf("secret %s with the serving certificate of Deployment %s was made %d times within %s, because somebody else deletes or changes it, which each "+
+				"time lets requests fail: find out who, by its managedFields or the audit log of the cluster; it is made again later", at, serving.Deployment, issuesAtMost, issuesWithin)
+		}
 		return one, c.issue(ctx, ext, one, func(fresh certs.Serving) { one.current, one.next = fresh, certs.Serving{} })
 	case one.current.Due(serving.Hosts, now) != nil && one.next.Check(serving.Hosts, now) != nil:
 		return one, c.issue(ctx, ext, one, func(fresh certs.Serving) {

@@ -62,6 +62,7 @@ type Controller struct {
 	kubernetes func(context.Context) semver.Version
 	// providers tells who can make serving certificates in this cluster, the preferred one first; empty when that is not known.
 	providers func(context.Context) []registryv1.CertificateProvider
+	issued    issues
 	// began is when the first extension was looked at.
 	began  func() time.Time
 	render func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)

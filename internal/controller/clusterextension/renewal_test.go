@@ -213,6 +213,62 @@ func TestCertificatesOfBothVersions(t *testing.T) {
 	}
 }
 
+// TestNothingIsMadeForWhatIsRefused: as long as a version is not let in, there are no certificates for it, and nothing is written again and again.
+func TestNothingIsMadeForWhatIsRefused(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	w.serving = []registryv1.Serving{{Deployment: "new", Service: "new-service", Secret: "new-service-cert", Hosts: []string{"new-service.ns.svc"}}}
+	w.account("nobody")
+	w.settle("my")
+	if w.newest("my").Spec.Revision != 1 {
+		t.Fatalf("it was let in: %v", names(w.revisions("my")))
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "new-service-cert"}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("a Secret was made: %v", err)
+	}
+}
+
+// TestYoungCertificates stay although nothing seems to need them: the revision that does may be about to be written.
+func TestYoungCertificates(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	for _, age := range []time.Duration{young - time.Minute, young + time.Minute} {
+		extra := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "extra", Labels: servingLabels("my"), CreationTimestamp: metav1.NewTime(w.clock.Now().Add(-age))}}
+		w.must(client.IgnoreAlreadyExists(w.client.Create(t.Context(), extra)))
+		w.pass("my")
+		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(extra), extra)
+		if there := err == nil; there != (age < young) {
+			t.Errorf("after %s: %v", age, err)
+		}
+		_ = w.client.Delete(t.Context(), extra)
+	}
+}
+
+// TestFightForASecret is told of, and not fought: whoever goes on damaging it must not make revisions without end.
+func TestFightForASecret(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	damage := func() {
+		w.must(w.client.Delete(t.Context(), w.secret()))
+	}
+	for range issuesAtMost {
+		damage()
+		w.settle("my")
+	}
+	revisions := w.newest("my").Spec.Revision
+	damage()
+	_, err := w.controller.Reconcile(t.Context(), requestFor("my"))
+	if err == nil || !strings.Contains(err.Error(), "somebody else") || w.newest("my").Spec.Revision != revisions {
+		t.Errorf("it goes on: %v, %v", err, names(w.revisions("my")))
+	}
+	w.clock.Step(issuesWithin)
+	w.settle("my")
+	shown, _ := w.shown()
+	if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBrokenNote on a revision is told, and stops nothing else.
 func TestBrokenNote(t *testing.T) {
 	w := newServingWorld(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -66,7 +67,10 @@ func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving regis
 	return gates.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)
 }
 
-// dropCertificates deletes those Secrets of an extension that are not needed; without any that is, all. Those of an extension that is deleted
+// young is the age up to which a Secret is not taken for one that nothing needs: what needs it may be about to be written.
+const young = 10 * time.Minute
+
+// dropCertificates deletes those Secrets of an extension that are not needed, and that have been there for a while. Those of an extension that is deleted
 // would be collected as garbage, too, but that may take its time.
 func (c *Controller) dropCertificates(ctx context.Context, from client.Reader, ext *olmv1.ClusterExtension, needed []registryv1.Serving) error {
 	all := &metav1.PartialObjectMetadataList{}
@@ -76,6 +80,9 @@ func (c *Controller) dropCertificates(ctx context.Context, from client.Reader, e
 	}
 	for i := range all.Items {
 		one := &all.Items[i]
+		if ext.DeletionTimestamp.IsZero() && one.CreationTimestamp.Add(young).After(c.Clock.Now()) {
+			continue
+		}
 		if slices.ContainsFunc(needed, func(s registryv1.Serving) bool { return s.Secret == one.Name }) {
 			continue
 		}

@@ -44,9 +44,11 @@ func (w *world) offer(versions ...*v1alpha1.ClusterServiceVersion) {
 	w.Cleanup(func() { _ = w.Delete(context.WithoutCancel(w.Context()), catalog) })
 }
 
-// extend asks for the operator as a ClusterExtension, which goes with the test.
-func (w *world) extend() {
+// extended installs the first version of the operator by a ClusterExtension, which goes with the test.
+func (w *world) extended(deployment string) *v1alpha1.ClusterServiceVersion {
 	w.Helper()
+	first := w.extensible("op.v1.0.0", deployment)
+	w.offer(first)
 	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}
 	if err := w.Create(w.Context(), system); err != nil && !apierrors.IsAlreadyExists(err) {
 		w.Fatal(err)
@@ -65,6 +67,8 @@ func (w *world) extend() {
 			return nil
 		})
 	})
+	w.has(first.Name)
+	return first
 }
 
 // has waits until the extension has a version, which works.
@@ -99,10 +103,7 @@ func TestExtension(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.serve("manager")
-	first := w.extensible("op.v1.0.0", "manager")
-	w.offer(first)
-	w.extend()
-	w.has("op.v1.0.0")
+	first := w.extended("manager")
 	works := w.inUse(s)
 
 	image := func(csv *v1alpha1.ClusterServiceVersion) {
@@ -132,10 +133,7 @@ func TestExtensionOtherDeployment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before, after := w.serve("old"), w.serve("new")
-	first := w.extensible("op.v1.0.0", "old")
-	w.offer(first)
-	w.extend()
-	w.has("op.v1.0.0")
+	first := w.extended("old")
 	works := w.inUse(before)
 	w.offer(first, w.extensible("op.v1.1.0", "new", gated))
 	w.eventually("the new Deployment", func() error {
@@ -170,10 +168,7 @@ func TestExtensionRotation(t *testing.T) {
 	t.Cleanup(func() { managers.Set(0) })
 	w := newWorld(t)
 	s := w.serve("manager")
-	first := w.extensible("op.v1.0.0", "manager")
-	w.offer(first)
-	w.extend()
-	w.has("op.v1.0.0")
+	first := w.extended("manager")
 	old := w.secret("manager-service-cert")
 	works := w.inUse(s)
 	broken := w.extensible("op.v1.1.0", "manager", func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions[0].DeploymentName = "nobody" })
@@ -190,12 +185,7 @@ func TestExtensionRotation(t *testing.T) {
 		t.Error("the next certificate is shown as soon as it is announced")
 	}
 	w.lookAgain(2 * time.Minute)
-	w.eventually("the server to show it", func() error {
-		if shown := s.certificates(); shown < 2 {
-			return fmt.Errorf("it showed %d certificates", shown)
-		}
-		return nil
-	})
+	s.showsAnother()
 	for _, k := range works {
 		k.goesOn()
 		k.neverFailed()
@@ -213,9 +203,7 @@ func TestExtensionRotation(t *testing.T) {
 func TestExtensionSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.offer(w.extensible("op.v1.0.0", "manager"))
-	w.extend()
-	w.has("op.v1.0.0")
+	w.extended("manager")
 	for what, damage := range map[string]func(){
 		"deleted": func() { w.remove(w.secret("manager-service-cert")) },
 		"emptied": func() {
@@ -256,8 +244,8 @@ func (w *world) lookAgain(ahead time.Duration) {
 	})
 }
 
-// extended are the authorities of everything that is registered for the extension.
-func (w *world) extended() (map[string][]byte, error) {
+// registered are the authorities of everything that is registered for the extension.
+func (w *world) registered() (map[string][]byte, error) {
 	w.Helper()
 	v, m, crd := &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfiguration{}, &apiextensionsv1.CustomResourceDefinition{}
 	if !w.read("validate."+w.group, v) || !w.read("mutate."+w.group, m) || !w.read("things."+w.group, crd) {
@@ -270,7 +258,7 @@ func (w *world) extended() (map[string][]byte, error) {
 // trustExtended says what of the extension does not trust a certificate.
 func (w *world) trustExtended(secrets ...*corev1.Secret) error {
 	w.Helper()
-	all, err := w.extended()
+	all, err := w.registered()
 	for name, trusted := range all {
 		for _, secret := range secrets {
 			if err := verify(secret, trusted, "manager-service."+w.namespace+".svc"); err != nil {
@@ -284,7 +272,7 @@ func (w *world) trustExtended(secrets ...*corev1.Secret) error {
 // announces says what of the extension trusts no certificate besides the one that is shown.
 func (w *world) announces(shown *corev1.Secret) error {
 	w.Helper()
-	all, err := w.extended()
+	all, err := w.registered()
 	for name, trusted := range all {
 		if len(trusted) <= len(shown.Data["ca.crt"]) {
 			return fmt.Errorf("%s does not trust the next one", name)

@@ -59,12 +59,7 @@ func TestRotation(t *testing.T) {
 		}
 		return nil
 	})
-	w.eventually("the server to show it", func() error {
-		if shown := s.certificates(); shown < 2 {
-			return fmt.Errorf("it showed %d certificates", shown)
-		}
-		return nil
-	})
+	s.showsAnother()
 	for _, k := range works {
 		k.goesOn()
 	}
@@ -145,4 +140,15 @@ func verify(secret *corev1.Secret, authorities []byte, host string) error {
 	pool.AppendCertsFromPEM(authorities)
 	_, err = certificate.Verify(x509.VerifyOptions{Roots: pool, DNSName: host})
 	return err
+}
+
+// showsAnother waits until the server shows a second certificate.
+func (s *server) showsAnother() {
+	s.w.Helper()
+	s.w.eventually("the server to show another certificate", func() error {
+		if shown := s.certificates(); shown < 2 {
+			return fmt.Errorf("it showed %d certificates", shown)
+		}
+		return nil
+	})
 }
