@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// States of ClusterObjectSets are the reasons of their condition Progressing, and StateGoing for those that are being taken out.
+// StateGoing is the state of ClusterObjectSets that are being taken out. Those of others are the reasons of their condition Progressing.
 const StateGoing = "TakingOut"
 
 // ClusterObjectSets are the metrics of revisions: docs/revisions.md lists them. Their series do not name revisions, of which there are many in
