@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -100,9 +101,21 @@ func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
 		if len(words) > 3 {
 			return policy, Misconfigured(fmt.Errorf("annotation %s has %q, which is not CHECK [CRD [PATH]]", ExemptionsKey, strings.TrimSpace(text)))
 		}
+		if check := crdupgrade.Check(words[0]); !slices.Contains(crdupgrade.Published(), check) {
+			return policy, Misconfigured(fmt.Errorf("annotation %s names the check %q; there are %s", ExemptionsKey, check, known()))
+		}
 		words = append(words, "", "")
 		policy.Exemptions = append(policy.Exemptions, crdupgrade.Exemption{Check: crdupgrade.Check(words[0]), CRD: words[1], Path: words[2],
 			Reason: "annotation " + ExemptionsKey})
 	}
 	return policy, nil
+}
+
+// known are the names of the checks that can be exempt, for people.
+func known() string {
+	var names []string
+	for _, check := range crdupgrade.Published() {
+		names = append(names, string(check))
+	}
+	return strings.Join(names, ", ")
 }

@@ -44,6 +44,7 @@ func TestCRDs(t *testing.T) {
 		"the check is exempt":     {1, annotate("minimum"), "True/RollingOut"},
 		"the property is exempt":  {1, annotate("maximum; minimum things.example.com ^.size"), "True/RollingOut"},
 		"another CRD is exempt":   {1, annotate("minimum others.example.com"), refused},
+		"a check that is none":    {1, annotate("minimum; minimun"), `False/InvalidConfiguration: annotation operators.fairlead.dev/crd-upgrade-exemptions names the check "minimun"; there are default, enum, `},
 		"an exemption of nothing": {1, annotate("a b c d"), "False/InvalidConfiguration: annotation operators.fairlead.dev/crd-upgrade-exemptions has"},
 	} {
 		t.Run(name, func(t *testing.T) {

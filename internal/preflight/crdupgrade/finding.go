@@ -37,6 +37,12 @@ const (
 	Unhandled     Check = "unhandled"
 )
 
+// Published are the checks of CRD upgrade safety, which users can exempt by name, and the removal of a CRD, sorted.
+func Published() []Check {
+	return []Check{Default, Enum, ExistingFieldRemoval, MaxItems, MaxLength, MaxProperties, Maximum, MinItems, MinLength, MinProperties, Minimum,
+		Nullable, OneOf, Pattern, Removal, Required, Scope, StoredVersionRemoval, Type, Unhandled}
+}
+
 // The rules for InstallPlans.
 const (
 	ServedVersionRemoval Check = "servedVersionRemoval"
