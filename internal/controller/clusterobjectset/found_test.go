@@ -44,6 +44,17 @@ func (w *world) give(name, how string) {
 	}
 }
 
+// deletions are those of the writes since the last call.
+func (w *world) deletions() []string {
+	var deleted []string
+	for _, what := range w.taken() {
+		if kind, ok := strings.CutPrefix(what, "delete "); ok {
+			deleted = append(deleted, kind)
+		}
+	}
+	return deleted
+}
+
 // told returns the Events since the last call.
 func (w *world) told() string {
 	var all []string
@@ -70,13 +81,7 @@ func TestLostContent(t *testing.T) {
 			if diff := cmp.Diff([]string{"ConfigMap/theirs@1 of "}, w.objects()); diff != "" {
 				t.Error(diff)
 			}
-			var deleted []string
-			for _, what := range w.taken() {
-				if kind, ok := strings.CutPrefix(what, "delete "); ok {
-					deleted = append(deleted, kind)
-				}
-			}
-			if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, deleted); diff != "" {
+			if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, w.deletions()); diff != "" {
 				t.Error(diff)
 			}
 			told := w.told()

@@ -2,7 +2,6 @@ package clusterobjectset
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,13 +163,7 @@ func TestTeardown(t *testing.T) {
 	if got := w.objects(); len(got) > 0 || slices.Contains(w.names(), "ext-2") {
 		t.Errorf("left: %v %v", got, w.names())
 	}
-	var deleted []string
-	for _, what := range w.taken() {
-		if kind, ok := strings.CutPrefix(what, "delete "); ok {
-			deleted = append(deleted, kind)
-		}
-	}
-	if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, deleted); diff != "" {
+	if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, w.deletions()); diff != "" {
 		t.Error(diff)
 	}
 }
