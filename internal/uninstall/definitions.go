@@ -24,7 +24,7 @@ func (d *CRD) empty(ctx context.Context, c client.Client, tell func(string)) err
 	} else if err != nil {
 		return fmt.Errorf("read CustomResourceDefinition %s: %w", d.Name, err)
 	}
-	err := wait(ctx, func() (string, error) {
+	err := Wait(ctx, func() (string, error) {
 		list, err := instances(ctx, c, live)
 		if err != nil {
 			return "", fmt.Errorf("list the custom resources of %s: %w", d.Name, err)

@@ -79,7 +79,7 @@ func (r *Removal) Again() string {
 func (r *Removal) gone(ctx context.Context, c client.Client) error {
 	// What was deleted last may have been made again, for a component that somebody labelled.
 	left := slices.DeleteFunc(slices.Clone(r.Goes), func(ref Ref) bool { return slices.Contains(r.last, ref) })
-	return wait(ctx, func() (string, error) {
+	return Wait(ctx, func() (string, error) {
 		for len(left) > 0 {
 			ref, live := left[0], &metav1.PartialObjectMetadata{}
 			live.SetGroupVersionKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
@@ -118,7 +118,7 @@ func remove(ctx context.Context, c client.Client, ref Ref, uid types.UID, tell f
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
-	err = wait(ctx, func() (string, error) {
+	err = Wait(ctx, func() (string, error) {
 		live := ref.object()
 		err := c.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, live)
 		switch {
@@ -137,8 +137,8 @@ func remove(ctx context.Context, c client.Client, ref Ref, uid types.UID, tell f
 	return err
 }
 
-// wait returns when there is nothing left to wait for.
-func wait(ctx context.Context, left func() (string, error)) error {
+// Wait returns when there is nothing left to wait for; at the end of the context it says what there was.
+func Wait(ctx context.Context, left func() (string, error)) error {
 	last := ""
 	for {
 		text, err := left()

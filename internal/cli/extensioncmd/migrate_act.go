@@ -24,11 +24,7 @@ func (m *migration) act(ctx context.Context, v *move.Move, text func(io.Writer) 
 		fmt.Fprintln(m.streams.Err, "Nothing was changed. To do it without being asked, add --yes.")
 		return command.ExitError{Code: command.ExitNo}
 	}
-	told := m.streams.Out
-	if m.output != command.OutputText {
-		told = m.streams.Err
-	}
-	printer := command.Progress(told)
+	printer := progressOf(m.streams, m.output)
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	if err := do(ctx, v, func(what string) { printer.Done("%s", what) }); err != nil {

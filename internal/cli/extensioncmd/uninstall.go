@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/progress"
 	"fairlead.dev/fairlead/internal/uninstall"
 )
 
@@ -100,11 +101,7 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 		fmt.Fprintln(r.streams.Err, "Nothing was removed. To do it without being asked, add --yes.")
 		return command.ExitError{Code: command.ExitNo}
 	}
-	told := r.streams.Out
-	if r.output != command.OutputText {
-		told = r.streams.Err
-	}
-	printer := command.Progress(told)
+	printer := progressOf(r.streams, r.output)
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	if err := found.Run(ctx, c, func(what string) { printer.Done("%s", what) }); err != nil {
@@ -112,6 +109,14 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 	}
 	printer.Done("%s is removed", found.Operator)
 	return nil
+}
+
+// progressOf prints progress where it is in nobody's way: what programs read stays what it is.
+func progressOf(s command.Streams, o command.Output) *progress.Printer {
+	if o != command.OutputText {
+		return command.Progress(s.Err)
+	}
+	return command.Progress(s.Out)
 }
 
 // maxAnswer is how much of an answer is read, in bytes.

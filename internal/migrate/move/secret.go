@@ -28,8 +28,8 @@ const (
 	// hold is the finalizer that keeps a ClusterServiceVersion in sight, as one that is being deleted, until its Subscription is gone.
 	hold = "operators.fairlead.dev/migration"
 
-	secretType corev1.SecretType = "operators.fairlead.dev/migration"
-	backupData                   = "backup.json.gz"
+	secretType = corev1.SecretType("operators.fairlead.dev/migration")
+	backupData = "backup.json.gz"
 )
 
 // Move is a migration: what is to be done, and what there was before.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/uninstall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +14,6 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// pollInterval is how often is looked whether something has come about.
-const pollInterval = 200 * time.Millisecond
 
 // edit changes the metadata of an object, again when somebody else wrote it meanwhile. One that is not there stays so.
 func (m *Mover) edit(ctx context.Context, r migrate.Ref, change func(client.Object) bool) error {
@@ -38,30 +35,9 @@ func (m *Mover) edit(ctx context.Context, r migrate.Ref, change func(client.Obje
 	return nil
 }
 
-// wait returns when there is nothing left to wait for; at the end of the context it says what there was.
-func wait(ctx context.Context, left func() (string, error)) error {
-	last := ""
-	for {
-		text, err := left()
-		switch {
-		case ctx.Err() != nil:
-			return fmt.Errorf("%w: %s", ctx.Err(), last)
-		case err != nil:
-			return err
-		case text == "":
-			return nil
-		}
-		last = text
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollInterval):
-		}
-	}
-}
-
 // gone waits until an object, the one of a UID where that is given, is not there any more.
 func (m *Mover) gone(ctx context.Context, r migrate.Ref, uid string) error {
-	return wait(ctx, func() (string, error) {
+	return uninstall.Wait(ctx, func() (string, error) {
 		live, err := m.read(ctx, r)
 		switch {
 		case err != nil:
