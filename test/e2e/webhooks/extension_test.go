@@ -61,10 +61,13 @@ func (w *world) extended(deployment string) *v1alpha1.ClusterServiceVersion {
 		ctx := context.WithoutCancel(w.Context())
 		_ = w.Delete(ctx, ext)
 		w.eventually("the extension to go", func() error {
-			if err := w.Get(ctx, client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("%v; %v", err, ext.Status.Conditions)
+			switch err := w.Get(ctx, client.ObjectKeyFromObject(ext), ext); {
+			case apierrors.IsNotFound(err):
+				return nil
+			case err != nil:
+				return err
 			}
-			return nil
+			return fmt.Errorf("%+v", ext.Status.Conditions)
 		})
 	})
 	w.has(first.Name)
