@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/internal/install"
@@ -26,7 +28,10 @@ OperatorGroup keeps it.
 
 With --api v1 a ClusterExtension is created instead, in a namespace that has to be there (or --create-namespace creates it); the flags
 that begin with "v1:" are about that. What is missing is said before anything is written, and what the manager says of the
-ClusterExtension is shown as it changes.`
+ClusterExtension is shown as it changes.
+
+With --image the bundle of that image is installed by the v1 API, whatever catalogs have: for tests and hotfixes. A tag is followed once, and the
+digest is kept. fairlead upgrade NAME --image exchanges it, and fairlead upgrade NAME --image '' goes on with what catalogs have.`
 
 func newInstallCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags
@@ -36,11 +41,21 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 	var api string
 	cmd := &cobra.Command{
 		Use:   "install PACKAGE",
-		Short: "Install an operator from a catalog",
+		Short: "Install an operator from a catalog, or from an image",
 		Long:  installHelp,
-		Args:  command.Usage(cobra.ExactArgs(1)),
+		Example: `  fairlead install etcd -n operators
+  fairlead install etcd --api v1 -n etcd --create-namespace --version '>=0.10.0 <0.11.0'
+  fairlead install --image registry.example.com/etcd-bundle:hotfix -n etcd`,
+		Args: command.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			both := extensioncmd.Both{Package: args[0], Channel: o.Channel, Catalog: o.Catalog, Watch: o.Targets, Wait: wait}
+			pkg := strings.Join(args, "")
+			switch {
+			case pkg == "" && v1.Image() == "":
+				return command.UsageError{Err: errors.New("name a package; fairlead search lists them")}
+			case v1.Image() != "" && !cmd.Flags().Changed("api"):
+				api = extensioncmd.V1 // the other one has nothing like it
+			}
+			both := extensioncmd.Both{Package: pkg, Channel: o.Channel, Catalog: o.Catalog, Watch: o.Targets, Wait: wait}
 			if err := checkInstall(cmd, api, &v1, both); err != nil {
 				return err
 			}
@@ -52,7 +67,7 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 				both.Namespace = namespace
 				return v1.Run(cmd.Context(), s, c, both)
 			}
-			o.Package, o.Namespace = args[0], namespace
+			o.Package, o.Namespace = pkg, namespace
 			return runInstall(cmd.Context(), s, c, o, wait)
 		},
 	}

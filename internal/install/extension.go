@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/bundleimage"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,6 +39,8 @@ type Extension struct {
 	Version  string
 	Channels []string
 	Policy   string
+	// Image is that of the bundle, by digest, whatever catalogs have; empty leaves it to them.
+	Image string
 	// Catalogs are names of ClusterCatalogs, Selector selects them by label; both may be empty.
 	Catalogs []string
 	Selector *metav1.LabelSelector
@@ -61,6 +64,9 @@ func (o Extension) Object() (*olmv1.ClusterExtension, error) {
 	e := &olmv1.ClusterExtension{
 		TypeMeta:   metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},
 		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(o.Name, o.Package), Annotations: maps.Clone(o.Annotations)},
+	}
+	if o.Image != "" {
+		metav1.SetMetaDataAnnotation(&e.ObjectMeta, bundleimage.Key, o.Image)
 	}
 	e.Spec.Namespace = o.Namespace
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{

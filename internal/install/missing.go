@@ -81,7 +81,9 @@ func (o Extension) missing(ctx context.Context, c client.Client, a *Asked) (name
 			return false, fmt.Errorf("look for ServiceAccount %s/%s: %w", o.Namespace, o.ServiceAccount, err)
 		}
 	}
-	problems = append(problems, o.noCatalog(ctx, c, a))
+	if o.Image == "" {
+		problems = append(problems, o.noCatalog(ctx, c, a))
+	}
 	if err := errors.Join(problems...); err != nil {
 		return false, fmt.Errorf("install package %s: %w", o.Package, err)
 	}

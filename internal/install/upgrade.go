@@ -11,6 +11,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/bundleimage"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,6 +26,8 @@ type ExtensionChange struct {
 	CRDSafety *string
 	// Acknowledge is the digest of the permissions that are agreed to.
 	Acknowledge *string
+	// Image is that of the bundle, by digest; empty leaves it to the catalogs.
+	Image *string
 	// Resume is the version to ask for again when Version is nil; nil, or what returns nil, leaves the version as it is.
 	Resume func(*olmv1.ClusterExtension) *string
 	// Annotations are to be so; empty ones are removed.
@@ -106,6 +109,9 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 	}
 	if change.Acknowledge != nil {
 		annotation(AcknowledgedKey, *change.Acknowledge)
+	}
+	if change.Image != nil {
+		annotation(bundleimage.Key, *change.Image)
 	}
 	if change.Annotations != nil {
 		changes := change.Annotations(e)

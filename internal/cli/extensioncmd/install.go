@@ -28,6 +28,7 @@ type Install struct {
 	options  install.Extension
 	selector string
 	config   string
+	image    string
 	needs    bool
 	rollback bool
 	output   command.Output
@@ -44,6 +45,7 @@ func (i *Install) Flags(cmd *cobra.Command) {
 	flags.StringVar(&i.selector, "catalog-selector", "", "v1: labels of the ClusterCatalogs to look into, such as team=a,stage!=test")
 	flags.StringVar(&o.ServiceAccount, "service-account", "", "v1: ServiceAccount of the namespace that the objects are written as (default: the manager itself)")
 	flags.StringVar(&i.config, "config", "", "v1: file with the configuration, spec.config.inline, as YAML or JSON; - is standard input")
+	flags.StringVar(&i.image, "image", "", "v1: install the bundle of this image, which no catalog needs to have, for tests and hotfixes; PACKAGE can be left out then")
 	flags.StringVar(&o.CRDSafety, "crd-upgrade-safety", "", "v1: Strict or None (default: Strict)")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "v1: create the namespace where it is missing")
 	flags.BoolVar(&i.needs, "install-dependencies", false, "v1: install what the operator needs, too")
@@ -64,6 +66,9 @@ func (i *Install) Changed(cmd *cobra.Command) string {
 	return changed
 }
 
+// Image is the image that is to be installed; empty is for what catalogs have.
+func (i *Install) Image() string { return i.image }
+
 // Both is what both APIs have flags for.
 type Both struct {
 	Package, Namespace, Channel, Catalog string
@@ -79,6 +84,11 @@ func (i *Install) Check(both Both) error {
 	}
 	if s := i.options.CRDSafety; s != "" && s != "Strict" && s != "None" {
 		wrong = fmt.Errorf("--crd-upgrade-safety %q: choose Strict or None", s)
+	}
+	for flag, given := range map[string]bool{"version": i.options.Version != "", "channel": both.Channel != "", "upgrade-constraint-policy": i.options.Policy != ""} {
+		if i.image != "" && given {
+			wrong = fmt.Errorf("--%s says nothing beside --image: leave one of them out", flag)
+		}
 	}
 	if strings.Contains(both.Catalog, "/") {
 		wrong = fmt.Errorf("--catalog %q: write the name of a ClusterCatalog; it has no namespace", both.Catalog)
@@ -100,6 +110,12 @@ func (i *Install) Check(both Both) error {
 func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, both Both) error {
 	o := i.options
 	o.Package, o.Namespace, o.Watch = both.Package, both.Namespace, both.Watch
+	var err error
+	if i.image != "" {
+		if o.Image, o.Package, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
+			return err
+		}
+	}
 	if both.Channel != "" {
 		o.Channels = strings.Split(both.Channel, ",")
 	}
@@ -113,7 +129,6 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	if i.rollback {
 		o.Annotations[install.OnFailureKey] = install.OnFailureRollback
 	}
-	var err error
 	if i.config != "" {
 		if o.Config, err = readConfig(s.In, i.config); err != nil {
 			return err

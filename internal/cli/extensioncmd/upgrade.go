@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/history"
@@ -24,6 +25,7 @@ type upgrade struct {
 	policy      string
 	safety      string
 	acknowledge string
+	image       string
 	approve     bool
 	dryRun      bool
 	wait        time.Duration
@@ -32,14 +34,14 @@ type upgrade struct {
 const upgradeHelp = `Change what an operator asks for, and wait until it has it.
 
 NAME is a ClusterExtension: --version, --channel and --upgrade-constraint-policy say what it asks for from now on; an empty value takes a
-wish back. Without any of them, an extension that fairlead rollback has set back follows its catalogs again.
+wish back. --image has the bundle of an image installed, whatever catalogs have. Without any of them, an extension that fairlead rollback has set back follows its catalogs again.
 
 Or NAME is a Subscription of the namespace: --channel changes its channel, and --approve approves the InstallPlan that waits for that.
 
 What would be installed is told before by fairlead resolve and fairlead why-not, what would change by fairlead plan.`
 
 // v1Upgrade are the flags that say something about ClusterExtensions alone.
-var v1Upgrade = []string{"version", "upgrade-constraint-policy", "crd-upgrade-safety", "acknowledge-permissions"}
+var v1Upgrade = []string{"version", "upgrade-constraint-policy", "crd-upgrade-safety", "acknowledge-permissions", "image"}
 
 func newUpgradeCommand(s command.Streams) *cobra.Command {
 	u := upgrade{streams: s}
@@ -80,6 +82,7 @@ func (u *upgrade) flags(cmd *cobra.Command) {
 	flags.StringVar(&u.policy, "upgrade-constraint-policy", "", "v1: CatalogProvided or SelfCertified")
 	flags.StringVar(&u.safety, "crd-upgrade-safety", "", "v1: Strict or None")
 	flags.StringVar(&u.acknowledge, "acknowledge-permissions", "", "v1: digest of the added permissions that you agree to, as the status of the ClusterExtension names it")
+	flags.StringVar(&u.image, "image", "", "v1: image with the bundle to have, whatever catalogs have; '' lets them decide again")
 	flags.BoolVar(&u.approve, "approve", false, "v0: approve the InstallPlan that waits for that")
 	flags.BoolVar(&u.dryRun, "dry-run", false, "let the API server check the change, show it, and write nothing")
 	flags.DurationVar(&u.wait, "wait", 5*time.Minute, "how long to wait until it is upgraded; 0 not at all")
@@ -106,6 +109,13 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 		change.Channels = &channels
 	}
 	ctx := cmd.Context()
+	if changed("image") {
+		pinned, err := u.pinned(ctx, c, name)
+		if err != nil {
+			return err
+		}
+		change.Image = &pinned
+	}
 	_, said, err := install.ChangeExtension(ctx, c, name, change)
 	if err != nil {
 		return kube.Explain(err)
@@ -124,6 +134,23 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 		printer.Done("%s is installed and works", e.Status.Install.Bundle.Name)
 	}
 	return nil
+}
+
+// pinned is the image that an extension is to have, by digest; empty when catalogs are to decide.
+func (u *upgrade) pinned(ctx context.Context, c client.Client, name string) (string, error) {
+	if u.image == "" {
+		return "", nil
+	}
+	e := &olmv1.ClusterExtension{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
+		return "", kube.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
+	}
+	pkg := ""
+	if e.Spec.Source.Catalog != nil {
+		pkg = e.Spec.Source.Catalog.PackageName
+	}
+	pinned, _, err := chosenImage(ctx, u.streams, u.image, pkg)
+	return pinned, err
 }
 
 func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.ObjectKey) error {

@@ -69,7 +69,8 @@ func (w *world) push(ref string, files map[string][]byte, labels map[string]stri
 	return digest
 }
 
-func (w *world) pushBundle(o operator) {
+// pushBundle pushes a bundle, and returns its image by digest.
+func (w *world) pushBundle(o operator) string {
 	w.Helper()
 	labels := image.BundleLabels(o.pkg, []string{"stable"}, "stable")
 	annotations, err := json.Marshal(map[string]any{"annotations": labels})
@@ -78,7 +79,7 @@ func (w *world) pushBundle(o operator) {
 	for name, text := range o.files {
 		files["manifests/"+name+".json"] = []byte(text)
 	}
-	w.push(w.image(o), files, labels)
+	return strings.TrimSuffix(w.image(o), ":v"+o.version) + "@" + w.push(w.image(o), files, labels)
 }
 
 // publish pushes the bundles and a catalog of them, and makes the ClusterCatalog refer to it by its digest.

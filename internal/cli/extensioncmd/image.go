@@ -1,0 +1,60 @@
+package extensioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/render"
+)
+
+// bundleImage is a bundle in an image.
+type bundleImage struct {
+	pinned string // by digest
+	bundle *bundle.Bundle
+}
+
+// readBundle reads the bundle of an image, as whoever runs the command can reach it: a tag is followed once, now.
+func readBundle(ctx context.Context, s command.Streams, ref string) (found bundleImage, err error) {
+	r := &render.Renderer{}
+	done := command.Attach(r, s)
+	defer func() { err = errors.Join(err, done()) }()
+	store, err := r.OpenStore(ctx)
+	if err != nil {
+		return found, err
+	}
+	img, err := store.Pull(ctx, ref, image.PullOptions{Select: image.SelectBundle})
+	if err != nil {
+		return found, err
+	}
+	defer img.Close()
+	if found.bundle, err = bundle.Load(img.FS()); err != nil {
+		return found, fmt.Errorf("read the bundle in image %s: %w", ref, err)
+	}
+	if _, err := bundleimage.Read(found.bundle, img.Pinned); err != nil {
+		return found, fmt.Errorf("the bundle in image %s cannot be installed: %w", ref, err)
+	}
+	found.pinned = img.Pinned
+	return found, nil
+}
+
+// chosenImage is the image that a command is to have installed, by digest, and the package of its bundle. One that cannot be read from here may be
+// read by the manager, when its digest and its package are known.
+func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinned, of string, err error) {
+	found, err := readBundle(ctx, s, ref)
+	switch {
+	case err == nil && pkg != "" && found.bundle.Package != pkg:
+		return "", "", fmt.Errorf("image %s has bundle %s of package %s, not one of %s", ref, found.bundle.Name, found.bundle.Package, pkg)
+	case err == nil:
+		fmt.Fprintf(s.Err, "image %s has bundle %s of package %s\n", found.pinned, found.bundle.Name, found.bundle.Package)
+		return found.pinned, found.bundle.Package, nil
+	case pkg == "" || image.CheckPinned(ref) != nil:
+		return "", "", fmt.Errorf("%w\nIf only the cluster can reach the registry, name the package, and the image by its digest", err)
+	}
+	fmt.Fprintf(s.Err, "note: the image cannot be read from here, and is left to the manager: %v\n", err)
+	return ref, pkg, nil
+}

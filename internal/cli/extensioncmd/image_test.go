@@ -1,0 +1,98 @@
+package extensioncmd
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/install"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// greeter pushes a bundle of the examples to a registry of the test, and returns its tag and its digest.
+func greeter(t *testing.T) (tagged, pinned string) {
+	t.Helper()
+	t.Setenv("OLM_CACHE_DIR", t.TempDir())
+	registry := httptest.NewServer(image.NewRegistry(t.TempDir()))
+	t.Cleanup(registry.Close)
+	name := strings.TrimPrefix(registry.URL, "http://") + "/greeter"
+	digest, err := image.Push(t.Context(), name+":hotfix", os.DirFS(filepath.Join("..", "..", "..", "examples", "bundles", "greeter-operator", "1.1.0")),
+		image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name + ":hotfix", name + "@" + digest
+}
+
+// TestInstallFromAnImage: a tag becomes a digest, and the package is that of the bundle; no catalog has to be there.
+func TestInstallFromAnImage(t *testing.T) {
+	tagged, pinned := greeter(t)
+	absent := strings.Replace(pinned, "greeter@", "absent@", 1)
+	for name, test := range map[string]struct {
+		pkg, image string
+		flags      []string
+		errs, want string // an error
+		code       int
+		annotation string
+	}{
+		"a tag":                          {image: tagged, annotation: pinned, errs: "image " + pinned + " has bundle greeter-operator.v1.1.0 of package greeter-operator\n"},
+		"a digest":                       {image: pinned, pkg: "greeter-operator", annotation: pinned},
+		"another package":                {image: tagged, pkg: "kite", want: "of package greeter-operator, not one of kite", code: command.ExitFailed},
+		"what only the cluster can read": {image: absent, pkg: "greeter-operator", annotation: absent, errs: "note: the image cannot be read from here, and is left to the manager: "},
+		"neither package nor image":      {image: absent, want: "name the package, and the image by its digest", code: command.ExitFailed},
+		"no digest":                      {image: strings.Replace(tagged, "/greeter", "/absent", 1), pkg: "greeter-operator", want: "name the package, and the image by its digest", code: command.ExitFailed},
+		"a version":                      {image: tagged, flags: []string{"--version", "1.1.0"}, want: "--version says nothing beside --image", code: command.ExitUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}})
+			_, errs, err := asked(t, c, Both{Package: test.pkg, Namespace: "ops"}, append(test.flags, "--image", test.image, "--name", "my")...)
+			if test.want != "" {
+				if err == nil || !strings.Contains(err.Error(), test.want) || command.Code(err) != test.code {
+					t.Errorf("%v, exit code %d", err, command.Code(err))
+				}
+				return
+			}
+			e := &olmv1.ClusterExtension{}
+			if err != nil || !strings.Contains(errs, test.errs) {
+				t.Fatalf("%v, %q", err, errs)
+			}
+			if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil {
+				t.Fatal(err)
+			}
+			if e.Annotations[bundleimage.Key] != test.annotation || e.Spec.Source.Catalog.PackageName != "greeter-operator" {
+				t.Errorf("%v, %+v", e.Annotations, e.Spec.Source.Catalog)
+			}
+		})
+	}
+}
+
+// TestUpgradeToAnImage writes the digest, and takes it away again.
+func TestUpgradeToAnImage(t *testing.T) {
+	tagged, pinned := greeter(t)
+	e := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "my"}}
+	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}
+	c := cluster(t, e)
+	for _, step := range []struct{ image, annotation string }{{tagged, pinned}, {"", ""}} {
+		var errs strings.Builder
+		u := upgrade{streams: command.Streams{Out: &errs, Err: &errs}, image: step.image}
+		image, err := u.pinned(t.Context(), c, "my")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, said, err := install.ChangeExtension(t.Context(), c, "my", install.ExtensionChange{Image: &image}); err != nil || len(said) != 1 {
+			t.Errorf("%q, %v", said, err)
+		}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil || e.Annotations[bundleimage.Key] != step.annotation {
+			t.Errorf("%v, %v", e.Annotations, err)
+		}
+	}
+}
