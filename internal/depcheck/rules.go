@@ -86,6 +86,7 @@ var rules = []rule{
 	{pkg: "internal/uninstall", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
 	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/columns", "internal/controller/clusterextension", "internal/gates", "internal/preview", "internal/revision"), client: true},
 	{pkg: "internal/bundleimage", may: []string{"api/olm", "bundle", "catalog", "internal/extension", "internal/image"}},
+	{pkg: "internal/dependents", may: []string{"api/olm", "catalog", "internal/bundleimage", "internal/extension", "internal/gates", "internal/revision"}, client: true},
 	{pkg: "internal/gates", may: []string{"api", "internal/bundleimage", "internal/preflight", "internal/revision", "internal/stored", "internal/trouble", "version"}, client: true},
 	{pkg: "internal/history", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
@@ -103,7 +104,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/gates", "internal/image", "internal/certs", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/certs", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -1,11 +1,14 @@
 package uninstall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,55 +18,70 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The label of a ClusterExtension that the manager has created for the needs of another one, and the annotation with the name of that.
-const (
-	dependencyLabel = "operators.fairlead.dev/dependency"
-	requiredByKey   = "operators.fairlead.dev/required-by"
-)
-
-// Dependency is a ClusterExtension that was installed for the needs of the one that goes. The manager deletes it when nobody else needs it,
-// with its definitions and all their custom resources.
+// Dependency is a ClusterExtension that was installed for the needs of the one that goes, and that nobody else needs. The manager deletes it
+// with its definitions, which have no custom resources.
 type Dependency struct {
 	Ref
 	RequiredBy string `json:"requiredBy"`
 	CRDs       []CRD  `json:"crds,omitempty"`
 }
 
-// along finds what the manager may take along, and what was installed for the needs of that.
+// along finds what the manager takes along, and what was installed for the needs of that. What stays in the manager's judgement is noted.
 func (r *Removal) along(ctx context.Context, reader client.Reader, n *neighbours) error {
 	var list olmv1.ClusterExtensionList
-	if err := reader.List(ctx, &list, client.MatchingLabels{dependencyLabel: "true"}); err != nil {
+	if err := reader.List(ctx, &list, client.MatchingLabels{dependents.Label: "true"}); err != nil {
 		return fmt.Errorf("list the ClusterExtensions that were installed for the needs of %s: %w", r.Operator.Name, err)
 	}
-	seen := map[string]bool{r.Operator.Name: true}
+	going, seen := map[string]bool{r.Operator.Name: true}, map[string]bool{r.Operator.Name: true}
 	for names := []string{r.Operator.Name}; len(names) > 0; names = names[1:] {
 		for i := range list.Items {
 			e := &list.Items[i]
-			if e.Annotations[requiredByKey] != names[0] || seen[e.Name] {
+			if e.Annotations[dependents.RequiredByKey] != names[0] || seen[e.Name] || !e.DeletionTimestamp.IsZero() {
 				continue
 			}
-			seen[e.Name], names = true, append(names, e.Name)
+			seen[e.Name] = true
 			d := Dependency{Ref: Ref{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: e.Name}, RequiredBy: names[0]}
+			why, err := n.keeps(ctx, reader, e, names[0], going)
+			if err != nil {
+				return err
+			}
+			if why != "" {
+				r.Stays = append(r.Stays, Kept{d.Ref, why})
+				continue
+			}
 			if err := d.definitions(ctx, reader, n.setsOf(e)); err != nil {
 				return err
 			}
+			going[e.Name], names = true, append(names, e.Name)
 			r.Along = append(r.Along, d)
-			r.warnOf(&d)
 		}
 	}
 	return nil
 }
 
-// warnOf says how to keep custom resources that would be deleted.
-func (r *Removal) warnOf(d *Dependency) {
-	for _, c := range d.CRDs {
-		if c.Instances != 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("CustomResourceDefinition %s has custom resources (%s), which go when the manager removes %s: to keep that, remove its annotation %s first",
-				c.Name, c.instances(), d.Ref, requiredByKey))
+// keeps is why the manager keeps a dependency of an extension that goes; empty when it does not.
+func (n *neighbours) keeps(ctx context.Context, reader client.Reader, e *olmv1.ClusterExtension, of string, going map[string]bool) (string, error) {
+	read := func(r *olmv1.ClusterObjectSet) (*extension.Installed, error) {
+		return dependents.Installed(r, dependents.Properties)
+	}
+	d, sets := dependents.Dependency{Extension: e, For: of}, n.setsOf(e)
+	if r := revision.Installed(sets); r != nil {
+		var err error
+		if d.What, err = read(r); err != nil {
+			d.What = &extension.Installed{} // nobody knows what it provides
 		}
 	}
+	if heir := dependents.Heir(d, n.sets, going, read); heir != "" {
+		return "ClusterExtension " + heir + " needs it, or may", nil
+	}
+	data, err := dependents.Data(ctx, reader, nil, sets)
+	if data == "" || err != nil {
+		return "", err
+	}
+	return data + "; it is an extension like any other from then on", nil
 }
 
+// setsOf are the revisions of an extension, the oldest first.
 func (n *neighbours) setsOf(e *olmv1.ClusterExtension) []olmv1.ClusterObjectSet {
 	var sets []olmv1.ClusterObjectSet
 	for i := range n.sets {
@@ -71,6 +89,7 @@ func (n *neighbours) setsOf(e *olmv1.ClusterExtension) []olmv1.ClusterObjectSet 
 			sets = append(sets, n.sets[i])
 		}
 	}
+	slices.SortFunc(sets, func(a, b olmv1.ClusterObjectSet) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
 	return sets
 }
 

@@ -11,14 +11,12 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/bundleimage"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// catalogPropertiesKey is the annotation of a revision with the properties that the catalog has of its bundle, as the manager writes it.
-const catalogPropertiesKey = "operators.fairlead.dev/properties"
 
 // neighbours are the other operators of a cluster, of both APIs, which may need the definitions of an extension.
 type neighbours struct {
@@ -57,7 +55,7 @@ func (n *neighbours) need(crd *unstructured.Unstructured) string {
 	var all []string
 	for i := range n.sets {
 		set := &n.sets[i]
-		if !requires(set.Annotations[olmv1.PropertiesKey], group, kind) && !requires(set.Annotations[catalogPropertiesKey], group, kind) {
+		if !requires(set.Annotations[olmv1.PropertiesKey], group, kind) && !requires(set.Annotations[bundleimage.PropertiesKey], group, kind) {
 			continue
 		}
 		name := "ClusterObjectSet " + set.Name

@@ -79,7 +79,7 @@ type Removal struct {
 	Goes    []Ref  `json:"goes"`
 	Stays   []Kept `json:"stays,omitempty"`
 	CRDs    []CRD  `json:"crds,omitempty"`
-	// Along are what the manager removes by itself after that, unless somebody else needs it.
+	// Along are what the manager removes by itself after that: nobody else needs it.
 	Along []Dependency `json:"along,omitempty"`
 	// Warnings are what should be known before it is done.
 	Warnings []string `json:"warnings,omitempty"`

@@ -13,6 +13,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"github.com/google/go-cmp/cmp"
@@ -451,7 +452,8 @@ func modern(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefini
 		objects = append(objects, u)
 	}
 	rev, err := revision.Build(revision.Options{Extension: revision.Extension{Name: name, UID: ext.UID, Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects,
-		Annotations: map[string]string{olmv1.PropertiesKey: properties}})
+		Annotations: map[string]string{olmv1.PropertiesKey: properties, olmv1.BundleNameKey: name + ".v1.0.0", olmv1.BundleVersionKey: "1.0.0",
+			bundleimage.PropertiesKey: `[{"type":"olm.package","value":{"packageName":"` + name + `","version":"1.0.0"}}]`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -547,11 +549,20 @@ func TestNeededOfExtension(t *testing.T) {
 func TestDependenciesOfExtension(t *testing.T) {
 	dependency := func(name, of string, crd *apiextensionsv1.CustomResourceDefinition) []client.Object {
 		objects := modern(t, name, crd, "")
+		objects[0].(*olmv1.ClusterExtension).Spec.Source.Catalog = &olmv1.CatalogFilter{PackageName: name}
 		objects[0].SetLabels(map[string]string{"operators.fairlead.dev/dependency": "true"})
 		objects[0].SetAnnotations(map[string]string{"operators.fairlead.dev/required-by": of})
 		return objects
 	}
-	objects := slices.Concat(modern(t, "kite", nil, ""), dependency("string", "kite", definition("kites.example.com", false)), dependency("cotton", "string", nil),
+	needing := func(objects []client.Object, pkg string) []client.Object {
+		objects[1].SetAnnotations(map[string]string{olmv1.BundleNameKey: "b", olmv1.BundleVersionKey: "1.0.0",
+			bundleimage.PropertiesKey: `[{"type":"olm.package.required","value":{"packageName":"` + pkg + `","versionRange":">=1.0.0"}}]`})
+		return objects
+	}
+	threads := definition("threads.example.com", false)
+	threads.Spec.Names.Kind, threads.Spec.Names.Plural = "Thread", "threads"
+	objects := slices.Concat(modern(t, "kite", nil, ""), dependency("string", "kite", threads), dependency("cotton", "string", nil), dependency("data", "kite", definition("kites.example.com", false)),
+		dependency("shared", "kite", nil), needing(modern(t, "bird", nil, ""), "shared"),
 		dependency("kite-for-others", "bird", nil), dependency("loop", "loop", nil), []client.Object{kite("a")})
 	r, err := Extension(t.Context(), cluster(t, objects...), Options{Name: "kite"})
 	if err != nil {
@@ -564,17 +575,17 @@ Goes:
   ClusterExtension  -          kite
   ClusterObjectSet  -          kite-1
 
-The manager removes these, too, when nobody else needs them:
-  KIND                      NAME               CUSTOM RESOURCES  INSTALLED FOR
-  ClusterExtension          string             -                 kite
-  CustomResourceDefinition  kites.example.com  1                 kite
-  ClusterExtension          cotton             -                 string
+The manager removes these, too, as nobody else needs them:
+  KIND                      NAME                 CUSTOM RESOURCES  INSTALLED FOR
+  ClusterExtension          string               -                 kite
+  CustomResourceDefinition  threads.example.com  0                 kite
+  ClusterExtension          cotton               -                 string
 
 Stays:
-  KIND       NAMESPACE  NAME  WHY
-  Namespace  -          ops   it may hold other things
-
-warning: CustomResourceDefinition kites.example.com has custom resources (1), which go when the manager removes ClusterExtension string: to keep that, remove its annotation operators.fairlead.dev/required-by first
+  KIND              NAMESPACE  NAME    WHY
+  ClusterExtension  -          data    CustomResourceDefinition kites.example.com: it has 1 custom resource; it is an extension like any other from then on
+  ClusterExtension  -          shared  ClusterExtension bird needs it, or may
+  Namespace         -          ops     it may hold other things
 `
 	if diff := cmp.Diff(want, shown(t, r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

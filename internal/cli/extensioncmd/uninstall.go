@@ -36,8 +36,8 @@ A CustomResourceDefinition goes when it has no custom resources and nobody else 
 working as far as they need no operator, and they are converted no more by a webhook that goes. --delete-crd names one that is to go all the
 same: its custom resources are deleted first, while the operator still runs and can do what their finalizers stand for.
 
-ClusterExtensions that the manager has installed for the needs of this one are listed by themselves: it removes them afterwards, with all their
-custom resources, when nobody else needs them.
+ClusterExtensions that the manager has installed for the needs of this one are listed by themselves: it removes them afterwards, but for those that
+another one needs, or that have custom resources.
 
 Exit code 0: it is removed, or --dry-run has shown it. 3: nothing was removed, because you did not say yes. 1: something went wrong; the
 error names the command that goes on where it stopped: a Subscription is gone by then, and its ClusterServiceVersion is named. 2: wrong usage.`

@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/extension"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -311,7 +312,7 @@ func TestNeedOfAnAPIThatIsNotKnown(t *testing.T) {
 		what *extension.Installed
 		want bool
 	}{"nothing is installed": {nil, false}, "it is not known": {&extension.Installed{}, true}, "it has the API": {has("Thing"), true}, "it has another": {has("Other"), false}} {
-		if got := needs(asks, "db", test.what); got != test.want {
+		if got := dependents.Needs(asks, "db", test.what); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

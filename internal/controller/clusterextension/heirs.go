@@ -3,11 +3,10 @@ package clusterextension
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/revision"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,37 +16,13 @@ import (
 // eventKept tells of an extension that was made for the needs of another one and stays although nobody has them any more.
 const eventKept = "DependencyKept"
 
-// heir is who needs a dependency: the extension that it was made for before all others, those that surely need it before those that may.
-// It is empty when nobody does. Every active revision counts: one that rolls out relies on what it needs as well.
+// heir is who needs a dependency; empty when nobody does.
 func (c *Controller) heir(ctx context.Context, s *state, d *olmv1.ClusterExtension, what *extension.Installed, leaving bool) (string, error) {
 	var all olmv1.ClusterObjectSetList
 	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)
 	}
-	var certain, possible []string
-	for i := range all.Items {
-		r := &all.Items[i]
-		name, _ := revision.ExtensionOf(r)
-		if name == "" || name == d.Name || name == s.ext.Name && leaving || !active(r) {
-			continue
-		}
-		is, err := c.installedOf(r)
-		switch {
-		case err != nil || len(is.Properties) == 0: // too many to be kept, or broken: nobody knows what it needs
-			possible = append(possible, name)
-		case needs(is.Properties, packageOf(d), what):
-			certain = append(certain, name)
-		}
-	}
-	if slices.Contains(certain, s.ext.Name) || slices.Contains(possible, s.ext.Name) {
-		return s.ext.Name, nil
-	}
-	for _, names := range [][]string{certain, possible} {
-		if len(names) > 0 {
-			return slices.Min(names), nil
-		}
-	}
-	return "", nil
+	return dependents.Heir(dependents.Dependency{Extension: d, What: what, For: s.ext.Name}, all.Items, map[string]bool{s.ext.Name: leaving}, c.installedOf), nil
 }
 
 // dispose removes a dependency that nobody needs any more. One with custom resources stays, as what it is to the user from then on: an
@@ -70,7 +45,7 @@ func (c *Controller) dispose(ctx context.Context, s *state, d *olmv1.ClusterExte
 	if err := client.IgnoreNotFound(c.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
 		return fmt.Errorf("keep ClusterExtension %s, which nobody needs any more, for the custom resources that it has: %w", d.Name, err)
 	}
-	text := brief(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, kubectl delete clusterextension %[1]s",
+	text := brief(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
 		d.Name, s.ext.Name, data))
 	c.events.Event(s.ext, corev1.EventTypeWarning, eventKept, text)
 	c.events.Event(d, corev1.EventTypeWarning, eventKept, text)
@@ -83,14 +58,5 @@ func (c *Controller) data(ctx context.Context, ext *olmv1.ClusterExtension) (str
 	if err != nil {
 		return "", err
 	}
-	owned, err := gates.OwnedCRDs(ctx, c.live, all, nil)
-	if err != nil {
-		return "", err
-	}
-	for _, name := range owned {
-		if what := gates.Populated(ctx, c.live, c.count, name); what != "" {
-			return fmt.Sprintf("CustomResourceDefinition %s: %s", name, what), nil
-		}
-	}
-	return "", nil
+	return dependents.Data(ctx, c.live, c.count, all)
 }

@@ -3,6 +3,7 @@ package clusterextension
 import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/migrate"
 
@@ -62,10 +63,10 @@ const (
 )
 
 // requiredByKey is the annotation of a ClusterExtension that was made for the needs of another one: the name of that.
-const requiredByKey = prefix + "required-by"
+const requiredByKey = dependents.RequiredByKey
 
 // dependencyLabel is the label of such a ClusterExtension.
-const dependencyLabel = prefix + "dependency"
+const dependencyLabel = dependents.Label
 
 // servingLabel is the label of Secrets with serving certificates.
 const servingLabel = prefix + "serving-certificate"

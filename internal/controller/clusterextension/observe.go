@@ -2,11 +2,12 @@ package clusterextension
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/observed"
 	"fairlead.dev/fairlead/internal/revision"
@@ -66,27 +67,16 @@ func (c *Controller) others(ctx context.Context, but string) ([]extension.Extens
 // installedOf reads the bundle of a revision, properties included, from its annotations. Those are remembered as they were read last:
 // every pass of every extension looks at all of them.
 func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installed, error) {
-	var release *string
-	if text, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
-		release = &text
-	}
-	installed, err := extension.ParseInstalled(r.Annotations[olmv1.BundleNameKey], r.Annotations[olmv1.BundleVersionKey], release)
-	if err != nil {
-		return nil, fmt.Errorf("read the annotations of revision %s: %w", r.Name, err)
-	}
-	text := r.Annotations[propertiesKey]
-	if text == "" {
-		return &installed, nil
-	}
-	var ok bool
-	if installed.Properties, ok = c.properties.load(r.Name, text); ok {
-		return &installed, nil
-	}
-	if err := json.Unmarshal([]byte(text), &installed.Properties); err != nil {
-		return nil, fmt.Errorf("read annotation %s of revision %s: %w", propertiesKey, r.Name, err)
-	}
-	c.properties.store(r.Name, text, installed.Properties)
-	return &installed, nil
+	return dependents.Installed(r, func(text string) ([]catalog.Property, error) {
+		if known, ok := c.properties.load(r.Name, text); ok {
+			return known, nil
+		}
+		properties, err := dependents.Properties(text)
+		if err == nil {
+			c.properties.store(r.Name, text, properties)
+		}
+		return properties, err
+	})
 }
 
 // request is what is to be decided on.

@@ -1,0 +1,100 @@
+package dependents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/revision"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// Label is the label of a ClusterExtension that was made for the needs of another one.
+	Label = olmv1.SettingsPrefix + "dependency"
+	// RequiredByKey is the annotation of such a ClusterExtension with the name of that other one.
+	RequiredByKey = olmv1.SettingsPrefix + "required-by"
+)
+
+// Installed reads the bundle of a revision from its annotations. properties reads those of the bundle, which are JSON.
+func Installed(r *olmv1.ClusterObjectSet, properties func(text string) ([]catalog.Property, error)) (*extension.Installed, error) {
+	var release *string
+	if text, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
+		release = &text
+	}
+	installed, err := extension.ParseInstalled(r.Annotations[olmv1.BundleNameKey], r.Annotations[olmv1.BundleVersionKey], release)
+	if err != nil {
+		return nil, fmt.Errorf("read the annotations of revision %s: %w", r.Name, err)
+	}
+	text := r.Annotations[bundleimage.PropertiesKey]
+	if text == "" {
+		return &installed, nil
+	}
+	if installed.Properties, err = properties(text); err != nil {
+		return nil, fmt.Errorf("read annotation %s of revision %s: %w", bundleimage.PropertiesKey, r.Name, err)
+	}
+	return &installed, nil
+}
+
+// Dependency is an extension that was made for the needs of another one.
+type Dependency struct {
+	Extension *olmv1.ClusterExtension
+	// What is its bundle; nil when nothing is installed, and without content when nobody knows.
+	What *extension.Installed
+	// For is the extension that it was made for.
+	For string
+}
+
+// Heir is who needs a dependency: the extension that it was made for before all others, those that surely need it before those that may.
+// It is empty when nobody does. Every active revision counts: one that rolls out relies on what it needs as well. Extensions that are going do
+// not count. read is Installed.
+func Heir(d Dependency, all []olmv1.ClusterObjectSet, going map[string]bool, read func(*olmv1.ClusterObjectSet) (*extension.Installed, error)) string {
+	pkg := ""
+	if c := d.Extension.Spec.Source.Catalog; c != nil {
+		pkg = c.PackageName
+	}
+	var certain, possible []string
+	for i := range all {
+		r := &all[i]
+		name, _ := revision.ExtensionOf(r)
+		if name == "" || name == d.Extension.Name || going[name] || !revision.Active(r) {
+			continue
+		}
+		is, err := read(r)
+		switch {
+		case err != nil || len(is.Properties) == 0: // too many to be kept, or broken: nobody knows what it needs
+			possible = append(possible, name)
+		case Needs(is.Properties, pkg, d.What):
+			certain = append(certain, name)
+		}
+	}
+	if slices.Contains(certain, d.For) || slices.Contains(possible, d.For) {
+		return d.For
+	}
+	for _, names := range [][]string{certain, possible} {
+		if len(names) > 0 {
+			return slices.Min(names)
+		}
+	}
+	return ""
+}
+
+// Data tells of the first CustomResourceDefinition of an extension with some revisions that has custom resources, or may have; empty is for none.
+func Data(ctx context.Context, reader client.Reader, count gates.Count, all []olmv1.ClusterObjectSet) (string, error) {
+	owned, err := gates.OwnedCRDs(ctx, reader, all, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range owned {
+		if what := gates.Populated(ctx, reader, count, name); what != "" {
+			return fmt.Sprintf("CustomResourceDefinition %s: %s", name, what), nil
+		}
+	}
+	return "", nil
+}
