@@ -42,10 +42,7 @@ func TestOneLookAtWhatChanged(t *testing.T) {
 		}
 		return nil
 	})
-	var got []string
-	for _, r := range w.rest(w.namespace)[before:] {
-		got = append(got, r)
-	}
+	got := w.rest(w.namespace)[before:]
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, []string{"GET config"}) {
 		t.Errorf("the manager asked %v", got)
