@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/migrate/move"
 	"fairlead.dev/fairlead/internal/preview"
@@ -26,6 +27,7 @@ type migration struct {
 	streams command.Streams
 	cluster kubeconfig.Flags
 	wish    migrate.Wish
+	backups string
 	undo    bool
 	yes     bool
 	dryRun  bool
@@ -37,7 +39,7 @@ const migrateHelp = `Make a ClusterExtension of an operator that a Subscription 
 Deployments are not rolled out. First everything is listed that is taken over, added and removed, what differs, and what is in the way; then it
 is asked.
 
-Before anything is changed, all of it is kept in a Secret of the namespace. --undo NAME takes a migration back: NAME is the ClusterExtension,
+Before anything is changed, all of it is kept in a Secret. --undo NAME takes a migration back: NAME is the ClusterExtension,
 and the Subscription and the ClusterServiceVersion come back, again without touching workloads, as long as the ClusterExtension has not been
 upgraded or configured otherwise.
 
@@ -69,6 +71,7 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&m.wish.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
 	flags.StringVar(&m.wish.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any)")
+	flags.StringVar(&m.backups, "backup-namespace", manager.DefaultGlobalNamespace, "namespace of the Secret with the backup; only administrators of the cluster should be able to write there")
 	flags.BoolVar(&m.undo, "undo", false, "take the migration of a ClusterExtension back")
 	flags.BoolVarP(&m.yes, "yes", "y", false, "do not ask")
 	flags.BoolVar(&m.dryRun, "dry-run", false, "only show what would be done")
@@ -107,7 +110,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
 	planner := extensionplan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
-	mover := &move.Mover{Client: c, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
+	mover := &move.Mover{Client: c, Namespace: m.backups, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
 		if err != nil {
 			return "", nil, nil, err

@@ -21,6 +21,8 @@ import (
 // Mover moves operators from one API to the other.
 type Mover struct {
 	Client client.Client
+	// Namespace holds the backups: one that only administrators of the cluster can write to, such as the manager's.
+	Namespace string
 	// Render tells which bundle a ClusterExtension that is not there yet would have, and its objects; or why it would have none.
 	Render func(ctx context.Context, e *olmv1.ClusterExtension) (bundle string, objects []*unstructured.Unstructured, blocked []string, err error)
 }
@@ -61,8 +63,9 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Wish) 
 		return nil, err
 	}
 	plan.Refused = append(plan.Refused, taken...)
-	plan.BackupSecret = key.Namespace + "/" + secretName(key.Name)
-	return &Move{Plan: plan, Backup: backup, key: client.ObjectKey{Namespace: key.Namespace, Name: secretName(key.Name)}}, nil
+	at := m.secretKey(key)
+	plan.BackupSecret = at.String()
+	return &Move{Plan: plan, Backup: backup, key: at}, nil
 }
 
 // install reads what is installed.

@@ -43,11 +43,15 @@ type Move struct {
 	key client.ObjectKey // of the Secret
 }
 
-func secretName(subscription string) string { return "fairlead-migration-" + subscription }
+// secretKey is where the backup of a Subscription is: not in its namespace, where those who may write Secrets there could write one by which
+// whoever goes back makes roles and bindings for them. A namespace has no dot in its name.
+func (m *Mover) secretKey(subscription client.ObjectKey) client.ObjectKey {
+	return client.ObjectKey{Namespace: m.Namespace, Name: "fairlead-migration-" + subscription.Namespace + "." + subscription.Name}
+}
 
 // begun finds a migration that was begun; nil when there is none. One that has only its backup is begun anew: what there is may have changed.
 func (m *Mover) begun(ctx context.Context, key client.ObjectKey) (*Move, error) {
-	at := client.ObjectKey{Namespace: key.Namespace, Name: secretName(key.Name)}
+	at := m.secretKey(key)
 	s, b, err := m.backup(ctx, at)
 	if err != nil || s == nil {
 		return nil, err

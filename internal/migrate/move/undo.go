@@ -26,13 +26,13 @@ const revisionManager = olmv1.GroupName
 // Find finds the backup of a ClusterExtension, and says why there is no way back; without that there is.
 func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
 	var list corev1.SecretList
-	if err := m.Client.List(ctx, &list, client.HasLabels{Label}); err != nil {
+	if err := m.Client.List(ctx, &list, client.InNamespace(m.Namespace), client.HasLabels{Label}); err != nil {
 		return nil, fmt.Errorf("look for the backup of ClusterExtension %s: %w", extension, err)
 	}
 	list.Items = slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return s.Type != secretType || s.Annotations[ExtensionKey] != extension })
 	if len(list.Items) != 1 {
-		return nil, fmt.Errorf("undo the migration of ClusterExtension %s: there are %d Secrets with the label %s and the annotation %s: %[1]s, and exactly one is needed: it has the backup",
-			extension, len(list.Items), Label, ExtensionKey)
+		return nil, fmt.Errorf("undo the migration of ClusterExtension %s: namespace %s has %d Secrets with the label %s and the annotation %s: %[1]s, and exactly one is needed: it has the backup",
+			extension, m.Namespace, len(list.Items), Label, ExtensionKey)
 	}
 	at := client.ObjectKeyFromObject(&list.Items[0])
 	_, b, err := m.backup(ctx, at)

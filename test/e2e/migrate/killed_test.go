@@ -56,7 +56,7 @@ func ifAlive(writes *int, do func() error) error {
 }
 
 func (w *world) mover(c client.Client) *move.Mover {
-	return &move.Mover{Client: c, Render: func(_ context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
+	return &move.Mover{Client: c, Namespace: "olm", Render: func(_ context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		r, err := registryv1.Render(w.bundle, clusterextension.RenderOptions(e, registryv1.BuiltIn))
 		if err != nil {
 			return "", nil, nil, err
