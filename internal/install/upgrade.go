@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/bundleimage"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -173,10 +172,6 @@ func ChangeSubscription(ctx context.Context, c client.Client, key client.ObjectK
 	return append(said, "approved "+what), "", nil
 }
 
-func describe(plan *v1alpha1.InstallPlan) string {
-	return fmt.Sprintf("InstallPlan %s, which installs %s", plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
-}
-
 // patch changes fields of a spec.
 func patch(ctx context.Context, c client.Client, o client.Object, spec map[string]any, options []client.PatchOption) error {
 	text, err := json.Marshal(map[string]any{"spec": spec, "metadata": map[string]any{"resourceVersion": o.GetResourceVersion()}})
@@ -184,23 +179,4 @@ func patch(ctx context.Context, c client.Client, o client.Object, spec map[strin
 		return err
 	}
 	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), options...)
-}
-
-// waitingPlan is the InstallPlan of a Subscription that waits for approval; nil when there is none.
-func waitingPlan(ctx context.Context, c client.Client, sub *v1alpha1.Subscription) (*v1alpha1.InstallPlan, error) {
-	ref := sub.Status.InstallPlanRef
-	if ref == nil {
-		return nil, nil
-	}
-	plan := &v1alpha1.InstallPlan{}
-	err := c.Get(ctx, client.ObjectKey{Namespace: sub.Namespace, Name: ref.Name}, plan)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read InstallPlan %s/%s: %w", sub.Namespace, ref.Name, err)
-	case plan.Spec.Approved || plan.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval:
-		return nil, nil
-	}
-	return plan, nil
 }

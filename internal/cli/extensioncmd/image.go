@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/render"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // bundleImage is a bundle in an image.
@@ -57,4 +61,21 @@ func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinne
 	}
 	fmt.Fprintf(s.Err, "note: the image cannot be read from here, and is left to the manager: %v\n", err)
 	return ref, pkg, nil
+}
+
+// pinned is the image that an extension is to have, by digest; empty when catalogs are to decide.
+func (u *upgrade) pinned(ctx context.Context, c client.Client, name string) (string, error) {
+	if u.image == "" {
+		return "", nil
+	}
+	e := &olmv1.ClusterExtension{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
+		return "", kube.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
+	}
+	pkg := ""
+	if e.Spec.Source.Catalog != nil {
+		pkg = e.Spec.Source.Catalog.PackageName
+	}
+	pinned, _, err := chosenImage(ctx, u.streams, u.image, pkg)
+	return pinned, err
 }

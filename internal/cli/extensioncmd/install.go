@@ -2,10 +2,8 @@ package extensioncmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -13,15 +11,11 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/install"
 )
-
-// maxConfig bounds what is read of a configuration, in bytes; the API server takes no object that is larger.
-const maxConfig = 1 << 20
 
 // Install is `fairlead install --api v1`: what its flags say, besides those that both APIs have.
 type Install struct {
@@ -183,27 +177,4 @@ func (i *Install) show(s command.Streams, asked install.Asked) error {
 		}
 		return nil
 	})
-}
-
-func readConfig(in io.Reader, file string) (map[string]any, error) {
-	if file != "-" {
-		opened, err := os.Open(file)
-		if err != nil {
-			return nil, fmt.Errorf("read the configuration: %w", err)
-		}
-		defer opened.Close()
-		in = opened
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
-	if err == nil && len(text) > maxConfig {
-		err = errors.New("it is larger than 1 MiB, which is more than the API server takes")
-	}
-	var config map[string]any
-	if err == nil {
-		err = yaml.Unmarshal(text, &config)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the configuration from %s: %w; write an object, with the fields that the bundle takes", file, err)
-	}
-	return config, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/history"
@@ -134,23 +133,6 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 		printer.Done("%s is installed and works", e.Status.Install.Bundle.Name)
 	}
 	return nil
-}
-
-// pinned is the image that an extension is to have, by digest; empty when catalogs are to decide.
-func (u *upgrade) pinned(ctx context.Context, c client.Client, name string) (string, error) {
-	if u.image == "" {
-		return "", nil
-	}
-	e := &olmv1.ClusterExtension{}
-	if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
-		return "", kube.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
-	}
-	pkg := ""
-	if e.Spec.Source.Catalog != nil {
-		pkg = e.Spec.Source.Catalog.PackageName
-	}
-	pinned, _, err := chosenImage(ctx, u.streams, u.image, pkg)
-	return pinned, err
 }
 
 func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.ObjectKey) error {
