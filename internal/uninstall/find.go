@@ -39,7 +39,7 @@ func find(ctx context.Context, reader client.Reader, o Options) (*v1alpha1.Subsc
 	}
 	csvs := connected(all.Items, o.Name)
 	if len(csvs) == 0 {
-		return nil, nil, fmt.Errorf("uninstall %s: %w of that name in namespace %s: neither a Subscription, a package that one asks for, nor a ClusterServiceVersion; fairlead status -n %[3]s lists what there is", o.Name, errNone, o.Namespace)
+		return nil, nil, fmt.Errorf("uninstall %s: %w of that name in namespace %s: neither a Subscription, a package that one asks for, nor a ClusterServiceVersion (nor, without --api v0, a ClusterExtension); fairlead status -n %[3]s lists what there is", o.Name, errNone, o.Namespace)
 	}
 	return nil, csvs, nil
 }
