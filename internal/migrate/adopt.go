@@ -11,19 +11,19 @@ var deploymentKind = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 
 // Adopt is an object of a bundle as it is to be when it is taken over: where it is there already as a Deployment, the spec stays as it was
 // found, so that no pod is restarted. live is nil for what is not there.
-func Adopt(csv CSV, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func Adopt(owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if live == nil {
 		return wanted, nil
 	}
-	if why := csv.Refused(live); why != "" {
-		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: %s", Name(wanted), csv, why)
+	if why := owner.Refused(live); why != "" {
+		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: %s", Name(wanted), owner.CSV, why)
 	}
 	if !KeptAsFound(wanted) {
 		return wanted, nil
 	}
 	spec, ok := live.Object["spec"].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: it has no spec", Name(wanted), csv)
+		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: it has no spec", Name(wanted), owner.CSV)
 	}
 	out := wanted.DeepCopy()
 	found := (&unstructured.Unstructured{Object: map[string]any{"spec": spec}}).DeepCopy()

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,6 +13,8 @@ import (
 )
 
 var csv = CSV{"ops", "kite.v1.0.0"}
+
+var owner = Owner{CSV: csv, UID: "1"}
 
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
@@ -54,7 +58,7 @@ spec:
 // TestADeploymentStaysAsItWasFound but for the number of its replicas, which is not the bundle's; what the bundle has otherwise is told.
 func TestADeploymentStaysAsItWasFound(t *testing.T) {
 	wanted, live := object(t, wantedDeployment), object(t, liveDeployment)
-	got, err := Adopt(csv, wanted, live)
+	got, err := Adopt(owner, wanted, live)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +79,7 @@ func TestADeploymentStaysAsItWasFound(t *testing.T) {
 		t.Errorf("changes later (-want +got):\n%s", diff)
 	}
 	wanted.Object["spec"].(map[string]any)["replicas"] = int64(1)
-	if got, err = Adopt(csv, wanted, live); err != nil || got.Object["spec"].(map[string]any)["replicas"] == nil {
+	if got, err = Adopt(owner, wanted, live); err != nil || got.Object["spec"].(map[string]any)["replicas"] == nil {
 		t.Errorf("where the bundle says how many, the number that was found stays: %v, %v", got, err)
 	}
 }
@@ -93,13 +97,23 @@ func TestWhoseAnObjectIs(t *testing.T) {
 		return []metav1.OwnerReference{r}
 	}
 	now := metav1.Now()
+	wind := other("wind.v1", func(c *v1alpha1.ClusterServiceVersion) { c.UID = "w" })
+	self := kite().CSV
+	self.UID = "1"
+	whose := OwnerOf(self, []v1alpha1.ClusterServiceVersion{wind})
 	for name, test := range map[string]struct {
 		meta metav1.ObjectMeta
 		want string // a part of why not; empty when it may be taken over
 	}{
-		"by reference":                   {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", false)}, ""},
-		"by label":                       {metav1.ObjectMeta{Labels: labels("ops", "kite.v1.0.0")}, ""},
-		"without namespace, nobody's":    {metav1.ObjectMeta{}, ""},
+		"by reference":                {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", false)}, ""},
+		"by label":                    {metav1.ObjectMeta{Labels: labels("ops", "kite.v1.0.0")}, ""},
+		"without namespace, nobody's": {metav1.ObjectMeta{Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"}}, "nothing says that it belongs"},
+		"of another one of that name": {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: append(reference("example.com/v1", "Kite", "k", false),
+			metav1.OwnerReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: "kite.v1.0.0", UID: "2"})}, "belongs to Kite k"},
+		"of another version, too": {metav1.ObjectMeta{Namespace: "ops", Labels: labels("ops", "kite.v1.0.0"), OwnerReferences: append(reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", false),
+			metav1.OwnerReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: "wind.v1", UID: "w"})}, "belongs to ClusterServiceVersion ops/wind.v1 as well"},
+		"once of what is gone": {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: append(reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0", false),
+			metav1.OwnerReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: "kite.v0.9.0", UID: "0"})}, ""},
 		"nobody's":                       {metav1.ObjectMeta{Namespace: "ops"}, "nothing says that it belongs"},
 		"of another version":             {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v2.0.0", false)}, "belongs to ClusterServiceVersion kite.v2.0.0"},
 		"of that name in another API":    {metav1.ObjectMeta{Namespace: "ops", OwnerReferences: reference("example.com/v1", "ClusterServiceVersion", "kite.v1.0.0", false)}, "belongs to ClusterServiceVersion"},
@@ -117,13 +131,37 @@ func TestWhoseAnObjectIs(t *testing.T) {
 			u.SetLabels(test.meta.Labels)
 			u.SetOwnerReferences(test.meta.OwnerReferences)
 			u.SetDeletionTimestamp(test.meta.DeletionTimestamp)
-			got := csv.Refused(u)
+			got := whose.Refused(u)
 			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
-			if _, err := Adopt(csv, u, u); (err == nil) != (test.want == "") {
+			if _, err := Adopt(whose, u, u); (err == nil) != (test.want == "") {
 				t.Errorf("Adopt: %v", err)
 			}
 		})
+	}
+}
+
+// TestWhoseADefinitionIs: it has no mark, so the ClusterServiceVersions say whose it is.
+func TestWhoseADefinitionIs(t *testing.T) {
+	in := kite()
+	definition := func(name string) *unstructured.Unstructured {
+		return Ref{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name}.Object()
+	}
+	shared := other("kite.v1.0.0", func(c *v1alpha1.ClusterServiceVersion) {
+		c.Namespace, c.UID, c.Spec.CustomResourceDefinitions = "dev", "d", in.CSV.Spec.CustomResourceDefinitions
+	})
+	for name, test := range map[string]struct {
+		others []v1alpha1.ClusterServiceVersion
+		crd    string
+		want   string
+	}{
+		"its own":        {nil, "kites.example.com", ""},
+		"somebody's":     {nil, "winds.example.com", "nothing says that it belongs"},
+		"also another's": {[]v1alpha1.ClusterServiceVersion{shared}, "kites.example.com", "belongs to ClusterServiceVersion dev/kite.v1.0.0 as well"},
+	} {
+		if got := OwnerOf(in.CSV, test.others).Refused(definition(test.crd)); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -37,6 +38,9 @@ type Backup struct {
 	Added []Ref `json:"added,omitempty"`
 	// Extension is what is made.
 	Extension *olmv1.ClusterExtension `json:"clusterExtension"`
+
+	// Kept is not of the backup itself.
+	Kept Kept `json:"-"`
 }
 
 // Ref names an object.
@@ -105,8 +109,8 @@ func Unpack(data []byte) (*Backup, error) {
 	if err := json.Unmarshal(text, b); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)
 	}
-	if b.Subscription == nil || b.Version == nil || b.Extension == nil {
-		return nil, fmt.Errorf("read the backup: it lacks the Subscription, the ClusterServiceVersion or the ClusterExtension")
+	if err := b.check(); err != nil {
+		return nil, fmt.Errorf("read the backup: %w", err)
 	}
 	return b, nil
 }
@@ -123,6 +127,8 @@ func Keep(u *unstructured.Unstructured, whole bool) *unstructured.Unstructured {
 			delete(out.Object, field)
 		}
 	}
+	// It has the content as well, that of Secrets included.
+	unstructured.RemoveNestedField(out.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
 	return out
 }
 

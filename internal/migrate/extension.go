@@ -15,6 +15,10 @@ import (
 // AdoptsKey is the annotation of a ClusterExtension whose first revision takes over what a ClusterServiceVersion has installed.
 const AdoptsKey = "operators.fairlead.dev/adopts"
 
+// MigratingKey is the annotation of a Subscription that agrees that a ClusterExtension, which it names, takes over what it has installed, and
+// that must not upgrade anything meanwhile.
+const MigratingKey = "operators.fairlead.dev/migrating"
+
 // Install is an operator that was installed by the v0 API.
 type Install struct {
 	Subscription *v1alpha1.Subscription

@@ -53,9 +53,10 @@ type Seen struct {
 func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 	p := &Plan{Subscription: in.Subscription.Namespace + "/" + in.Subscription.Name, CSV: in.Names().String(), Extension: e, Refused: in.Refusals()}
 	b := &Backup{CSV: in.Names(), Extension: e}
+	owner := OwnerOf(in.CSV, in.Others)
 	for _, wanted := range s.Wanted {
 		live := s.Live[RefOf(wanted)]
-		as, err := Adopt(in.Names(), wanted, live)
+		as, err := Adopt(owner, wanted, live)
 		switch {
 		case err != nil:
 			p.Refused = append(p.Refused, err.Error())
@@ -71,39 +72,58 @@ func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 		}
 	}
 	for _, u := range s.Owned {
-		in.part(u, s, p, b)
+		if s.Live[RefOf(u)] == nil { // else it is taken over
+			in.part(owner, u, p, b)
+		}
 	}
 	in.notes(p)
 	return p, b
 }
 
-// part decides about what belongs to the ClusterServiceVersion and is not of the bundle.
-func (in *Install) part(u *unstructured.Unstructured, s Seen, p *Plan, b *Backup) {
+// part decides about what belongs to the ClusterServiceVersion and is not of the bundle. Only what the controllers of the v0 API have made
+// goes: operators make objects of their own, which refer to the ClusterServiceVersion so that they go with it, and need them later, too.
+func (in *Install) part(owner Owner, u *unstructured.Unstructured, p *Plan, b *Backup) {
 	ref := RefOf(u)
-	if s.Live[ref] != nil {
-		return // taken over
-	}
-	switch ref.Kind {
-	case v1alpha1.SubscriptionKind:
+	switch kind := ref.Kind; {
+	case kind == v1alpha1.SubscriptionKind:
 		b.Subscription = Keep(u, true)
-	case v1alpha1.ClusterServiceVersionKind:
+	case kind == v1alpha1.ClusterServiceVersionKind:
 		b.Version = Keep(u, true)
-	case v1alpha1.InstallPlanKind:
+	case kind == v1alpha1.InstallPlanKind:
 		b.Plans = append(b.Plans, Keep(u, true))
-	case "OperatorCondition":
+	case kind == "OperatorCondition" && ref.Name == in.CSV.Name:
 		p.Adopted = append(p.Adopted, Adopted{Ref: ref})
 		b.Adopted = append(b.Adopted, Keep(u, true))
 		return
-	case "Deployment", "ServiceAccount":
-		p.Refused = append(p.Refused, fmt.Sprintf("%s belongs to ClusterServiceVersion %s, and the bundle of the catalog does not have it: the v1 API would remove it", ref, in.Names()))
+	case in.hasInstalled(ref, owner.labelled(u)):
+		p.Refused = append(p.Refused, fmt.Sprintf("%s is of ClusterServiceVersion %s, and the bundle of the catalog does not have it: the catalog has another bundle of that name; "+
+			"add a ClusterCatalog of the catalog that it was installed from", ref, in.Names()))
 		return
-	case "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Operator":
+	case kind == "Operator", slices.Contains(roleKinds, kind) && owner.labelled(u):
 		b.Removed = append(b.Removed, Keep(u, true))
 	default:
 		p.Left, b.Left = append(p.Left, ref), append(b.Left, Keep(u, false))
 		return
 	}
 	p.Removed = append(p.Removed, ref)
+}
+
+// roleKinds are kinds that the controllers make of the permissions in a ClusterServiceVersion, each with the labels of its owner.
+var roleKinds = []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
+
+// hasInstalled tells whether an object is a Deployment or a ServiceAccount that the ClusterServiceVersion asks for. Accounts have no labels of
+// their owner.
+func (in *Install) hasInstalled(ref Ref, labelled bool) bool {
+	strategy := in.CSV.Spec.InstallStrategy.StrategySpec
+	switch ref.Kind {
+	case "Deployment":
+		return labelled || slices.ContainsFunc(strategy.DeploymentSpecs, func(d v1alpha1.StrategyDeploymentSpec) bool { return d.Name == ref.Name })
+	case "ServiceAccount":
+		return slices.ContainsFunc(slices.Concat(strategy.Permissions, strategy.ClusterPermissions), func(p v1alpha1.StrategyDeploymentPermissions) bool {
+			return p.ServiceAccountName == ref.Name
+		})
+	}
+	return false
 }
 
 // notes are what should be known.

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // TestDecide says of each object what becomes of it, and keeps what is needed for the way back.
@@ -23,19 +25,27 @@ func TestDecide(t *testing.T) {
 	deployment, role := object(t, liveDeployment), object(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: kite-v1}}`)
 	mine := func(api, kind, name string) *unstructured.Unstructured {
 		u := object(t, "{apiVersion: "+api+", kind: "+kind+", metadata: {namespace: ops, name: "+name+"}}")
-		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: csv.Name}})
+		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: csv.Name, UID: "c"}})
 		return u
 	}
+	made := func(u *unstructured.Unstructured) *unstructured.Unstructured { // by the controllers of the v0 API
+		u.SetLabels(bundle.OwnerLabels(in.CSV))
+		return u
+	}
+	in.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{{Name: "third"}}
+	in.CSV.Spec.InstallStrategy.StrategySpec.Permissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "flier"}}
 	wanted := object(t, wantedDeployment)
 	p, b := in.Decide(e, Seen{Wanted: []*unstructured.Unstructured{wanted, role}, Live: map[Ref]*unstructured.Unstructured{RefOf(wanted): deployment}, Owned: []*unstructured.Unstructured{
 		mine("operators.coreos.com/v1alpha1", "Subscription", "kite"), mine("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kite.v1.0.0"),
-		deployment, mine("rbac.authorization.k8s.io/v1", "Role", "old"), mine("v1", "Service", "metrics"), mine("operators.coreos.com/v2", "OperatorCondition", "kite.v1.0.0"), mine("apps/v1", "Deployment", "second"),
+		deployment, made(mine("rbac.authorization.k8s.io/v1", "Role", "old")), mine("v1", "Service", "metrics"), mine("operators.coreos.com/v2", "OperatorCondition", "kite.v1.0.0"), made(mine("apps/v1", "Deployment", "second")),
+		mine("apps/v1", "Deployment", "third"), mine("v1", "ServiceAccount", "flier"), mine("rbac.authorization.k8s.io/v1", "Role", "lease"), mine("apps/v1", "Deployment", "worker"),
+		mine("v1", "ServiceAccount", "worker"), mine("operators.coreos.com/v2", "OperatorCondition", "other"),
 	}})
 	var text bytes.Buffer
 	if err := p.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"Subscription ops/kite, ClusterServiceVersion ops/kite.v1.0.0 -> ClusterExtension kite\n", "In the way:\n  - Deployment ops/second belongs to", "with a ClusterExtension, the version that is asked for is what you approve"} {
+	for _, part := range []string{"Subscription ops/kite, ClusterServiceVersion ops/kite.v1.0.0 -> ClusterExtension kite\n", "In the way:\n  - Deployment ops/second is of", "Deployment ops/third is of", "ServiceAccount ops/flier is of", "with a ClusterExtension, the version that is asked for is what you approve"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("it is not said %q:\n%s", part, text.String())
 		}
@@ -52,9 +62,9 @@ func TestDecide(t *testing.T) {
 	}
 	got := map[string][]string{"adopted": adopted, "added": kinds(p.Added), "removed": kinds(p.Removed), "left": kinds(p.Left)}
 	want := map[string][]string{"adopted": {"Deployment ops/kite", "OperatorCondition ops/kite.v1.0.0"}, "added": {"ClusterRole kite-v1"},
-		"removed": {"Subscription ops/kite", "ClusterServiceVersion ops/kite.v1.0.0", "Role ops/old"}, "left": {"Service ops/metrics"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		"removed": {"Subscription ops/kite", "ClusterServiceVersion ops/kite.v1.0.0", "Role ops/old"}, "left": {"Service ops/metrics", "Role ops/lease", "Deployment ops/worker", "ServiceAccount ops/worker", "OperatorCondition ops/other"}}
+	if diff := cmp.Diff(want, got); diff != "" || len(p.Refused) != 3 {
+		t.Errorf("refused %q (-want +got):\n%s", p.Refused, diff)
 	}
 	data, err := b.Pack()
 	if err != nil {
@@ -79,13 +89,14 @@ func TestBackupsHaveLimits(t *testing.T) {
 
 // TestReleaseAndRestore: what is taken off an object for the v1 API is put back for the v0 API, with the owner of now, and nothing else changes.
 func TestReleaseAndRestore(t *testing.T) {
-	had := metav1.ObjectMeta{Namespace: "ops", Name: "kite", Labels: map[string]string{"app": "kite", "olm.managed": "true", "olm.owner": csv.Name, "operators.coreos.com/kite.ops": ""},
+	had := metav1.ObjectMeta{Namespace: "ops", Name: "kite", Labels: map[string]string{"app": "kite", "olm.managed": "true", "olm.owner": csv.Name, "olm.owner.namespace": "ops", "olm.owner.kind": "ClusterServiceVersion", "operators.coreos.com/kite.ops": ""},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: csv.Name, UID: "old"}}}
 	live := had.DeepCopy()
 	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{APIVersion: "olm.operatorframework.io/v1", Kind: "ClusterObjectSet", Name: "kite-1", UID: "set"})
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "fairlead-csv", Operation: "Apply"}, {Manager: "olm.operatorframework.io", Operation: "Apply"}, {Manager: "kube-controller-manager", Subresource: "status"}}
 	o := &metav1.PartialObjectMetadata{ObjectMeta: *live}
-	if !Release(o, true) || Release(o, true) {
+	b := backupOf("old")
+	if !b.Release(o, true) || b.Release(o, true) {
 		t.Error("it is not released at once")
 	}
 	if len(o.Labels) != 1 || len(o.OwnerReferences) != 1 || o.OwnerReferences[0].UID != "set" || len(o.ManagedFields) != 2 {
@@ -103,5 +114,39 @@ func TestReleaseAndRestore(t *testing.T) {
 	}
 	if m := o.ManagedFields[0]; m.Manager != RestoredManager || m.Operation != metav1.ManagedFieldsOperationUpdate {
 		t.Errorf("its fields are those of %+v", m)
+	}
+}
+
+func backupOf(uid types.UID) *Backup {
+	b := &Backup{CSV: csv, Subscription: &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"name": "kite"}}}, Version: &unstructured.Unstructured{}}
+	b.Version.SetUID(uid)
+	return b
+}
+
+// TestNoContentOfSecretsIsKept.
+func TestNoContentOfSecretsIsKept(t *testing.T) {
+	secret := object(t, `{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: {a: b, kubectl.kubernetes.io/last-applied-configuration: '{"stringData":{"key":"hunter2"}}'}}, stringData: {key: hunter2}}`)
+	text, err := Keep(secret, false).MarshalJSON()
+	if err != nil || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), `"a":"b"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestReleaseLeavesWhatIsAnothers: of what two ClusterServiceVersions have, the other one keeps its part.
+func TestReleaseLeavesWhatIsAnothers(t *testing.T) {
+	reference := func(name string, uid types.UID) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: name, UID: uid}
+	}
+	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "shared",
+		Labels:          map[string]string{"olm.managed": "true", "operators.coreos.com/kite.ops": "", "operators.coreos.com/wind.ops": ""},
+		OwnerReferences: []metav1.OwnerReference{reference(csv.Name, "c"), reference("wind.v1", "w"), reference(csv.Name, "later")}}}
+	if !backupOf("c").Release(o, false) {
+		t.Error("nothing is taken off")
+	}
+	if diff := cmp.Diff([]metav1.OwnerReference{reference("wind.v1", "w"), reference(csv.Name, "later")}, o.OwnerReferences); diff != "" {
+		t.Errorf("owners (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"olm.managed": "true", "operators.coreos.com/wind.ops": ""}, o.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 }

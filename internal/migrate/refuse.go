@@ -27,17 +27,28 @@ func (in *Install) unfinished() (out []string) {
 		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is being deleted", in.Names()))
 	}
 	for i := range in.Others {
-		if o := &in.Others[i]; o.Namespace == in.CSV.Namespace && (o.Spec.Replaces == in.CSV.Name || in.CSV.Spec.Replaces == o.Name) {
+		if o := &in.Others[i]; in.upgrades(o) {
 			out = append(out, fmt.Sprintf("an upgrade is under way: ClusterServiceVersion %s/%s is there, too; wait until one is left", o.Namespace, o.Name))
 		}
 	}
 	for i := range in.Plans {
 		p := &in.Plans[i]
-		if (p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling || p.Spec.Approved && p.Status.Phase != v1alpha1.InstallPlanPhaseComplete && p.Status.Phase != v1alpha1.InstallPlanPhaseFailed) && ownedBy(p, in.Subscription) {
+		if isUnderWay(p) && ownedBy(p, in.Subscription) {
 			out = append(out, fmt.Sprintf("InstallPlan %s/%s is being carried out: wait until it is complete", p.Namespace, p.Name))
 		}
 	}
 	return out
+}
+
+// upgrades tells whether an operator is what this one becomes, or what it was.
+func (in *Install) upgrades(other *v1alpha1.ClusterServiceVersion) bool {
+	return other.Namespace == in.CSV.Namespace && (other.Spec.Replaces == in.CSV.Name || in.CSV.Spec.Replaces == other.Name)
+}
+
+// isUnderWay tells whether an InstallPlan is being carried out, or about to be.
+func isUnderWay(p *v1alpha1.InstallPlan) bool {
+	phase := p.Status.Phase
+	return phase == v1alpha1.InstallPlanPhaseInstalling || p.Spec.Approved && phase != v1alpha1.InstallPlanPhaseComplete && phase != v1alpha1.InstallPlanPhaseFailed
 }
 
 // group: a ClusterExtension says which namespaces it watches, once and for all.
@@ -80,6 +91,10 @@ func (in *Install) dependencies() (out []string) {
 	needs, has := required(in.CSV), owned(in.CSV)
 	for i := range in.Others {
 		other := &in.Others[i]
+		if common := both(has, owned(other)); common != "" && !in.upgrades(other) {
+			out = append(out, fmt.Sprintf("ClusterServiceVersion %s/%s owns %s, too, and the ClusterExtension would take the CustomResourceDefinition from it: uninstall one of the two first, with fairlead uninstall, which keeps "+
+				"custom resources", other.Namespace, other.Name, common))
+		}
 		if common := both(needs, owned(other)); common != "" {
 			out = append(out, fmt.Sprintf("the operator needs %s of ClusterServiceVersion %s/%s: ClusterExtensions get what they need from ClusterExtensions alone", common, other.Namespace, other.Name))
 		}

@@ -50,7 +50,9 @@ func TestRefusals(t *testing.T) {
 		"failed":         {func(in *Install) { in.CSV.Status.Phase = v1alpha1.CSVPhaseFailed }, `in phase "Failed"`},
 		"on its way out": {func(in *Install) { in.CSV.DeletionTimestamp = &metav1.Time{} }, "being deleted"},
 		"in an upgrade": {func(in *Install) {
-			in.Others = append(in.Others, other("kite.v1.1.0", func(c *v1alpha1.ClusterServiceVersion) { c.Spec.Replaces = "kite.v1.0.0" }))
+			in.Others = append(in.Others, other("kite.v1.1.0", func(c *v1alpha1.ClusterServiceVersion) {
+				c.Spec.Replaces, c.Spec.CustomResourceDefinitions = "kite.v1.0.0", in.CSV.Spec.CustomResourceDefinitions
+			}))
 		}, "an upgrade is under way: ClusterServiceVersion ops/kite.v1.1.0"},
 		"a plan that is carried out": {func(in *Install) {
 			in.Plans = append(in.Plans, v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "p", OwnerReferences: []metav1.OwnerReference{{UID: "s"}}},
@@ -79,6 +81,11 @@ func TestRefusals(t *testing.T) {
 				c.Spec.CustomResourceDefinitions.Required = in.CSV.Spec.CustomResourceDefinitions.Owned
 			}))
 		}, "ClusterServiceVersion ops/string.v1 needs Kite"},
+		"somebody has the same": {func(in *Install) {
+			in.Others = append(in.Others, other("kite.v1.0.0", func(c *v1alpha1.ClusterServiceVersion) {
+				c.Namespace, c.Spec.CustomResourceDefinitions = "dev", in.CSV.Spec.CustomResourceDefinitions
+			}))
+		}, "ClusterServiceVersion dev/kite.v1.0.0 owns Kite, too"},
 		"it needs somebody": {func(in *Install) {
 			wind := []v1alpha1.CRDDescription{{Name: "winds.example.com", Version: "v1", Kind: "Wind"}}
 			in.CSV.Spec.CustomResourceDefinitions.Required = wind

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -26,18 +27,22 @@ func IsV0Label(key string) bool {
 	return slices.Contains(v0Labels, key) || strings.HasPrefix(key, v1alpha1.ComponentLabelPrefix)
 }
 
-// Release takes off an object what says that it belongs to the v0 API, and returns whether there was anything: labels, references to
-// ClusterServiceVersions and, where managers is set, the fields that the managers of that API own.
-func Release(o metav1.Object, managers bool) bool {
+// Release takes off an object what says that it belongs to the ClusterServiceVersion, and returns whether there was anything: labels, the
+// reference to it and, where managers is set, the fields that the managers of the v0 API own. What another ClusterServiceVersion has as well
+// keeps what it has for that.
+func (b *Backup) Release(o metav1.Object, managers bool) bool {
 	changed := false
-	labels := maps.Clone(o.GetLabels())
-	maps.DeleteFunc(labels, func(key, _ string) bool { return IsV0Label(key) })
-	if len(labels) != len(o.GetLabels()) {
-		o.SetLabels(labels)
+	owner := Owner{CSV: b.CSV, UID: b.Version.GetUID()}
+	owners := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool { return owner.is(r, o.GetNamespace()) })
+	if len(owners) != len(o.GetOwnerReferences()) {
+		o.SetOwnerReferences(owners)
 		changed = true
 	}
-	if owners := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), isCSV); len(owners) != len(o.GetOwnerReferences()) {
-		o.SetOwnerReferences(owners)
+	labels := maps.Clone(o.GetLabels())
+	shared := slices.ContainsFunc(owners, isCSV) || labels[v1alpha1.OwnerLabel] != "" && !owner.labelled(o)
+	maps.DeleteFunc(labels, func(key, _ string) bool { return key == b.component() || !shared && IsV0Label(key) })
+	if len(labels) != len(o.GetLabels()) {
+		o.SetLabels(labels)
 		changed = true
 	}
 	if !managers {
@@ -51,6 +56,15 @@ func Release(o metav1.Object, managers bool) bool {
 		changed = true
 	}
 	return changed
+}
+
+// component is the label by which the Operator of the Subscription lists its components.
+func (b *Backup) component() string {
+	if b.Subscription == nil {
+		return ""
+	}
+	pkg, _, _ := unstructured.NestedString(b.Subscription.Object, "spec", "name")
+	return v1alpha1.ComponentLabel(pkg + "." + b.CSV.Namespace)
 }
 
 // Unlist takes an object out of the list of an Operator, which lists components by their labels.

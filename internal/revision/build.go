@@ -47,6 +47,8 @@ type Options struct {
 	ProgressDeadlineMinutes int32
 	// CollisionProtection says what happens to objects that are there already; empty is Prevent.
 	CollisionProtection olmv1.CollisionProtection
+	// Adopted are those of the objects that may be there already, as long as nobody controls them, whatever holds for the others.
+	Adopted []*unstructured.Unstructured
 	// ServiceAccount of the extension's namespace writes the objects; empty is the manager.
 	ServiceAccount string
 }
@@ -87,7 +89,7 @@ func Build(o Options) (*Revision, error) {
 		return nil, fmt.Errorf("build revision %s: %w", name, err)
 	}
 	set := o.set(name, phases)
-	set.Annotations[DigestKey] = digestOf(o.CollisionProtection, groups)
+	set.Annotations[DigestKey] = digestOf(o.CollisionProtection, groups, o.adopted())
 	return &Revision{Set: set, Secrets: secrets}, nil
 }
 
@@ -110,6 +112,14 @@ func (o *Options) check(name string) error {
 		return fmt.Errorf("build revision %s: %w", name, errors.Join(all...))
 	}
 	return nil
+}
+
+func (o *Options) adopted() map[identity]bool {
+	out := map[identity]bool{}
+	for _, u := range o.Adopted {
+		out[identityOf(u)] = true
+	}
+	return out
 }
 
 // set is the ClusterObjectSet but for its digest.

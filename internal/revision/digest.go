@@ -16,13 +16,16 @@ const digestAlgorithm = "sha256:"
 func Digest(set *olmv1.ClusterObjectSet) string { return set.Annotations[DigestKey] }
 
 // digestOf is independent of how the objects are packed.
-func digestOf(protection olmv1.CollisionProtection, groups []group) string {
+func digestOf(protection olmv1.CollisionProtection, groups []group, adopted map[identity]bool) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", protection)
 	for _, g := range groups {
 		fmt.Fprintf(sum, "%s\n", g.name)
 		for _, u := range g.objects {
 			encodeTo(sum, u.Object)
+			if adopted[identityOf(u)] {
+				fmt.Fprintf(sum, "%s\n", olmv1.CollisionProtectionIfNoController)
+			}
 		}
 	}
 	return digestAlgorithm + hex.EncodeToString(sum.Sum(nil))

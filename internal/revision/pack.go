@@ -34,6 +34,7 @@ type bin struct {
 func (o *Options) pack(revision string, groups []group) ([]olmv1.ClusterObjectSetPhase, []*corev1.Secret, error) {
 	var bins []*bin
 	place := map[string]*bin{} // by key
+	adopted := o.adopted()
 	phases := make([]olmv1.ClusterObjectSetPhase, len(groups))
 	for i, g := range groups {
 		phases[i].Name = g.name
@@ -52,7 +53,11 @@ func (o *Options) pack(revision string, groups []group) ([]olmv1.ClusterObjectSe
 				b.size += len(data)
 				place[key] = b
 			}
-			phases[i].Objects = append(phases[i].Objects, olmv1.ClusterObjectSetObject{Ref: &olmv1.ObjectSourceRef{Namespace: o.SystemNamespace, Key: key}})
+			object := olmv1.ClusterObjectSetObject{Ref: &olmv1.ObjectSourceRef{Namespace: o.SystemNamespace, Key: key}}
+			if adopted[identityOf(u)] {
+				object.CollisionProtection = olmv1.CollisionProtectionIfNoController
+			}
+			phases[i].Objects = append(phases[i].Objects, object)
 		}
 	}
 	names := map[*bin]string{}

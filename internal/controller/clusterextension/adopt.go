@@ -3,14 +3,18 @@ package clusterextension
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/migrate"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -29,20 +33,26 @@ func (c *Controller) adopt(ctx context.Context, s *state, t *target, made *conte
 		return blocked(fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, but bundle %s was chosen: set spec.source.catalog.version to the version "+
 			"that is installed, or remove the annotation", AdoptsKey, text, t.Name))
 	}
-	csv := migrate.CSV{Namespace: namespace, Name: name}
+	owner, err := c.ownerToAdoptFrom(ctx, s.ext.Name, client.ObjectKey{Namespace: namespace, Name: name})
+	if err != nil {
+		return err
+	}
 	objects := make([]*unstructured.Unstructured, len(made.objects))
 	for i, wanted := range made.objects {
 		live, err := c.found(ctx, wanted)
 		if err != nil {
 			return err
 		}
-		if objects[i], err = migrate.Adopt(csv, wanted, live); err != nil {
+		if objects[i], err = migrate.Adopt(owner, wanted, live); err != nil {
 			return fmt.Errorf("%w; delete it, or let the ClusterServiceVersion have it, then this goes on", err)
+		}
+		if live != nil {
+			made.found = append(made.found, wanted)
 		}
 	}
 	made.objects, made.adopted = objects, text
 	condition := &v2.OperatorCondition{}
-	err := c.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, condition)
+	err = c.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, condition)
 	switch {
 	case err == nil:
 		made.conditionName = name // which the pods have in their environment
@@ -50,6 +60,42 @@ func (c *Controller) adopt(ctx context.Context, s *state, t *target, made *conte
 		return fmt.Errorf("read OperatorCondition %s: %w", text, err)
 	}
 	return nil
+}
+
+// ownerToAdoptFrom reads a ClusterServiceVersion that agrees that an extension takes its objects over: with an annotation of its Subscription,
+// since whoever may write a ClusterExtension need not be allowed to take operators from others.
+func (c *Controller) ownerToAdoptFrom(ctx context.Context, extension string, key client.ObjectKey) (migrate.Owner, error) {
+	failed := func(what string, err error) (migrate.Owner, error) {
+		return migrate.Owner{}, fmt.Errorf("read %s, to take ClusterServiceVersion %s over: %w", what, key, err)
+	}
+	csv := &v1alpha1.ClusterServiceVersion{}
+	err := c.live.Get(ctx, key, csv)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || err == nil && (csv.IsCopied() || csv.DeletionTimestamp != nil) {
+		return migrate.Owner{}, fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, and there is none, or only a copy, or it is being deleted: remove the annotation", AdoptsKey, key)
+	}
+	if err != nil {
+		return failed("it", err)
+	}
+	var subs v1alpha1.SubscriptionList
+	if err := c.live.List(ctx, &subs, client.InNamespace(key.Namespace)); err != nil {
+		return failed("the Subscriptions of its namespace", err)
+	}
+	if !slices.ContainsFunc(subs.Items, func(sub v1alpha1.Subscription) bool {
+		return sub.Status.InstalledCSV == key.Name && sub.Annotations[migrate.MigratingKey] == extension
+	}) {
+		return migrate.Owner{}, fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, and no Subscription that has installed it agrees with the annotation %s: %s: "+
+			"fairlead migrate sets both, and keeps the Subscription from upgrading meanwhile", AdoptsKey, key, migrate.MigratingKey, extension)
+	}
+	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		return failed("the others", err)
+	}
+	var all v1alpha1.ClusterServiceVersionList
+	if err := c.live.List(ctx, &all, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}); err != nil {
+		return failed("the others", err)
+	}
+	all.Items = slices.DeleteFunc(all.Items, func(o v1alpha1.ClusterServiceVersion) bool { return o.IsCopied() || o.UID == csv.UID })
+	return migrate.OwnerOf(csv, all.Items), nil
 }
 
 // found reads what the cluster has in the place of an object; nil when there is nothing.

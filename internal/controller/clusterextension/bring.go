@@ -43,7 +43,7 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 	if err := c.trust(ctx, s, made); err != nil { // certificates are made for what is let in
 		return err
 	}
-	return c.write(ctx, s, revision.Options{Objects: made.objects, Annotations: c.notes(s, t, made), ServiceAccount: accountOf(s.ext),
+	return c.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: c.notes(s, t, made), ServiceAccount: accountOf(s.ext),
 		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes}, o)
 }
 
@@ -63,9 +63,6 @@ func (t *target) is(r *olmv1.ClusterObjectSet, inputs string) bool {
 func (c *Controller) write(ctx context.Context, s *state, options revision.Options, o *outcome) error {
 	options.Extension = revision.Extension{Name: s.ext.Name, UID: s.ext.UID, Namespace: s.ext.Spec.Namespace}
 	options.Number, options.SystemNamespace, options.CollisionProtection = s.revisions.next(), c.SystemNamespace, olmv1.CollisionProtectionPrevent
-	if len(s.revisions) == 0 && options.Annotations[adoptedKey] != "" {
-		options.CollisionProtection = olmv1.CollisionProtectionIfNoController
-	}
 	built, err := revision.Build(options)
 	if err != nil {
 		o.problem = blocked(err)

@@ -32,8 +32,9 @@ type content struct {
 	condition   string // who may write the OperatorCondition, as it is noted on the revision
 	// conditionName is that of the OperatorCondition which the pods know; empty for that of the extension.
 	conditionName string
-	// adopted is the ClusterServiceVersion whose objects are taken over; empty when there is none.
+	// adopted is the ClusterServiceVersion whose objects are taken over, and found are those objects; empty when there is none.
 	adopted string
+	found   []*unstructured.Unstructured
 
 	repeated bool // the objects are those of an earlier revision
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -83,7 +84,7 @@ func (b *bundles) Get(_ context.Context, r unpack.Request, _ time.Duration) unpa
 
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v2.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
@@ -97,8 +98,9 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		bundles: &bundles{failed: map[string]error{}, slow: map[string]bool{}}, extra: map[string][]*unstructured.Unstructured{}}
 	kinds := meta.NewDefaultRESTMapper(nil)
 	for kind, scope := range map[schema.GroupVersionKind]meta.RESTScope{corev1.SchemeGroupVersion.WithKind("ConfigMap"): meta.RESTScopeNamespace,
-		v2.GroupVersion.WithKind(v2.OperatorConditionKind): meta.RESTScopeNamespace,
-		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):  meta.RESTScopeRoot, rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): meta.RESTScopeRoot} {
+		v2.GroupVersion.WithKind(v2.OperatorConditionKind):                 meta.RESTScopeNamespace,
+		v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind): meta.RESTScopeNamespace, v1alpha1.GroupVersion.WithKind(v1alpha1.SubscriptionKind): meta.RESTScopeNamespace,
+		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): meta.RESTScopeRoot, rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): meta.RESTScopeRoot} {
 		kinds.Add(kind, scope)
 	}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}, &v2.OperatorCondition{}).

@@ -20,12 +20,12 @@ func (m *Mover) release(ctx context.Context, b *migrate.Backup) error {
 			}
 			continue
 		}
-		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Release(o, true) }); err != nil {
+		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return b.Release(o, true) }); err != nil {
 			return err
 		}
 	}
 	for _, u := range b.Left {
-		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Release(o, false) }); err != nil {
+		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return b.Release(o, false) }); err != nil {
 			return err
 		}
 	}

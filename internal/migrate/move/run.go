@@ -139,7 +139,7 @@ func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) 
 func (m *Mover) retire(ctx context.Context, b *migrate.Backup) error {
 	for _, u := range b.Adopted { // what it would find by label, and take along
 		if u.GetNamespace() == "" {
-			if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Release(o, false) }); err != nil {
+			if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return b.Release(o, false) }); err != nil {
 				return err
 			}
 		}

@@ -24,7 +24,7 @@ const (
 	// DoneKey is the annotation of the Secret that says when all was done.
 	DoneKey = "operators.fairlead.dev/migrated"
 	// frozenKey is the annotation of a Subscription that must not upgrade anything meanwhile.
-	frozenKey = "operators.fairlead.dev/migrating"
+	frozenKey = migrate.MigratingKey
 	// hold is the finalizer that keeps a ClusterServiceVersion in sight, as one that is being deleted, until its Subscription is gone.
 	hold = "operators.fairlead.dev/migration"
 
