@@ -38,8 +38,8 @@ func KeptFor(o metav1.Object, name string, uid types.UID) bool {
 	return kept && name != "" && was == name && uid != "" && from != string(uid)
 }
 
-// Keep takes a CustomResourceDefinition from the revisions that own it, which would take it along when they go, unless it has changed since it
-// was read. of is the value of KeptKey; empty is for those that nobody may take over. Where what converts its custom resources goes, they
+// Keep takes a CustomResourceDefinition from the revisions that own it, and from ClusterExtensions, which other implementations make owners: they
+// would take it along when they go. It does so unless the definition has changed since it was read. of is the value of KeptKey; empty is for those that nobody may take over. Where what converts its custom resources goes, they
 // are not converted any more: otherwise nobody could read or delete them.
 func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomResourceDefinition, of string, unconverted bool, as client.FieldOwner) error {
 	annotations := map[string]any{olmv1.GroupName + "/revision": nil} // which would say that somebody has taken it away from a revision
@@ -47,7 +47,7 @@ func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomReso
 		annotations[KeptKey] = of
 	}
 	metadata := map[string]any{"resourceVersion": live.ResourceVersion, "annotations": annotations,
-		"ownerReferences": slices.DeleteFunc(slices.Clone(live.OwnerReferences), IsRevision)}
+		"ownerReferences": slices.DeleteFunc(slices.Clone(live.OwnerReferences), func(o metav1.OwnerReference) bool { return IsRevision(o) || IsExtension(o) })}
 	patch := map[string]any{"metadata": metadata}
 	if unconverted {
 		patch["spec"] = map[string]any{"conversion": map[string]any{"strategy": apiextensionsv1.NoneConverter, "webhook": nil}}
@@ -63,6 +63,11 @@ func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomReso
 }
 
 // IsRevision tells whether an owner is a revision.
-func IsRevision(o metav1.OwnerReference) bool {
-	return o.Kind == olmv1.ClusterObjectSetKind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
+func IsRevision(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterObjectSetKind) }
+
+// IsExtension tells whether an owner is a ClusterExtension.
+func IsExtension(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterExtensionKind) }
+
+func isOurs(o metav1.OwnerReference, kind string) bool {
+	return o.Kind == kind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
 }

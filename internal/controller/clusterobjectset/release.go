@@ -14,6 +14,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // disown removes the set from the owners of an object that stays.
@@ -23,6 +24,25 @@ func (c *Controller) disown(ctx context.Context, set *olmv1.ClusterObjectSet, li
 		return nil
 	}
 	return c.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
+}
+
+// part takes an object that the set controls from the extension of the set. Implementations that install by way of Helm make that the controller,
+// so that all objects go with it, those included that are kept when the set goes. An apply cannot take away what others have written.
+func (c *Controller) part(ctx context.Context, set *olmv1.ClusterObjectSet, live *unstructured.Unstructured) error {
+	if controller := metav1.GetControllerOfNoCopy(live); controller == nil || controller.UID != set.UID {
+		return nil
+	}
+	owners := slices.DeleteFunc(live.GetOwnerReferences(), extensionOf(set))
+	if len(owners) == len(live.GetOwnerReferences()) {
+		return nil
+	}
+	return c.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
+}
+
+// extensionOf tells whether an owner is the extension that the set is a revision of.
+func extensionOf(set *olmv1.ClusterObjectSet) func(metav1.OwnerReference) bool {
+	_, uid := revision.ExtensionOf(set)
+	return func(r metav1.OwnerReference) bool { return uid != "" && r.UID == uid }
 }
 
 // orphan leaves the objects of a set to themselves, without what says that they are managed.
@@ -41,8 +61,9 @@ func (c *Controller) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, kn
 			if controller := metav1.GetControllerOf(live); controller != nil && controller.UID != set.UID || live.GetLabels()[managedByLabel] != managedByValue {
 				continue
 			}
+			extension := extensionOf(set)
 			err = c.edit(ctx, live, func(u *unstructured.Unstructured) {
-				u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID }))
+				u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID || extension(r) }))
 				u.SetLabels(without(u.GetLabels()))
 				u.SetAnnotations(without(u.GetAnnotations()))
 			})
@@ -64,13 +85,16 @@ func without(values map[string]string) map[string]string {
 	return values
 }
 
-// edit changes the metadata of an object that was read, unless it has changed since.
+// edit changes the metadata of an object that was read, unless it has changed since. Afterwards the object is the changed one.
 func (c *Controller) edit(ctx context.Context, live *unstructured.Unstructured, change func(*unstructured.Unstructured)) error {
 	changed := live.DeepCopy()
 	change(changed)
 	err := c.client.Patch(ctx, changed, optimistic(live), client.FieldOwner(objectManager))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("change the owners of %s: %w", apply.RefOf(live), err)
+	}
+	if err == nil {
+		live.Object = changed.Object
 	}
 	return nil
 }

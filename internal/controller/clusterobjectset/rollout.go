@@ -108,8 +108,12 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	phases, entries := c.wanted(ctx, f, known, content, users, writer)
 	result := c.engine.Apply(ctx, phases)
 	for i, p := range result.Phases {
-		for j, o := range p.Objects {
-			entries[i][j].note(o)
+		for j := range p.Objects {
+			o := &p.Objects[j]
+			if o.Err == nil && o.Live != nil && o.Outcome != apply.NotAttempted {
+				o.Err = c.part(ctx, f.set, o.Live)
+			}
+			entries[i][j].note(*o)
 		}
 	}
 	return c.judge(f.set, result), true

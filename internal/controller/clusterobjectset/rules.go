@@ -96,8 +96,8 @@ func (f *family) claimOrphan(protection olmv1.CollisionProtection, live *unstruc
 	return ""
 }
 
-// displace takes the control of an object from its controller, which stays an owner. Earlier revisions lose it anyway: their references
-// are written under the same name.
+// displace takes the control of an object from its controller, which stays an owner, or, if it is the set's own extension, as long as it takes
+// to part the object from it. Earlier revisions lose it anyway: their references are written under the same name.
 func (f *family) displace(wanted, live *unstructured.Unstructured) error {
 	if live == nil {
 		return nil
