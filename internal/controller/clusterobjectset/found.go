@@ -37,13 +37,23 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 		known.discover(nil)
 		return nil // nothing is applied before that is noted
 	}
+	lost := fmt.Sprintf("look for the objects of revision %s, whose content is lost (%v)", set.Name, why)
+	refs, err := c.findDefinitions(ctx, set)
+	if err != nil {
+		return fmt.Errorf("%s: %w", lost, err)
+	}
 	kinds, unknown, err := c.kinds(ctx)
 	if err != nil {
-		return fmt.Errorf("find out which kinds of objects the cluster has, to look for those of revision %s, whose content is lost (%w): %w", set.Name, why, err)
+		return fmt.Errorf("%s: find out which kinds of objects the cluster has: %w", lost, err)
 	}
-	var refs []apply.Ref
 	for _, kind := range kinds {
+		if kind.GroupKind() == crdKind.GroupKind() {
+			continue
+		}
 		found, err := c.findKind(ctx, set, kind)
+		if c.worthWaiting(ctx, set, err) {
+			return fmt.Errorf("%s: list %s: %w", lost, kind.GroupKind(), err)
+		}
 		if err != nil {
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", kind.GroupKind(), trouble.Text(err)))
 		}
@@ -56,6 +66,24 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 	}
 	c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, trouble.Brief(text))
 	return nil
+}
+
+// findDefinitions finds the CustomResourceDefinitions that a set owns in whatever way. Without knowing all of them nothing can go on: one that
+// goes with the set takes its custom resources along.
+func (c *Controller) findDefinitions(ctx context.Context, set *olmv1.ClusterObjectSet) ([]apply.Ref, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
+	if err := c.live.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
+	}
+	var refs []apply.Ref
+	for i := range list.Items {
+		o := &list.Items[i]
+		if belongs(o, set) || slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == set.UID }) {
+			refs = append(refs, apply.Ref{GroupVersionKind: crdKind, Name: o.Name})
+		}
+	}
+	return refs, nil
 }
 
 // findKind finds the objects of a kind that a set controls.

@@ -19,7 +19,7 @@ import (
 // in time.
 func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
 	n, err := c.count(ctx, c.live, live)
-	if passing(ctx, err) && (set.DeletionTimestamp == nil || c.clock.Now().Before(set.DeletionTimestamp.Add(operandPatience))) {
+	if c.worthWaiting(ctx, set, err) {
 		return "", err
 	}
 	if err == nil && n > 0 {
@@ -50,6 +50,11 @@ func (c *Controller) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 		}
 	}
 	return own, nil
+}
+
+// worthWaiting tells whether an error may pass in time. A set that is deleted does not wait for ever.
+func (c *Controller) worthWaiting(ctx context.Context, set *olmv1.ClusterObjectSet, err error) bool {
+	return passing(ctx, err) && (set.DeletionTimestamp == nil || c.clock.Now().Before(set.DeletionTimestamp.Add(operandPatience)))
 }
 
 // passing tells whether the API server could not answer for now. What it has answered stays the same.
