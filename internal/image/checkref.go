@@ -19,12 +19,12 @@ func CheckPinned(ref string) error {
 	var wrong *Error
 	switch {
 	case errors.As(err, &wrong):
-		return fmt.Errorf("%s; write it as host/repository@sha256:...", wrong.Reason)
+		return fmt.Errorf("%s; write it as host/repository@DIGEST", wrong.Reason)
 	case err != nil:
 		return err
 	}
 	if _, ok := named.(reference.Canonical); !ok {
-		return fmt.Errorf("it has no digest; name the image as %s@sha256:...", reference.TrimNamed(named).Name())
+		return fmt.Errorf("it has no digest; name the image as %s@DIGEST, as in sha256:0123abcd", reference.TrimNamed(named).Name())
 	}
 	return nil
 }
