@@ -26,6 +26,11 @@ func (in *Install) unfinished() (out []string) {
 	if in.CSV.DeletionTimestamp != nil {
 		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is being deleted", in.Names()))
 	}
+	return append(out, in.underWay()...)
+}
+
+// underWay is what changes the install at this moment.
+func (in *Install) underWay() (out []string) {
 	for i := range in.Others {
 		if o := &in.Others[i]; in.upgrades(o) {
 			out = append(out, fmt.Sprintf("an upgrade is under way: ClusterServiceVersion %s/%s is there, too; wait until one is left", o.Namespace, o.Name))

@@ -2,6 +2,7 @@ package extensioncmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,7 +28,13 @@ func (m *migration) act(ctx context.Context, v *move.Move, text func(io.Writer) 
 	printer := progressOf(m.streams, m.output)
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	if err := do(ctx, v, func(what string) { printer.Done("%s", what) }); err != nil {
+	err := do(ctx, v, func(what string) { printer.Done("%s", what) })
+	var stale *move.StaleError
+	if errors.As(err, &stale) {
+		fmt.Fprintln(m.streams.Err, err)
+		return command.ExitError{Code: command.ExitNo}
+	}
+	if err != nil {
 		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command goes on from here; to take it back: fairlead migrate --undo %s",
 			err, v.BackupSecret, v.Extension.Name)
 	}

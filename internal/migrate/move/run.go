@@ -3,17 +3,14 @@ package move
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/install"
 	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/uninstall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -35,7 +32,7 @@ func (m *Mover) Run(ctx context.Context, v *Move, tell func(what string)) error 
 	}
 	b := v.Backup
 	for _, s := range []step{
-		{"Subscription " + b.CSV.Namespace + "/" + b.Subscription.GetName() + " upgrades nothing any more", m.freeze},
+		{"Subscription " + b.CSV.Namespace + "/" + b.Subscription.GetName() + " upgrades nothing any more, and is as planned", m.begin},
 		{"ClusterExtension " + b.Extension.Name + " is created", m.create},
 		{"it has taken the operator over", m.takeOver(tell)},
 		{"ClusterServiceVersion " + b.CSV.String() + " is being deleted, and leaves what it had", m.retire},
@@ -45,11 +42,21 @@ func (m *Mover) Run(ctx context.Context, v *Move, tell func(what string)) error 
 		{"what only the v0 API needs is removed", m.clear},
 	} {
 		if err := s.do(ctx, b); err != nil {
-			return err
+			return m.forget(ctx, v, err)
 		}
 		tell(s.name)
 	}
-	return m.done(ctx, v.key)
+	return m.done(ctx, v)
+}
+
+// begin lets nothing upgrade from here on, if all is still as planned.
+func (m *Mover) begin(ctx context.Context, b *migrate.Backup) error {
+	for _, do := range []func(context.Context, *migrate.Backup) error{m.asPlanned, m.freeze, m.asPlanned} {
+		if err := do(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // freeze keeps the Subscription from upgrading: by Manual approval, which leaves its configuration in force.
@@ -61,6 +68,9 @@ func (m *Mover) freeze(ctx context.Context, b *migrate.Backup) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
+	}
+	if frozenFor := sub.Annotations[frozenKey]; frozenFor != "" && frozenFor != b.Extension.Name {
+		return fmt.Errorf("keep Subscription %s/%s from upgrading: its annotation %s says that it becomes ClusterExtension %s; take that off, unless somebody migrates it", b.CSV.Namespace, sub.Name, frozenKey, frozenFor)
 	}
 	if sub.Annotations[frozenKey] != "" {
 		return nil
@@ -76,20 +86,28 @@ func (m *Mover) freeze(ctx context.Context, b *migrate.Backup) error {
 	return nil
 }
 
-// create makes the ClusterExtension.
+// create makes the ClusterExtension, once: one that is gone is not made again behind the back of who has deleted it.
 func (m *Mover) create(ctx context.Context, b *migrate.Backup) error {
 	e, err := m.extension(ctx, b)
-	if err != nil || e != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("create ClusterExtension %s: %w; or give the Subscription back as it was: fairlead migrate --undo %[1]s", b.Extension.Name, err)
 	}
-	err = m.Client.Create(ctx, b.Extension.DeepCopy(), fieldOwner)
+	if e != nil {
+		return m.noteMade(ctx, b, e)
+	}
+	if b.Kept.Extension != "" {
+		return fmt.Errorf("create ClusterExtension %s: it was made, and is not there any more; fairlead migrate --undo %[1]s goes back", b.Extension.Name)
+	}
+	e = b.Extension.DeepCopy()
+	metav1.SetMetaDataAnnotation(&e.ObjectMeta, MarkKey, b.Kept.Mark)
+	err = m.Client.Create(ctx, e, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create ClusterExtension %s: there is another one of that name; fairlead migrate --undo %[1]s gives the Subscription back as it was", b.Extension.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("create ClusterExtension %s: %w", b.Extension.Name, err)
 	}
-	return nil
+	return m.noteMade(ctx, b, e)
 }
 
 // takeOver waits until the ClusterExtension has the objects. Nothing is taken from the ClusterServiceVersion before it has all of them.
@@ -98,7 +116,10 @@ func (m *Mover) takeOver(tell func(string)) func(context.Context, *migrate.Backu
 		if _, err := install.WaitExtension(ctx, m.Client, b.Extension.Name, func(_, message string) { tell(message) }); err != nil {
 			return fmt.Errorf("%w\nThe operator runs as before, and belongs to the ClusterServiceVersion", err)
 		}
-		return uninstall.Wait(ctx, func() (string, error) { return m.missing(ctx, b) })
+		if err := uninstall.Wait(ctx, func() (string, error) { return m.missing(ctx, b) }); err != nil {
+			return err
+		}
+		return m.noteAdded(ctx, b)
 	}
 }
 
@@ -111,13 +132,9 @@ func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) 
 	if e == nil {
 		return "", fmt.Errorf("read ClusterExtension %s: somebody has deleted it meanwhile", b.Extension.Name)
 	}
-	owners := map[types.UID]bool{e.UID: true}
-	sets, err := revision.List(ctx, m.Client, e.Name, e.UID)
+	owners, err := m.owners(ctx, e)
 	if err != nil {
 		return "", err
-	}
-	for i := range sets {
-		owners[sets[i].UID] = true
 	}
 	for _, u := range b.Adopted {
 		live, err := m.read(ctx, migrate.RefOf(u))
@@ -127,7 +144,7 @@ func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) 
 		if live == nil {
 			return migrate.Name(u) + " is not there", nil
 		}
-		if !slices.ContainsFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return owners[r.UID] }) {
+		if !ownedBy(live, owners) {
 			return migrate.Name(u) + " does not belong to the ClusterExtension yet", nil
 		}
 	}
@@ -137,6 +154,9 @@ func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) 
 // retire deletes the ClusterServiceVersion and lets it leave what it had. It stays in sight, so that the controllers of the v0 API, which do
 // nothing for one that is being deleted, are not surprised by a Subscription that goes with its configuration.
 func (m *Mover) retire(ctx context.Context, b *migrate.Backup) error {
+	if err := m.asPlanned(ctx, b); err != nil {
+		return err
+	}
 	for _, u := range b.Adopted { // what it would find by label, and take along
 		if u.GetNamespace() == "" {
 			if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return b.Release(o, false) }); err != nil {
@@ -185,6 +205,8 @@ func (m *Mover) dismiss(ctx context.Context, b *migrate.Backup) error {
 	}
 	return m.gone(ctx, ref, string(live.GetUID()))
 }
+
+func isHeld(csv client.Object) bool { return controllerutil.ContainsFinalizer(csv, hold) }
 
 func (m *Mover) unhold(ctx context.Context, csv migrate.Ref) error {
 	return m.edit(ctx, csv, func(o client.Object) bool { return controllerutil.RemoveFinalizer(o, hold) })
