@@ -22,8 +22,8 @@ func unserved(verb string, crd *definition) error {
 	return fmt.Errorf("%s the %s objects that are stored: %w", verb, crd.Name, ErrUnserved)
 }
 
-// Count is how many objects of a CRD are stored. It reads one of them. Where they cannot be read, it fails: to delete the CRD would delete
-// them nevertheless.
+// Count is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. It reads one of them.
+// Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
 func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
 	version := crdupgrade.ReadVersion(crd)
 	if version == "" { // there may be some from the time when one was served
@@ -42,7 +42,31 @@ func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, e
 	if more := list.RemainingItemCount; more != nil {
 		n += *more
 	}
+	if list.Continue != "" && n <= int64(len(list.Items)) {
+		n = int64(len(list.Items)) + 1 // there is no estimate, but there are more
+	}
 	return n, nil
+}
+
+// Besides tells whether any object of a CRD is stored besides some. It reads as many as these are, and one.
+func Besides(ctx context.Context, reader client.Reader, crd *definition, some map[client.ObjectKey]bool) (bool, error) {
+	version := crdupgrade.ReadVersion(crd)
+	if version == "" {
+		return false, unserved("look through", crd)
+	}
+	for p := (&pages{reader: reader}); !p.ended; {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(listIn(crd, version))
+		if err := p.next(ctx, list, min(int64(len(some))+1, largestPage)); err != nil {
+			return false, fmt.Errorf("look through the %s objects that are stored: %w", crd.Name, err)
+		}
+		for i := range list.Items {
+			if !some[client.ObjectKeyFromObject(&list.Items[i])] {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 func established(crd *definition) bool {

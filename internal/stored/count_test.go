@@ -61,6 +61,37 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestCountWithoutEstimate: an API server need not estimate how many objects follow, but says that some do.
+func TestCountWithoutEstimate(t *testing.T) {
+	crd := &definition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
+	for objects, want := range map[int]int64{0: 0, 1: 1, 2: 2, 9: 2} {
+		if n, err := Count(t.Context(), &shelf{objects: objects}, crd); n != want || err != nil {
+			t.Errorf("of %d: %d, %v", objects, n, err)
+		}
+	}
+}
+
+// TestBesides looks through objects until one is not known.
+func TestBesides(t *testing.T) {
+	crd := &definition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
+	some := map[client.ObjectKey]bool{}
+	for i := range 1200 {
+		some[client.ObjectKey{Name: fmt.Sprintf("w%d", i)}] = true
+	}
+	for objects, want := range map[int]bool{0: false, 1: false, 1200: false, 1201: true, 100_000: true} {
+		s := &shelf{objects: objects, expire: map[int]string{2: "500"}}
+		if got, err := Besides(t.Context(), s, crd, some); got != want || err != nil || s.reads > 4 {
+			t.Errorf("of %d: %t, %v after %d reads", objects, got, err, s.reads)
+		}
+	}
+	if _, err := Besides(t.Context(), answer{err: errors.New("connection refused")}, crd, some); err == nil {
+		t.Error("what cannot be read is none")
+	}
+	if _, err := Besides(t.Context(), answer{}, &definition{}, some); !errors.Is(err, ErrUnserved) {
+		t.Errorf("of a CustomResourceDefinition without served versions: %v", err)
+	}
+}
+
 // TestHeld names what waits for finalizers, and few of many.
 func TestHeld(t *testing.T) {
 	crd := &definition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: "Widget"},

@@ -308,22 +308,29 @@ func TestDefinitionsOfOthers(t *testing.T) {
 
 // TestOwnCustomResources of a set do not keep its definition: they go with the set.
 func TestOwnCustomResources(t *testing.T) {
-	crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "ConfigMap"}}}
-	for count, want := range map[int64]string{0: "", 1: "", 2: "it has 1 custom resource", 3: "it has 2 custom resources"} {
+	crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "ConfigMap"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
+	for _, test := range []struct {
+		estimate int64
+		theirs   bool
+		want     string
+	}{{0, true, ""}, {1, false, ""}, {2, false, ""}, {1, true, "it has 1 custom resource"}, {2, true, "it has 1 custom resource"}, {3, true, "it has 2 custom resources"}} {
 		w := newWorld(t)
 		w.revise(options(1, configMap(t, "config", "1"), service(t, "new")))
 		w.settle()
-		if err := w.inner.Create(t.Context(), configMap(t, "theirs", "1")); err != nil {
-			t.Fatal(err)
+		if test.theirs {
+			if err := w.inner.Create(t.Context(), configMap(t, "theirs", "1")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		set, known := w.set("ext-1"), &notes{}
 		if err := w.controller.learn(t.Context(), set, known); err != nil {
 			t.Fatal(err)
 		}
 		known.phases[0] = append(known.phases[0], entry{ref: apply.RefOf(configMap(t, "theirs", ""))}, entry{ref: apply.RefOf(configMap(t, "gone", ""))})
-		w.count = count
-		if got, err := w.controller.populated(t.Context(), set, known, crd); got != want || err != nil {
-			t.Errorf("of %d: %q %v, want %q", count, got, err, want)
+		w.count = test.estimate
+		if got, err := w.controller.populated(t.Context(), set, known, crd); got != test.want || err != nil {
+			t.Errorf("%+v: %q %v", test, got, err)
 		}
 	}
 }

@@ -22,30 +22,42 @@ func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet,
 	if c.worthWaiting(ctx, set, err) {
 		return "", err
 	}
-	if err == nil && n > 0 {
-		own, err := c.ownOf(ctx, set, known, live)
-		if err != nil {
-			return "", err
-		}
-		n -= own
+	if err != nil || n == 0 {
+		return gates.Holds(0, err), nil
 	}
-	return gates.Holds(max(n, 0), err), nil
+	own, err := c.ownOf(ctx, set, known, live)
+	if err != nil {
+		return "", err
+	}
+	if len(own) == 0 {
+		return gates.Holds(n, nil), nil
+	}
+	// The number is an estimate: less what the set has itself, it may be none although there are some.
+	others, err := stored.Besides(ctx, c.live, live, own)
+	if c.worthWaiting(ctx, set, err) {
+		return "", err
+	}
+	if err == nil && !others {
+		return "", nil
+	}
+	return gates.Holds(max(n-int64(len(own)), 1), err), nil
 }
 
-// ownOf is how many custom resources of a definition the set has itself: they go in any case.
-func (c *Controller) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, crd *apiextensionsv1.CustomResourceDefinition) (own int64, _ error) {
+// ownOf are the custom resources of a definition that the set has itself: they go in any case.
+func (c *Controller) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, crd *apiextensionsv1.CustomResourceDefinition) (map[client.ObjectKey]bool, error) {
+	own := map[client.ObjectKey]bool{}
 	for _, p := range known.phases {
 		for _, e := range p {
 			if e.ref.Group != crd.Spec.Group || e.ref.Kind != crd.Spec.Names.Kind {
 				continue
 			}
-			live := metadataOf(e.ref.GroupVersionKind)
-			err := c.live.Get(ctx, client.ObjectKey{Namespace: e.ref.Namespace, Name: e.ref.Name}, live)
+			live, key := metadataOf(e.ref.GroupVersionKind), client.ObjectKey{Namespace: e.ref.Namespace, Name: e.ref.Name}
+			err := c.live.Get(ctx, key, live)
 			if client.IgnoreNotFound(err) != nil {
-				return 0, fmt.Errorf("read %s: %w", e.ref, err)
+				return nil, fmt.Errorf("read %s: %w", e.ref, err)
 			}
 			if controller := metav1.GetControllerOfNoCopy(live); err == nil && controller != nil && controller.UID == set.UID {
-				own++
+				own[key] = true
 			}
 		}
 	}
