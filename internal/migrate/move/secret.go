@@ -25,8 +25,7 @@ const (
 	DoneKey = "operators.fairlead.dev/migrated"
 	// frozenKey is the annotation of a Subscription that must not upgrade anything meanwhile.
 	frozenKey = migrate.MigratingKey
-	// hold is the finalizer that keeps a ClusterServiceVersion in sight, as one that is being deleted, until its Subscription is gone.
-	hold = "operators.fairlead.dev/migration"
+	hold      = migrate.Hold
 
 	secretType = corev1.SecretType("operators.fairlead.dev/migration")
 	backupData = "backup.json.gz"
@@ -39,6 +38,11 @@ type Move struct {
 	// Begun says that it was begun before, and Done that nothing is left to do.
 	Begun bool `json:"begun,omitempty"`
 	Done  bool `json:"done,omitempty"`
+	// Unbegun says of the way back that nothing was taken over, so that nothing has to be given back, and Returned that all is given back already.
+	Unbegun  bool `json:"unbegun,omitempty"`
+	Returned bool `json:"returned,omitempty"`
+	// Rights are the roles and bindings that come back, with what they allow.
+	Rights []string `json:"rights,omitempty"`
 
 	key client.ObjectKey // of the Secret
 }
@@ -47,32 +51,6 @@ type Move struct {
 // whoever goes back makes roles and bindings for them. A namespace has no dot in its name.
 func (m *Mover) secretKey(subscription client.ObjectKey) client.ObjectKey {
 	return client.ObjectKey{Namespace: m.Namespace, Name: "fairlead-migration-" + subscription.Namespace + "." + subscription.Name}
-}
-
-// begun finds a migration that was begun; nil when there is none. One that has only its backup is begun anew: what there is may have changed.
-func (m *Mover) begun(ctx context.Context, key client.ObjectKey) (*Move, error) {
-	at := m.secretKey(key)
-	s, b, err := m.backup(ctx, at)
-	if err != nil || s == nil {
-		return nil, err
-	}
-	move := &Move{Plan: summary(b, at), Backup: b, key: at, Begun: true, Done: s.Annotations[DoneKey] != ""}
-	sub, err := m.read(ctx, migrate.RefOf(b.Subscription))
-	switch {
-	case err != nil:
-		return nil, err
-	case sub == nil:
-		return move, nil
-	case sub.GetUID() != b.Subscription.GetUID() && !move.Done:
-		return nil, fmt.Errorf("migrate Subscription %s: Secret %s has the backup of another Subscription of that name: fairlead migrate --undo %s goes back to that; "+
-			"or delete the Secret, and there is no way back", key, at, b.Extension.Name)
-	case sub.GetUID() != b.Subscription.GetUID():
-		return nil, fmt.Errorf("migrate Subscription %s: Secret %s has the backup of an earlier one of that name, which is ClusterExtension %s now: delete the Secret when there is no need for the way back",
-			key, at, b.Extension.Name)
-	case sub.GetAnnotations()[frozenKey] == "":
-		return nil, nil
-	}
-	return move, nil
 }
 
 // summary is the plan of a migration that was begun.
@@ -108,6 +86,7 @@ func (m *Mover) backup(ctx context.Context, at client.ObjectKey) (*corev1.Secret
 	if err != nil {
 		return nil, nil, fmt.Errorf("read Secret %s: %w", at, err)
 	}
+	b.Kept = keptOf(s)
 	return s, b, nil
 }
 
@@ -125,6 +104,7 @@ func (m *Mover) save(ctx context.Context, v *Move) error {
 	err = m.Client.Get(ctx, v.key, there)
 	switch {
 	case err == nil && bytes.Equal(there.Data[backupData], data):
+		v.Backup.Kept = keptOf(there)
 		return nil
 	case err == nil: // of an attempt that has changed nothing
 		err = m.Client.Delete(ctx, there, client.Preconditions{UID: &there.UID})
@@ -137,21 +117,14 @@ func (m *Mover) save(ctx context.Context, v *Move) error {
 	if err != nil {
 		return fmt.Errorf("keep a backup in Secret %s: %w", v.key, err)
 	}
+	v.Backup.Kept = keptOf(s)
 	return nil
 }
 
 // done notes that nothing is left to do.
-func (m *Mover) done(ctx context.Context, at client.ObjectKey) error {
-	return m.edit(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: at.Namespace, Name: at.Name}, func(o client.Object) bool {
-		annotations := o.GetAnnotations()
-		if annotations[DoneKey] != "" {
-			return false
-		}
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[DoneKey] = time.Now().UTC().Format(time.RFC3339)
-		o.SetAnnotations(annotations)
-		return true
-	})
+func (m *Mover) done(ctx context.Context, v *Move) error {
+	if v.Done {
+		return nil
+	}
+	return m.note(ctx, v.Backup, DoneKey, time.Now().UTC().Format(time.RFC3339))
 }

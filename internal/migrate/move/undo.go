@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -12,10 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/uninstall"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -30,54 +28,65 @@ func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
 		return nil, fmt.Errorf("look for the backup of ClusterExtension %s: %w", extension, err)
 	}
 	list.Items = slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return s.Type != secretType || s.Annotations[ExtensionKey] != extension })
-	if len(list.Items) != 1 {
-		return nil, fmt.Errorf("undo the migration of ClusterExtension %s: namespace %s has %d Secrets with the label %s and the annotation %s: %[1]s, and exactly one is needed: it has the backup",
-			extension, m.Namespace, len(list.Items), Label, ExtensionKey)
+	e := &olmv1.ClusterExtension{}
+	if err := m.Client.Get(ctx, client.ObjectKey{Name: extension}, e); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("undo the migration: read ClusterExtension %s: %w", extension, err)
 	}
-	at := client.ObjectKeyFromObject(&list.Items[0])
-	_, b, err := m.backup(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	v := &Move{Plan: summary(b, at), Backup: b, Begun: true, Done: list.Items[0].Annotations[DoneKey] != "", key: at}
-	v.Refused, err = m.noWayBack(ctx, b)
-	return v, err
-}
-
-// noWayBack says why the objects cannot be given back: they are those of another version by now.
-func (m *Mover) noWayBack(ctx context.Context, b *migrate.Backup) ([]string, error) {
-	e, err := m.extension(ctx, b)
-	if err != nil || e == nil {
-		return nil, err
-	}
-	sets, err := revision.List(ctx, m.Client, e.Name, e.UID)
-	if err != nil {
-		return nil, err
-	}
-	for i := range sets {
-		if s := &sets[i]; s.Spec.LifecycleState != olmv1.LifecycleStateArchived && s.Spec.Revision > 1 {
-			return []string{fmt.Sprintf("ClusterExtension %s has had another revision since (%s): its Deployments are not those that ClusterServiceVersion %s had, and would be rolled out", e.Name, s.Name, b.CSV)}, nil
+	if is := e.Annotations[MarkKey]; is != "" {
+		list.Items = slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return mark(&s) != is })
+		if len(list.Items) == 0 {
+			return nil, fmt.Errorf("undo the migration of ClusterExtension %s: it notes that its backup is Secret %s, and namespace %s has no such Secret: none of that UID and content. "+
+				"What else is there is not trusted. If the backup is in another namespace, name that with --backup-namespace", extension, is, m.Namespace)
 		}
 	}
-	return nil, nil
-}
-
-// extension is the ClusterExtension of a backup; nil when there is none, or another one of that name.
-func (m *Mover) extension(ctx context.Context, b *migrate.Backup) (*olmv1.ClusterExtension, error) {
-	e := &olmv1.ClusterExtension{}
-	err := m.Client.Get(ctx, client.ObjectKey{Name: b.Extension.Name}, e)
-	if apierrors.IsNotFound(err) || err == nil && e.Annotations[migrate.AdoptsKey] != b.CSV.String() {
-		return nil, nil
+	if len(list.Items) != 1 {
+		return nil, fmt.Errorf("undo the migration of ClusterExtension %s: namespace %s has %d Secrets with its backup, and exactly one is needed: kubectl -n %[2]s get secrets -l %[4]s lists them; "+
+			"delete those of earlier migrations, or name another namespace with --backup-namespace", extension, m.Namespace, len(list.Items), Label)
 	}
+	at := client.ObjectKeyFromObject(&list.Items[0])
+	s, b, err := m.backup(ctx, at)
 	if err != nil {
-		return nil, fmt.Errorf("read ClusterExtension %s: %w", b.Extension.Name, err)
+		return nil, err
 	}
-	return e, nil
+	if s == nil {
+		return nil, fmt.Errorf("read Secret %s, which has the backup: somebody has deleted it meanwhile", at)
+	}
+	v := &Move{Plan: summary(b, at), Backup: b, Begun: true, Done: s.Annotations[DoneKey] != "", key: at}
+	if v.Rights, err = b.Rights(); err != nil {
+		return nil, err
+	}
+	return v, m.judge(ctx, v)
 }
 
 // Undo gives the operator back to its Subscription. Like Run it goes on where an earlier call stopped.
 func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error {
-	for _, s := range []step{
+	if err := m.judge(ctx, v); err != nil { // again: somebody may have thought about it for long
+		return err
+	}
+	if len(v.Refused) > 0 {
+		return fmt.Errorf("undo the migration of ClusterExtension %s: %s", v.Backup.Extension.Name, strings.Join(v.Refused, "; "))
+	}
+	for _, s := range m.wayBack(v) {
+		if err := s.do(ctx, v.Backup); err != nil {
+			return err
+		}
+		if s.name != "" {
+			tell(s.name)
+		}
+	}
+	return m.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name})
+}
+
+// wayBack are the steps that are left to do.
+func (m *Mover) wayBack(v *Move) []step {
+	switch {
+	case v.Returned:
+		return nil
+	case v.Unbegun:
+		return []step{{"", m.unfreeze}}
+	}
+	return []step{
+		{"", m.noteAdded},
 		{"ClusterExtension " + v.Backup.Extension.Name + " is gone, and has left what it had", m.letGo},
 		{"the objects have the labels that they had", m.relabel},
 		{"Subscription " + v.Plan.Subscription + " is back, and upgrades nothing yet", m.subscribe},
@@ -86,13 +95,7 @@ func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error
 		{"the ClusterServiceVersion has succeeded", m.succeeds},
 		{"what only the ClusterExtension needed is removed", m.withdraw},
 		{"the Subscription upgrades as it did before", m.thaw},
-	} {
-		if err := s.do(ctx, v.Backup); err != nil {
-			return err
-		}
-		tell(s.name)
 	}
-	return m.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name})
 }
 
 // letGo deletes the ClusterExtension so that its objects stay.
@@ -103,6 +106,9 @@ func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
 	}
 	ref := migrate.Ref{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: b.Extension.Name}
 	if e != nil {
+		if err := m.noteMade(ctx, b, e); err != nil { // what is there afterwards is to be told from what never was
+			return err
+		}
 		if err := m.remove(ctx, ref, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 			return err
 		}
@@ -151,61 +157,21 @@ func (m *Mover) succeeds(ctx context.Context, b *migrate.Backup) error {
 	})
 }
 
-// withdraw removes what the ClusterExtension had besides, unless it belongs to somebody by now.
+// withdraw removes what the ClusterExtension had besides, unless it belongs to somebody by now, or somebody has made another one of that name.
 func (m *Mover) withdraw(ctx context.Context, b *migrate.Backup) error {
-	for _, ref := range slices.Backward(b.Added) {
+	for i, ref := range slices.Backward(b.Added) {
+		if i >= len(b.Kept.Added) || b.Kept.Added[i] == "" {
+			continue
+		}
 		live, err := m.read(ctx, ref)
-		if err != nil && !meta.IsNoMatchError(err) {
+		if err != nil {
 			return err
 		}
-		if live == nil || metav1.GetControllerOf(live) != nil {
+		if live == nil || live.GetUID() != b.Kept.Added[i] || metav1.GetControllerOf(live) != nil {
 			continue
 		}
 		if err := m.remove(ctx, ref); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// thaw gives the Subscription its approval back. InstallPlans that were made meanwhile go; those that were complete are history, and do not
-// come back: whoever made one would have to keep the managers from carrying it out again.
-func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
-	sub := &v1alpha1.Subscription{}
-	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub); err != nil {
-		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
-	}
-	if err := m.plans(ctx, b, sub); err != nil {
-		return err
-	}
-	if sub.Annotations[frozenKey] == "" {
-		return nil
-	}
-	before := sub.DeepCopy()
-	delete(sub.Annotations, frozenKey)
-	approval, _, _ := unstructured.NestedString(b.Subscription.Object, "spec", "installPlanApproval")
-	if sub.Spec != nil {
-		sub.Spec.InstallPlanApproval = v1alpha1.Approval(approval)
-	}
-	if err := m.Client.Patch(ctx, sub, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
-		return fmt.Errorf("let Subscription %s/%s upgrade again: %w; try again", b.CSV.Namespace, sub.Name, err)
-	}
-	return nil
-}
-
-func (m *Mover) plans(ctx context.Context, b *migrate.Backup, sub *v1alpha1.Subscription) error {
-	var live v1alpha1.InstallPlanList
-	if err := m.Client.List(ctx, &live, client.InNamespace(sub.Namespace)); err != nil {
-		return fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)
-	}
-	for i := range live.Items {
-		p := &live.Items[i]
-		had := slices.ContainsFunc(b.Plans, func(u *unstructured.Unstructured) bool { return u.GetName() == p.Name })
-		mine := len(p.OwnerReferences) == 1 && p.OwnerReferences[0].UID == sub.UID
-		if mine && !had && !p.Spec.Approved {
-			if err := client.IgnoreNotFound(m.Client.Delete(ctx, p)); err != nil {
-				return fmt.Errorf("delete InstallPlan %s/%s, which was made meanwhile: %w", p.Namespace, p.Name, err)
-			}
 		}
 	}
 	return nil
