@@ -41,14 +41,8 @@ func (m *Mover) asPlanned(ctx context.Context, b *migrate.Backup) error {
 		return fmt.Errorf("migrate Subscription %s: it has changed since that was begun:\n  - %s\nClusterExtension %s has its objects, and ClusterServiceVersion %s was left as it is: "+
 			"fairlead migrate --undo %[3]s gives them back, then begin anew", key, strings.Join(changed, "\n  - "), e.Name, b.CSV)
 	}
-	sub, err := m.read(ctx, migrate.RefOf(b.Subscription))
-	if err != nil {
+	if err := m.unfreeze(ctx, b); err != nil {
 		return err
-	}
-	if sub != nil && sub.GetAnnotations()[frozenKey] == b.Extension.Name {
-		if err := m.thaw(ctx, b); err != nil {
-			return err
-		}
 	}
 	return &StaleError{key, changed}
 }
