@@ -261,9 +261,18 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 		"no selector":            {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Selector = nil }, "label approved=true"},
 		"SelfCertified":          {member, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.UpgradeConstraintPolicy = "SelfCertified" }, "SelfCertified"},
 		"CRD checks off":         {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks() }, "may not switch off the checks of CRD upgrades"},
-		"dependencies":           {member, annotated("install-dependencies", "true"), "may not have other operators installed for theirs"},
-		"an image":               {member, annotated("bundle-image", "registry.example.com/miner@sha256:00"), "may not install images beside the catalogs"},
-		"CRD checks exempted":    {member, annotated("crd-upgrade-exemptions", "removal"), "may not switch off the checks of CRD upgrades"},
+		"dependencies":           {member, annotated("install-dependencies", "true"), "may not use the annotations operators.fairlead.dev/install-dependencies"},
+		"an image":               {member, annotated("bundle-image", "registry.example.com/miner@sha256:00"), "may not use the annotations operators.fairlead.dev/bundle-image"},
+		"CRD checks exempted":    {member, annotated("crd-upgrade-exemptions", "removal"), "may not use the annotations operators.fairlead.dev/crd-upgrade-exemptions"},
+		"definitions deleted":    {member, annotated("delete-crds", "*"), "may not use the annotations operators.fairlead.dev/delete-crds"},
+		"somebody's operator":    {member, annotated("adopts", "tools/argocd-operator.v1.0.0"), "may not use the annotations operators.fairlead.dev/adopts"},
+		"an earlier revision":    {member, annotated("rollback-to", "1"), "may not use the annotations operators.fairlead.dev/rollback-to"},
+		"one of a later version": {member, annotated("of-a-later-version", "x"), "may not use the annotations operators.fairlead.dev/of-a-later-version"},
+		"back after a failure":   {member, annotated("on-failure", "rollback"), ""},
+		"any permission":         {member, annotated("acknowledged-permissions", "*"), "may not agree to whatever permissions"},
+		"an annotation of theirs": {member, func(e *olmv1.ClusterExtension) {
+			e.Annotations = map[string]string{"example.com/delete-crds": "*"}
+		}, ""},
 		"somebody of no group":   {other, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "miner" }, ""},
 		"the checks left strict": {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks(); strict(e) }, ""},
 	}
@@ -272,7 +281,7 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 			expect(t, test.who.Create(t.Context(), extension("a", "", good, test.change), client.DryRunAll), test.refused)
 		})
 	}
-	existing := extension("existing", "", good)
+	existing := extension("existing", "", good, annotated("delete-crds", "widgets.example.com"))
 	if err := w.Create(t.Context(), existing); err != nil {
 		t.Fatal(err)
 	}
@@ -282,6 +291,11 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 	forced.SetName("existing")
 	expect(t, member.Patch(t.Context(), forced, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"spec":{"source":{"catalog":{"upgradeConstraintPolicy":"SelfCertified"}}}}`)), client.DryRunAll), "SelfCertified")
+	annotate := func(annotations string) error {
+		return member.Patch(t.Context(), forced.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":`+annotations+`}}`)), client.DryRunAll)
+	}
+	expect(t, annotate(`{"example.com/note":"beside that of an administrator"}`), "")
+	expect(t, annotate(`{"operators.fairlead.dev/delete-crds":"*"}`), "may not use the annotations operators.fairlead.dev/delete-crds")
 }
 
 func annotated(key, value string) func(*olmv1.ClusterExtension) {
