@@ -14,11 +14,15 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// documentedMetrics are those of the v0 API: name, type and labels.
+// documentedMetrics are those of both APIs: name, type and labels.
 var documentedMetrics = []string{
 	"catalog_source_count GAUGE",
 	"catalog_source_snapshots_total COUNTER name,namespace",
 	"catalogsource_ready GAUGE name,namespace",
+	"fairlead_clusterextensions_held_up GAUGE reason",
+	"fairlead_clusterobjectset_rollout_duration_seconds HISTOGRAM",
+	"fairlead_clusterobjectsets GAUGE state",
+	"fairlead_clusterobjectsets_unavailable GAUGE rolled_out",
 	"install_plan_count GAUGE",
 	"installplan_warnings_total COUNTER",
 	"olm_resolution_duration_seconds SUMMARY outcome; quantiles 0.9,0.95,0.99",
