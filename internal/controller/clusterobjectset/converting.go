@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
-	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
@@ -52,16 +49,16 @@ func portOf(service map[string]any) any {
 }
 
 // keepConverter lets a definition be converted by whatever converts it now, as long as that runs.
-func (c *Controller) keepConverter(ctx context.Context, next apply.Adjust) apply.Adjust {
+func (c *Controller) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next apply.Adjust) apply.Adjust {
 	return func(wanted, live *unstructured.Unstructured) error {
 		if err := next(wanted, live); err != nil || live == nil {
 			return err
 		}
-		now := converter(live)
-		if now == nil || sameServer(now, converter(wanted)) {
+		now, then := converter(live), converter(wanted)
+		if now == nil || sameServer(now, then) {
 			return nil
 		}
-		runs, err := c.runs(ctx, client.ObjectKey{Namespace: fmt.Sprint(now["namespace"]), Name: fmt.Sprint(now["name"])})
+		runs, err := c.runs(ctx, f.set, content, now, then)
 		if err != nil || !runs {
 			return err
 		}
@@ -76,17 +73,6 @@ func (c *Controller) keepConverter(ctx context.Context, next apply.Adjust) apply
 		}
 		return unstructured.SetNestedMap(wanted.Object, conversion, "spec", "conversion")
 	}
-}
-
-// runs tells whether a Service has an endpoint that is ready.
-func (c *Controller) runs(ctx context.Context, service client.ObjectKey) (bool, error) {
-	var list discoveryv1.EndpointSliceList
-	if err := c.live.List(ctx, &list, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name}); err != nil {
-		return false, fmt.Errorf("look whether Service %s, which converts custom resources, has an endpoint: %w", service, err)
-	}
-	return slices.ContainsFunc(list.Items, func(s discoveryv1.EndpointSlice) bool {
-		return slices.ContainsFunc(s.Endpoints, func(e discoveryv1.Endpoint) bool { return e.Conditions.Ready == nil || *e.Conditions.Ready })
-	}), nil
 }
 
 // lingers is how long the revisions before one that is complete are not to be archived yet, because API servers may go on asking their servers.

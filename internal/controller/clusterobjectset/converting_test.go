@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,6 +28,23 @@ spec:
   versions: [{name: v1, served: true, storage: true}]
   conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: ns, name: %[1]s}%[2]s}}}
 `, service, ca))
+}
+
+// server is a Service with ports, the first of which is called https.
+func server(t testing.TB, name string, ports ...int) *unstructured.Unstructured {
+	u := service(t, name)
+	var all []any
+	for i, p := range ports {
+		all = append(all, map[string]any{"name": []string{"https", "more"}[i], "port": int64(p)})
+	}
+	u.Object["spec"] = map[string]any{"ports": all}
+	return u
+}
+
+// endpoints are those of a Service behind one of its ports.
+func endpoints(service, port string, all ...discoveryv1.Endpoint) *discoveryv1.EndpointSlice {
+	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: service + "-" + port, Labels: map[string]string{discoveryv1.LabelServiceName: service}},
+		Ports: []discoveryv1.EndpointPort{{Name: &port}}, Endpoints: all}
 }
 
 // convertedBy is the Service, the authorities and where those come from.
@@ -52,13 +70,12 @@ func TestAnotherConverter(t *testing.T) {
 		"an injector writes":          {&yes, "", "old inj ns/old-cert"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "old-1", Labels: map[string]string{discoveryv1.LabelServiceName: "old"}},
-				Endpoints: []discoveryv1.Endpoint{{Conditions: discoveryv1.EndpointConditions{Ready: test.ready}}}})
+			w := newWorld(t, endpoints("old", "https", discoveryv1.Endpoint{Conditions: discoveryv1.EndpointConditions{Ready: test.ready}}))
 			next, injected, authority := "bmV3", "", "new"
 			if test.before == "" {
 				next, injected, authority = "", "inj", "inj"
 			}
-			w.revise(options(1, converted(t, "old", test.before), service(t, "old"), deployment(t, "op", "op:v1")))
+			w.revise(options(1, converted(t, "old", test.before), server(t, "old", 443), deployment(t, "op", "op:v1")))
 			w.establish()
 			if crd := w.definition(); injected != "" {
 				crd.Spec.Conversion.Webhook.ClientConfig.CABundle = []byte(injected)
@@ -70,7 +87,7 @@ func TestAnotherConverter(t *testing.T) {
 			w.expect("ext-1", "Progressing=True/Succeeded")
 			w.run("op", false)
 			w.settle()
-			w.revise(options(2, converted(t, "new", next), service(t, "new"), deployment(t, "op", "op:v2")))
+			w.revise(options(2, converted(t, "new", next), server(t, "new", 443), deployment(t, "op", "op:v2")))
 			w.settle()
 			if got := w.convertedBy(); got != test.meanwhile {
 				t.Errorf("before its server runs, the definition has %q, want %q", got, test.meanwhile)
@@ -98,6 +115,67 @@ func TestAnotherConverter(t *testing.T) {
 			w.expect("ext-1", "Progressing=False/Archived")
 			if w.get("Service", "old") != nil {
 				t.Error("the server before stays")
+			}
+		})
+	}
+}
+
+// TestTheSameConverterElsewhere: a Service that keeps its name serves what it did only as long as it keeps the port, and pods of before answer.
+// Otherwise every request would fail until the end of a roll-out that may need one to be answered.
+func TestTheSameConverterElsewhere(t *testing.T) {
+	const old, next = "443 /convert", "9443 /convert"
+	for name, test := range map[string]struct {
+		ports []int  // of the Service of the next revision
+		path  string // of its definition
+		port  string // of the endpoints
+		pod   time.Duration
+		want  string
+	}{
+		"another port":                            {[]int{9443}, "/convert", "https", -time.Hour, next},
+		"another port besides":                    {[]int{443, 9443}, "/convert", "https", -time.Hour, old},
+		"another port besides, which has no pods": {[]int{443, 9443}, "/convert", "more", -time.Hour, next},
+		"another port besides, for new pods":      {[]int{443, 9443}, "/convert", "https", time.Hour, next},
+		"another path":                            {[]int{443}, "/v2", "https", -time.Hour, old},
+		"another path, of new pods":               {[]int{443}, "/v2", "https", time.Hour, "443 /v2"},
+		"another path, of a pod that is gone":     {[]int{443}, "/v2", "https", 0, "443 /v2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "pod", CreationTimestamp: metav1.NewTime(epoch.Add(test.pod))}}
+			if test.pod == 0 {
+				pod.Name = "another"
+			}
+			w := newWorld(t, pod, endpoints("hook", test.port, discoveryv1.Endpoint{TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: "ns", Name: "pod"}}))
+			elsewhere := func(port int64, path string) *unstructured.Unstructured {
+				u := converted(t, "hook", "b2xk")
+				for key, value := range map[string]any{"port": port, "path": path} {
+					if err := unstructured.SetNestedField(u.Object, value, "spec", "conversion", "webhook", "clientConfig", "service", key); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return u
+			}
+			w.revise(options(1, elsewhere(443, "/convert"), server(t, "hook", 443), deployment(t, "op", "op:v1")))
+			w.establish()
+			w.run("op", true)
+			w.settle()
+			w.expect("ext-1", "Progressing=True/Succeeded")
+			w.run("op", false)
+			w.settle()
+			port := int64(test.ports[len(test.ports)-1])
+			w.revise(options(2, elsewhere(port, test.path), server(t, "hook", test.ports...), deployment(t, "op", "op:v2")))
+			w.settle()
+			w.expect("ext-2", "Progressing=True/RollingOut")
+			told := func() string {
+				s := w.definition().Spec.Conversion.Webhook.ClientConfig.Service
+				return fmt.Sprintf("%d %s", *s.Port, *s.Path)
+			}
+			if got := told(); got != test.want {
+				t.Errorf("meanwhile it is converted at %s, want %s", got, test.want)
+			}
+			w.run("op", true)
+			w.settle()
+			if got, want := told(), fmt.Sprintf("%d %s", port, test.path); got != want {
+				t.Errorf("afterwards it is converted at %s, want %s", got, want)
 			}
 		})
 	}

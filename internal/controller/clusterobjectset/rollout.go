@@ -150,7 +150,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 			}
 			if handover && converter(o.Unstructured) != nil {
 				converted.Objects, converters = append(converted.Objects, object), append(converters, e)
-				object.Adjust = c.keepConverter(ctx, object.Adjust)
+				object.Adjust = c.keepConverter(ctx, f, content, object.Adjust)
 				e = &entry{} // it is as it is to be when the last phase is through
 			}
 			phases[last].Objects = append(phases[last].Objects, object)
@@ -195,13 +195,4 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *apply.Result) ou
 		o.retry = collisionRetry
 	}
 	return o
-}
-
-// missing says what an object lacks, in the form that clients of the API know.
-func missing(r apply.ObjectResult) string {
-	name := r.Ref.Name
-	if r.Ref.Namespace != "" {
-		name = r.Ref.Namespace + "/" + name
-	}
-	return fmt.Sprintf("Object %s.%s %s: %s", r.Ref.Kind, r.Ref.GroupVersion(), name, strings.TrimPrefix(r.Waiting, r.Ref.String()+": "))
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
@@ -150,4 +151,13 @@ func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
 	}
 	const maxEvent = 1000 // the API takes 1,024 bytes
 	c.events.Event(set, kind, is.Reason, strings.ToValidUTF8(is.Message[:min(len(is.Message), maxEvent)], ""))
+}
+
+// missing says what an object lacks, in the form that clients of the API know.
+func missing(r apply.ObjectResult) string {
+	name := r.Ref.Name
+	if r.Ref.Namespace != "" {
+		name = r.Ref.Namespace + "/" + name
+	}
+	return fmt.Sprintf("Object %s.%s %s: %s", r.Ref.Kind, r.Ref.GroupVersion(), name, strings.TrimPrefix(r.Waiting, r.Ref.String()+": "))
 }
