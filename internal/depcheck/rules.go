@@ -59,7 +59,7 @@ var rules = []rule{
 	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/migrate", may: []string{"api", "internal/columns"}},
-	{pkg: "internal/migrate/move", may: append(libraries, "api", "internal/install", "internal/uninstall"), client: true},
+	{pkg: "internal/migrate/move", may: append(libraries, "api", "internal/columns", "internal/install", "internal/uninstall"), client: true},
 	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
 	{pkg: "internal/platform", may: []string{"internal/columns"}},
 	{pkg: "internal/platform/installed", may: append(libraries, "api", "internal/platform"), client: true},

@@ -26,10 +26,8 @@ func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
 	if sub.Annotations[frozenKey] == "" {
 		return nil
 	}
-	if b.Kept.Extension != "" { // else there is nothing that could have been given back
-		if err := m.note(ctx, b, returnedKey, string(sub.UID)); err != nil {
-			return err
-		}
+	if err := m.note(ctx, b, returnedKey, string(sub.UID)); err != nil {
+		return err
 	}
 	return m.melt(ctx, b, sub)
 }
