@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/migrate"
 )
 
 // deleteSelf deletes a CSV that another one has replaced.
@@ -26,7 +27,7 @@ func (f *facts) deleteSelf(ctx context.Context) error {
 // finalize lets the CSV go once nothing is left of its operator that only it can remove. The CRDs always stay.
 func (c *Controller) finalize(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(csv, v1alpha1.CSVCleanupFinalizer) {
-		return reconcile.Result{}, nil
+		return reconcile.Result{}, c.endMigration(ctx, csv)
 	}
 	f := newFacts(c, csv)
 	left, err := f.cleanUp(ctx)
@@ -37,6 +38,24 @@ func (c *Controller) finalize(ctx context.Context, csv *v1alpha1.ClusterServiceV
 		return reconcile.Result{RequeueAfter: cleanupInterval}, c.waitForCleanup(ctx, csv, left)
 	}
 	return reconcile.Result{}, f.letGo(ctx)
+}
+
+// endMigration lets a CSV go that a migration holds when its namespace goes: a command that was cut short does not come back to it, and the
+// namespace would wait for ever. Its backup is in another namespace.
+func (c *Controller) endMigration(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) error {
+	if !controllerutil.ContainsFinalizer(csv, migrate.Hold) {
+		return nil
+	}
+	if going, err := c.namespaceGoing(ctx, csv.Namespace); err != nil || !going {
+		return err
+	}
+	updated := csv.DeepCopy()
+	controllerutil.RemoveFinalizer(updated, migrate.Hold)
+	patch := client.MergeFromWithOptions(csv, client.MergeFromWithOptimisticLock{})
+	if err := c.client.Patch(ctx, updated, patch, fieldManager); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizer %s of ClusterServiceVersion %s, whose namespace is being deleted: %w", migrate.Hold, client.ObjectKeyFromObject(csv), err)
+	}
+	return nil
 }
 
 // letGo removes what the garbage collector cannot, and then the finalizer.

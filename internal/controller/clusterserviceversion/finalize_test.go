@@ -3,8 +3,10 @@ package clusterserviceversion
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -19,6 +21,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/migrate"
 )
 
 func TestUninstall(t *testing.T) {
@@ -139,6 +142,29 @@ func TestForeignFinalizersStay(t *testing.T) {
 	k.pass("op.v1")
 	if writes := k.wrote(); writes != nil {
 		t.Errorf("writes: %v", writes)
+	}
+}
+
+// TestMigrationEndsWithTheNamespace: what a migration that was cut short holds does not keep a namespace from going, and is held until then.
+func TestMigrationEndsWithTheNamespace(t *testing.T) {
+	for name, goes := range map[string]bool{"stays": false, "goes": true} {
+		t.Run(name, func(t *testing.T) {
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
+			csv := newCSV("op.v1")
+			csv.Finalizers, csv.DeletionTimestamp = []string{v1alpha1.CSVCleanupFinalizer, migrate.Hold}, &metav1.Time{Time: time.Unix(1, 0)}
+			if goes {
+				namespace.Finalizers, namespace.DeletionTimestamp = []string{"kubernetes"}, csv.DeletionTimestamp
+			}
+			k := newCluster(t, namespace, csv)
+			for range 2 { // first the finalizer of its own
+				if _, err := k.reconcile("op.v1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if left := k.csv("op.v1"); (left == nil) != goes || left != nil && !slices.Equal(left.Finalizers, []string{migrate.Hold}) {
+				t.Errorf("the ClusterServiceVersion: %+v", left)
+			}
+		})
 	}
 }
 

@@ -120,7 +120,7 @@ func (c *Controller) members(ctx context.Context, o client.Object) []reconcile.R
 	return c.csvs(ctx, client.InNamespace(o.GetNamespace()))
 }
 
-// targeting are the CSVs of the groups that target a namespace by name.
+// targeting are the CSVs of the groups that target a namespace by name, and those in a namespace that is being deleted.
 func (c *Controller) targeting(ctx context.Context, o client.Object) []reconcile.Request {
 	var list v1.OperatorGroupList
 	if err := c.client.List(ctx, &list, client.MatchingFields{indexByTarget: o.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
@@ -129,6 +129,9 @@ func (c *Controller) targeting(ctx context.Context, o client.Object) []reconcile
 	var out []reconcile.Request
 	for i := range list.Items {
 		out = append(out, c.members(ctx, &list.Items[i])...)
+	}
+	if !o.GetDeletionTimestamp().IsZero() {
+		out = append(out, c.csvs(ctx, client.InNamespace(o.GetName()))...)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -83,6 +84,8 @@ func TestWhatWakesUp(t *testing.T) {
 		"a new Subscription":            {c.subscribed, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: ns}}, ""},
 		"a group":                       {c.members, &v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: ns}}, "operators/native operators/op.v1 operators/op.v2"},
 		"a target namespace":            {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "target"}}, "operators/native operators/op.v1 operators/op.v2"},
+		"their namespace":               {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "far"}}, ""},
+		"their namespace that goes":     {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "far", DeletionTimestamp: &metav1.Time{Time: time.Unix(1, 0)}}}, "far/far"},
 		"another namespace":             {c.targeting, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, ""},
 		"an account":                    {c.usingAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "account"}}, "operators/op.v1"},
 		"another account":               {c.usingAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}}, ""},
