@@ -118,12 +118,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		return first.Bundle, first.Objects, first.Blocked, nil
 	}}
 	if m.undo {
-		v, err := mover.Find(ctx, name)
-		if err != nil {
-			return err
-		}
-		return m.act(ctx, v, v.WriteBack, fmt.Sprintf("Give the operator of ClusterExtension %s back to Subscription %s?", name, v.Subscription), mover.Undo,
-			fmt.Sprintf("Subscription %s has its operator back", v.Subscription))
+		return m.takeBack(ctx, mover, name)
 	}
 	v, err := mover.Plan(ctx, client.ObjectKey{Namespace: namespace, Name: name}, m.wish)
 	if err != nil {
