@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/revision"
 
@@ -46,7 +45,7 @@ func (m *Mover) noWayBack(ctx context.Context, b *migrate.Backup) ([]string, err
 		return nil, err
 	}
 	for i := range sets {
-		if s := &sets[i]; s.Spec.LifecycleState != olmv1.LifecycleStateArchived && s.Spec.Revision > 1 {
+		if s := &sets[i]; s.Spec.Revision > 1 {
 			return []string{fmt.Sprintf("ClusterExtension %s has had another revision since (%s): its Deployments are not those that ClusterServiceVersion %s had, and would be rolled out", e.Name, s.Name, b.CSV)}, nil
 		}
 	}
