@@ -1,0 +1,42 @@
+package extensioncmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/migrate/move"
+)
+
+// TestAMigrationThatIsNotAsPlanned is one of which nothing was done, unlike one that went wrong.
+func TestAMigrationThatIsNotAsPlanned(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		code int
+		told string
+		not  string
+	}{
+		"it is done":     {nil, command.ExitOK, "done", "error"},
+		"not as planned": {fmt.Errorf("x: %w", &move.StaleError{Subscription: "ops/kite", Changed: []string{"it has kite.v2"}}), command.ExitNo, "it has kite.v2", "goes on from here"},
+		"gone wrong":     {errors.New("no cluster"), command.ExitFailed, "goes on from here", "not as it was"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			m := migration{streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, yes: true, timeout: time.Minute, output: command.OutputText}
+			v := &move.Move{Plan: &migrate.Plan{Extension: &olmv1.ClusterExtension{}}}
+			err := m.act(t.Context(), v, func(io.Writer) error { return nil }, "?", func(context.Context, *move.Move, func(string)) error { return test.err }, "done")
+			text := fmt.Sprint(out.String(), err)
+			if code := command.Code(err); code != test.code || !strings.Contains(text, test.told) || strings.Contains(text, test.not) {
+				t.Errorf("exit code %d: %s", code, text)
+			}
+		})
+	}
+}
