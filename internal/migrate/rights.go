@@ -1,7 +1,9 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -60,11 +62,11 @@ func right(u *unstructured.Unstructured) (string, error) {
 func ruleText(r rbacv1.PolicyRule) string {
 	parts := []string{strings.Join(r.Verbs, ",")}
 	if len(r.Resources) > 0 {
-		groups := strings.Join(r.APIGroups, ",")
-		if groups == "" {
-			groups = "core"
+		groups := slices.Clone(r.APIGroups)
+		for i := range groups {
+			groups[i] = cmp.Or(groups[i], "core")
 		}
-		parts = append(parts, strings.Join(r.Resources, ",")+" of "+groups)
+		parts = append(parts, strings.Join(r.Resources, ",")+" of "+strings.Join(groups, ","))
 	}
 	parts = append(parts, r.NonResourceURLs...)
 	if len(r.ResourceNames) > 0 {
