@@ -40,8 +40,9 @@ const helmDeployed = "deployed"
 
 // HelmRelease is one of Helm's.
 type HelmRelease struct {
-	Version int `json:"version"`
-	Info    struct {
+	Namespace string `json:"namespace"`
+	Version   int    `json:"version"`
+	Info      struct {
 		Status string `json:"status"`
 	} `json:"info"`
 	Manifest string `json:"manifest"`

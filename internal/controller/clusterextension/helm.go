@@ -8,7 +8,6 @@ import (
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/revision"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,30 +18,36 @@ import (
 // as soon as it is observed, is what everything else is decided from.
 func (c *Controller) fromHelm(ctx context.Context, s *state, o *outcome) (waits bool, _ error) {
 	if len(s.revisions) == 1 && unmarked(&s.revisions[0]) {
-		return true, c.countAsInstalled(ctx, &s.revisions[0])
+		return true, c.countAsInstalled(ctx, s.ext, &s.revisions[0])
 	}
 	if len(s.revisions) > 0 || s.ext.Annotations[AdoptsKey] != "" {
 		return false, nil
 	}
-	var secrets corev1.SecretList
-	if err := c.live.List(ctx, &secrets, client.InNamespace(c.SystemNamespace), client.MatchingLabels(migrate.HelmLabels(s.ext.Name))); err != nil {
-		return false, fmt.Errorf("look for Helm releases of ClusterExtension %s: %w", s.ext.Name, err)
+	secrets, err := c.releases(ctx, s.ext)
+	if err != nil {
+		return false, err
 	}
-	release, err := migrate.Deployed(secrets.Items)
-	if err != nil || release == nil {
+	release, err := migrate.Deployed(secrets)
+	if err != nil || release == nil || isOfAnother(s.ext, release) {
 		o.problem = err // that there may be something must not be taken for that there is nothing
 		return err != nil, nil
 	}
-	built, err := c.revisionOf(s.ext, release)
+	built, made, err := c.revisionOf(s.ext, release)
 	if err != nil {
 		o.problem = blocked(err)
+		return true, nil
+	}
+	if o.problem = c.gates().Namespace(ctx, s.ext); o.problem == nil {
+		o.problem = c.preflight(ctx, s, made, o)
+	}
+	if o.problem != nil {
 		return true, nil
 	}
 	if err := revision.Write(ctx, c.client, built); err != nil {
 		return true, err
 	}
 	o.made = built.Set
-	return true, c.countAsInstalled(ctx, built.Set)
+	return true, c.countAsInstalled(ctx, s.ext, built.Set)
 }
 
 // unmarked tells whether a revision was made from a Helm release by a pass that did not get to say that it is installed.
@@ -52,10 +57,10 @@ func unmarked(r *olmv1.ClusterObjectSet) bool {
 
 // revisionOf is the first revision of an extension, which takes over what a release has, whoever it belongs to: the other implementation made
 // the extension itself the controller of the objects.
-func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) (*revision.Revision, error) {
+func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) (*revision.Revision, *content, error) {
 	objects, err := release.Objects()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	notes := map[string]string{}
 	for _, key := range []string{olmv1.PackageNameKey, olmv1.BundleNameKey, olmv1.BundleVersionKey, olmv1.BundleReferenceKey, olmv1.BundleReleaseKey} {
@@ -63,22 +68,27 @@ func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.He
 			notes[key] = value
 		}
 	}
-	if notes[olmv1.BundleNameKey] == "" || notes[olmv1.BundleVersionKey] == "" {
-		return nil, fmt.Errorf("take over Helm release %d of ClusterExtension %s: Secret %s/%s does not say which bundle it is of (%s, %s); delete the Secret to have the extension installed anew",
-			release.Version, ext.Name, release.Secret.Namespace, release.Secret.Name, olmv1.BundleNameKey, olmv1.BundleVersionKey)
+	if notes[olmv1.PackageNameKey] == "" || notes[olmv1.BundleNameKey] == "" || notes[olmv1.BundleVersionKey] == "" {
+		return nil, nil, fmt.Errorf("take over Helm release %d of ClusterExtension %s: Secret %s/%s does not say which bundle it is of (%s, %s, %s); delete the Secret to have the extension installed anew",
+			release.Version, ext.Name, release.Secret.Namespace, release.Secret.Name, olmv1.PackageNameKey, olmv1.BundleNameKey, olmv1.BundleVersionKey)
 	}
 	if text := release.Chart.Metadata.Annotations[olmv1.PropertiesKey]; text != "" && len(text) <= maxProperties {
 		notes[olmv1.PropertiesKey] = text
 	}
-	return revision.Build(revision.Options{
+	made := &content{name: notes[olmv1.BundleNameKey], version: notes[olmv1.BundleVersionKey], image: notes[olmv1.BundleReferenceKey], objects: objects}
+	built, err := revision.Build(revision.Options{
 		Extension: revision.Extension{Name: ext.Name, UID: ext.UID, Namespace: ext.Spec.Namespace}, Number: 1, SystemNamespace: c.SystemNamespace,
 		Objects: objects, Annotations: notes, Labels: map[string]string{olmv1.MigratedFromHelmKey: "true"},
 		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: accountOf(ext), ProgressDeadlineMinutes: ext.Spec.ProgressDeadlineMinutes,
 	})
+	return built, made, err
 }
 
-// countAsInstalled says of a revision that it was rolled out, by whoever did that.
-func (c *Controller) countAsInstalled(ctx context.Context, r *olmv1.ClusterObjectSet) error {
+// countAsInstalled says of a revision that it was rolled out, by whoever did that. The releases have had their time then.
+func (c *Controller) countAsInstalled(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
+	if err := c.retireReleases(ctx, ext); err != nil {
+		return err
+	}
 	live := &olmv1.ClusterObjectSet{}
 	if err := c.live.Get(ctx, client.ObjectKeyFromObject(r), live); err != nil {
 		return fmt.Errorf("read revision %s, which was made from a Helm release: %w", r.Name, err)

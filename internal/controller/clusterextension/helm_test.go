@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/migrate"
@@ -14,12 +15,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // helmSecret is a release of extension my, as the other implementation of this API keeps it.
 func helmSecret(t *testing.T, status string) *corev1.Secret {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"name": "my", "version": 2, "info": map[string]any{"status": status},
+	labels := migrate.HelmLabels("my")
+	labels["status"], labels["type"] = status, "index"
+	labels[olmv1.PackageNameKey], labels[olmv1.BundleNameKey], labels[olmv1.BundleVersionKey] = "a", "a.v1.0.0", "1.0.0"
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "sh.helm.release.v1.my.v2", Labels: labels,
+		Annotations: map[string]string{olmv1.BundleReferenceKey: "quay.io/a:v1.0.0"}}, Data: map[string][]byte{"chunk": helmData(t, status, "ns"), "extraChunks": []byte("[]")}}
+}
+
+// helmData is the text of the release.
+func helmData(t *testing.T, status, namespace string) []byte {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"name": "my", "namespace": namespace, "version": 2, "info": map[string]any{"status": status},
 		"manifest": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"what","namespace":"ns"},"data":{"bundle":"a.v1.0.0"}}` + "\n",
 		"chart":    map[string]any{"metadata": map[string]any{"annotations": map[string]string{olmv1.PropertiesKey: `[{"type":"olm.maxOpenShiftVersion","value":"4.20"}]`}}}})
 	if err != nil {
@@ -33,11 +45,7 @@ func helmSecret(t *testing.T, status string) *corev1.Secret {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	labels := migrate.HelmLabels("my")
-	labels["status"], labels["type"] = status, "index"
-	labels[olmv1.PackageNameKey], labels[olmv1.BundleNameKey], labels[olmv1.BundleVersionKey] = "a", "a.v1.0.0", "1.0.0"
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "sh.helm.release.v1.my.v2", Labels: labels,
-		Annotations: map[string]string{olmv1.BundleReferenceKey: "quay.io/a:v1.0.0"}}, Data: map[string][]byte{"chunk": data.Bytes(), "extraChunks": []byte("[]")}}
+	return data.Bytes()
 }
 
 // TestHelmReleases of the other implementation become the first revision, which counts as installed at once, and what comes next is decided from
@@ -63,8 +71,9 @@ func TestHelmReleases(t *testing.T) {
 	if got := w.installed("my"); got != "a.v1.1.0" {
 		t.Errorf("it is not upgraded from what Helm has installed: %s", got)
 	}
-	if err := w.client.Get(t.Context(), clientKey("olm", "sh.helm.release.v1.my.v2"), &corev1.Secret{}); err != nil {
-		t.Errorf("the Secret with the release: %v", err)
+	secret := &corev1.Secret{}
+	if err := w.client.Get(t.Context(), clientKey("olm", "sh.helm.release.v1.my.v2"), secret); err != nil || secret.Annotations[takenOverKey] != string(uidOf("my")) {
+		t.Errorf("the Secret with the release: %v %v", err, secret.Annotations)
 	}
 }
 
@@ -78,8 +87,9 @@ func TestHelmReleasesThatFailed(t *testing.T) {
 		t.Errorf("the revision is %+v", r)
 	}
 	for name, change := range map[string]func(*corev1.Secret){
-		"cannot be read":  func(s *corev1.Secret) { s.Data["chunk"] = []byte("text") },
-		"is of no bundle": func(s *corev1.Secret) { delete(s.Labels, olmv1.BundleNameKey) },
+		"cannot be read":   func(s *corev1.Secret) { s.Data["chunk"] = []byte("text") },
+		"is of no package": func(s *corev1.Secret) { delete(s.Labels, olmv1.PackageNameKey) },
+		"is of no bundle":  func(s *corev1.Secret) { delete(s.Labels, olmv1.BundleNameKey) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, want("my", "a", ""))
@@ -112,5 +122,75 @@ func TestHelmReleaseHalfTaken(t *testing.T) {
 		if first == nil || !meta.IsStatusConditionTrue(first.Status.Conditions, olmv1.TypeSucceeded) || first.Labels[olmv1.MigratedFromHelmKey] == "" || w.installed("my") != "a.v1.0.0" {
 			t.Errorf("after a failure of write %d: revisions %v", n, names(w.revisions("my")))
 		}
+	}
+}
+
+// TestHelmReleasesOfBefore are nothing to an extension that only has the name of the one that they were made for.
+func TestHelmReleasesOfBefore(t *testing.T) {
+	now := metav1.Now().Rfc3339Copy()
+	before := metav1.NewTime(now.Add(-time.Second))
+	owner := func(uid string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "x"}, {APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: "my", UID: types.UID(uid)}}
+	}
+	for name, test := range map[string]struct {
+		change func(*olmv1.ClusterExtension, *corev1.Secret)
+		taken  bool
+	}{
+		"of another package":   {func(e *olmv1.ClusterExtension, _ *corev1.Secret) { e.Spec.Source.Catalog.PackageName = "b" }, false},
+		"of another namespace": {func(e *olmv1.ClusterExtension, _ *corev1.Secret) { e.Spec.Namespace = "other" }, false},
+		"older":                {func(_ *olmv1.ClusterExtension, s *corev1.Secret) { s.CreationTimestamp = before }, false},
+		"as old":               {func(*olmv1.ClusterExtension, *corev1.Secret) {}, true},
+		"of another extension": {func(_ *olmv1.ClusterExtension, s *corev1.Secret) { s.OwnerReferences = owner("then") }, false},
+		"older, but of the extension": {func(_ *olmv1.ClusterExtension, s *corev1.Secret) {
+			s.CreationTimestamp, s.OwnerReferences = before, owner("uid-my")
+		}, true},
+		"taken over by another":       {func(_ *olmv1.ClusterExtension, s *corev1.Secret) { s.Annotations[takenOverKey] = "then" }, false},
+		"taken over by the extension": {func(_ *olmv1.ClusterExtension, s *corev1.Secret) { s.Annotations[takenOverKey] = "uid-my" }, false},
+		"of the extension and of others": {func(_ *olmv1.ClusterExtension, s *corev1.Secret) {
+			s.OwnerReferences = append(owner("then"), owner("uid-my")...)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ext, s := want("my", "a", ""), helmSecret(t, "deployed")
+			ext.CreationTimestamp, s.CreationTimestamp = now, now
+			test.change(ext, s)
+			w := newWorld(t, ext)
+			w.add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+			w.add(s)
+			w.serve("cat", pkg("a", "1.1.0"), pkg("b", "1.1.0"))
+			w.pass("my")
+			if r := w.newest("my"); (r.Labels[olmv1.MigratedFromHelmKey] != "") != test.taken {
+				t.Errorf("the revision is %+v", r)
+			}
+		})
+	}
+}
+
+// TestHelmReleasesMeetTheGates: a release is what it is, but nothing is taken over for an account that may not have it.
+func TestHelmReleasesMeetTheGates(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*olmv1.ClusterExtension)
+		want   string
+	}{
+		"no account":   {func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "gone"} }, `service account "gone" not found`},
+		"no namespace": {func(e *olmv1.ClusterExtension) { e.Spec.Namespace = "gone" }, `namespaces "gone" not found`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ext, s := want("my", "a", ""), helmSecret(t, "deployed")
+			test.change(ext)
+			w := newWorld(t, ext)
+			if ext.Spec.Namespace == "gone" {
+				s.Data["chunk"] = helmData(t, "deployed", "gone")
+			}
+			w.add(s)
+			w.serve("cat", pkg("a", "1.0.0"))
+			w.pass("my")
+			if r := w.revisions("my").newest(); r != nil {
+				t.Errorf("there is a revision: %+v", r)
+			}
+			if got := w.condition("my", olmv1.TypeProgressing); !strings.Contains(got, test.want) {
+				t.Errorf("it is told %s", got)
+			}
+		})
 	}
 }

@@ -68,5 +68,9 @@ const requiredByKey = dependents.RequiredByKey
 // dependencyLabel is the label of such a ClusterExtension.
 const dependencyLabel = dependents.Label
 
+// takenOverKey is the annotation of a Secret with a Helm release that has become the first revision of a ClusterExtension: the UID of that. It is
+// not taken over again, whatever becomes of the extension.
+const takenOverKey = prefix + "taken-over-by"
+
 // servingLabel is the label of Secrets with serving certificates.
 const servingLabel = prefix + "serving-certificate"
