@@ -9,7 +9,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,4 +72,23 @@ func IsExtension(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterE
 
 func isOurs(o metav1.OwnerReference, kind string) bool {
 	return o.Kind == kind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
+}
+
+// LosesConverter tells whether the Service is not there, or goes, whose webhook converts the custom resources of a CustomResourceDefinition.
+func LosesConverter(ctx context.Context, reader client.Reader, live *apiextensionsv1.CustomResourceDefinition, goes func(service metav1.Object) bool) (bool, error) {
+	conversion := live.Spec.Conversion
+	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
+		return false, nil
+	}
+	service := &metav1.PartialObjectMetadata{}
+	service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
+	name := client.ObjectKey{Namespace: conversion.Webhook.ClientConfig.Service.Namespace, Name: conversion.Webhook.ClientConfig.Service.Name}
+	err := reader.Get(ctx, name, service)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read Service %s, which converts the custom resources of CustomResourceDefinition %s: %w", name, live.Name, err)
+	}
+	return goes(service), nil
 }

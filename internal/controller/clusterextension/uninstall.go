@@ -41,6 +41,9 @@ func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension)
 		return ctrl.Result{}, c.orphan(ctx, ext, orphans)
 	}
 	if len(all) == 0 {
+		if err := c.keepDefinitions(ctx, ext); err != nil {
+			return ctrl.Result{}, err
+		}
 		if err := c.sweep(ctx, &state{ext: ext}, true); err != nil {
 			return ctrl.Result{}, err
 		}

@@ -108,7 +108,10 @@ func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomReso
 
 // keep makes sure that a definition stays, and tells why.
 func (c *Controller) keep(ctx context.Context, f *family, end *ending, live *apiextensionsv1.CustomResourceDefinition, what string) error {
-	deaf, err := c.losesConverter(ctx, f, end, live)
+	deaf, err := revision.LosesConverter(ctx, c.live, live, func(service metav1.Object) bool {
+		controller := metav1.GetControllerOfNoCopy(service)
+		return controller != nil && (controller.UID == f.set.UID || end.leaving && f.siblings[controller.UID] != nil)
+	})
 	if err != nil {
 		return err
 	}
@@ -133,25 +136,6 @@ func unlessChanged(err error) error {
 		return nil
 	}
 	return err
-}
-
-// losesConverter tells whether the webhook that converts the custom resources of a definition goes with the set.
-func (c *Controller) losesConverter(ctx context.Context, f *family, end *ending, live *apiextensionsv1.CustomResourceDefinition) (bool, error) {
-	conversion := live.Spec.Conversion
-	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
-		return false, nil
-	}
-	service := metadataOf(corev1.SchemeGroupVersion.WithKind("Service"))
-	name := client.ObjectKey{Namespace: conversion.Webhook.ClientConfig.Service.Namespace, Name: conversion.Webhook.ClientConfig.Service.Name}
-	err := c.live.Get(ctx, name, service)
-	if apierrors.IsNotFound(err) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read Service %s, which converts the custom resources of CustomResourceDefinition %s: %w", name, live.Name, err)
-	}
-	controller := metav1.GetControllerOfNoCopy(service)
-	return controller != nil && (controller.UID == f.set.UID || end.leaving && f.siblings[controller.UID] != nil), nil
 }
 
 // awaitSiblings holds back what runs an operator as long as other revisions of its extension, which goes, have definitions: their custom
