@@ -118,6 +118,11 @@ func (p *planned) plan(approved bool) {
 	p.editSubscription(func(s *v1alpha1.Subscription) { s.Status.CurrentCSV = "kite.v2" })
 }
 
+// waiting is an InstallPlan that a frozen Subscription gets.
+func (p *planned) waiting() {
+	p.must(p.Create(p.Context(), &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-waiting", OwnerReferences: []metav1.OwnerReference{{UID: "s"}}}}))
+}
+
 // TestNothingIsDoneThatWasNotPlanned: what changes before the Subscription is frozen, or at that moment, stops a migration, which leaves no trace.
 func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -156,7 +161,7 @@ func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 			}
 			t.Run(name+", "+when, func(t *testing.T) {
 				p := newPlanned(t)
-				if p.patched = func() { test.change(p) }; !frozen {
+				if p.patched = func() { p.waiting(); test.change(p) }; !frozen {
 					p.patched = nil
 					test.change(p)
 				}
@@ -168,6 +173,9 @@ func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 				sub := &v1alpha1.Subscription{}
 				if err := p.Get(t.Context(), client.ObjectKeyFromObject(p.sub), sub); err == nil && (sub.Spec.InstallPlanApproval != v1alpha1.ApprovalAutomatic || len(sub.Annotations) > 0) {
 					t.Errorf("the Subscription has approval %s and annotations %v", sub.Spec.InstallPlanApproval, sub.Annotations)
+				}
+				if err := p.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "install-waiting"}, &v1alpha1.InstallPlan{}); frozen && !apierrors.IsNotFound(err) {
+					t.Errorf("the InstallPlan that was made meanwhile: %v", err)
 				}
 				if err := p.Get(t.Context(), client.ObjectKey{Name: "kite"}, &olmv1.ClusterExtension{}); !apierrors.IsNotFound(err) {
 					t.Errorf("the ClusterExtension: %v", err)

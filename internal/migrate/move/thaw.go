@@ -45,6 +45,9 @@ func (m *Mover) unfreeze(ctx context.Context, b *migrate.Backup) error {
 	if sub.UID != b.Subscription.GetUID() || sub.Annotations[frozenKey] != b.Extension.Name {
 		return nil
 	}
+	if err := m.plans(ctx, b, sub); err != nil { // one that was made meanwhile waits for an approval that nobody would give
+		return err
+	}
 	return m.melt(ctx, b, sub)
 }
 
