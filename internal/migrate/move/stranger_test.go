@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/migrate"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -98,23 +99,27 @@ func TestReturned(t *testing.T) {
 	u.backupGone()
 }
 
-// TestWithdrawByUID: what has another UID than the ClusterExtension's, or was never noted, is somebody else's.
+// TestWithdrawByUID: what has another UID than the ClusterExtension's is somebody else's, and so is what was never noted, unless a revision has
+// written it.
 func TestWithdrawByUID(t *testing.T) {
 	b := aBackup()
 	var live []client.Object
-	for _, name := range []string{"added", "made-again", "never"} {
+	for _, name := range []string{"added", "late", "made-again", "users"} {
 		b.Added = append(b.Added, migrate.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "tenant", Name: name})
 		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: name, UID: "uid-1"}}
+		if name != "users" {
+			c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: revisionManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{}}`)}}}
+		}
 		live = append(live, c)
 	}
-	s := secretOf(t, b, map[string]string{addedKey: "uid-1,uid-0,"})
+	s := secretOf(t, b, map[string]string{addedKey: "uid-1,,uid-0,"})
 	u := newUndoing(t, s, live...)
 	b.Kept = keptOf(s)
 	if err := u.withdraw(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	var left corev1.ConfigMapList
-	if err := u.Client.List(t.Context(), &left); err != nil || len(left.Items) != 2 || left.Items[0].Name != "made-again" || left.Items[1].Name != "never" {
+	if err := u.Client.List(t.Context(), &left); err != nil || len(left.Items) != 2 || left.Items[0].Name != "made-again" || left.Items[1].Name != "users" {
 		t.Errorf("left %v: %v", left.Items, err)
 	}
 }
@@ -124,5 +129,27 @@ func (u *undoing) get(which, into client.Object) {
 	u.Helper()
 	if err := u.Client.Get(u.Context(), client.ObjectKeyFromObject(which), into); err != nil {
 		u.Fatal(err)
+	}
+}
+
+// TestNothingOfRevisionsIsLeft: a next migration takes the objects over again, which it would not were they marked as a former revision's.
+func TestNothingOfRevisionsIsLeft(t *testing.T) {
+	b := aBackup()
+	had := object("v1", "ConfigMap", "tenant", "settings", nil)
+	had.SetLabels(map[string]string{v1alpha1.OwnerLabel: "etcd.v1", olmv1.GroupName + "/mine": "x"})
+	b.Adopted = []*unstructured.Unstructured{had}
+	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "settings", Labels: map[string]string{olmv1.OwnerNameKey: "etcd", olmv1.GroupName + "/mine": "x", "users": "y"},
+		Annotations: map[string]string{olmv1.GroupName + "/revision": "1", "users": "y"}}}
+	u := newUndoing(t, secretOf(t, b, nil), live)
+	if err := u.relabel(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	is := &corev1.ConfigMap{}
+	u.get(live, is)
+	if diff := cmp.Diff(map[string]string{v1alpha1.OwnerLabel: "etcd.v1", olmv1.GroupName + "/mine": "x", "users": "y"}, is.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"users": "y"}, is.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }

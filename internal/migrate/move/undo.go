@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -119,7 +121,9 @@ func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
 			return "", fmt.Errorf("list the revisions of ClusterExtension %s: %w", b.Extension.Name, err)
 		}
 		for i := range sets.Items {
-			if s := &sets.Items[i]; metav1.GetControllerOf(s) == nil && revision.NameOf(s) == b.Extension.Name {
+			s := &sets.Items[i]
+			_, of := revision.ExtensionOf(s)
+			if revision.NameOf(s) == b.Extension.Name && (metav1.GetControllerOf(s) == nil || of == b.Kept.Extension) {
 				return "ClusterObjectSet " + s.Name + " is still there: is the manager running?", nil
 			}
 		}
@@ -135,12 +139,36 @@ func (m *Mover) restore(ctx context.Context, b *migrate.Backup, uid types.UID) e
 		if isCondition(u) {
 			continue
 		}
-		err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return migrate.Restore(o, migrate.Meta(u), b.CSV, uid, revisionManager) })
+		err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool {
+			had := migrate.Meta(u)
+			disowned := disown(o, &had)
+			return migrate.Restore(o, had, b.CSV, uid, revisionManager) || disowned
+		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// disown takes off an object the marks of revisions that it did not have before: the next migration would take it for one that somebody has taken
+// away from its revision.
+func disown(o, had metav1.Object) bool {
+	without := func(is, had map[string]string) map[string]string {
+		out := maps.Clone(is)
+		maps.DeleteFunc(out, func(key, _ string) bool {
+			_, before := had[key]
+			return strings.HasPrefix(key, olmv1.GroupName+"/") && !before
+		})
+		return out
+	}
+	labels, annotations := without(o.GetLabels(), had.GetLabels()), without(o.GetAnnotations(), had.GetAnnotations())
+	if len(labels) == len(o.GetLabels()) && len(annotations) == len(o.GetAnnotations()) {
+		return false
+	}
+	o.SetLabels(labels)
+	o.SetAnnotations(annotations)
+	return true
 }
 
 // succeeds waits for the ClusterServiceVersion.
@@ -160,14 +188,11 @@ func (m *Mover) succeeds(ctx context.Context, b *migrate.Backup) error {
 // withdraw removes what the ClusterExtension had besides, unless it belongs to somebody by now, or somebody has made another one of that name.
 func (m *Mover) withdraw(ctx context.Context, b *migrate.Backup) error {
 	for i, ref := range slices.Backward(b.Added) {
-		if i >= len(b.Kept.Added) || b.Kept.Added[i] == "" {
-			continue
-		}
 		live, err := m.read(ctx, ref)
 		if err != nil {
 			return err
 		}
-		if live == nil || live.GetUID() != b.Kept.Added[i] || metav1.GetControllerOf(live) != nil {
+		if live == nil || metav1.GetControllerOf(live) != nil || !isAdded(b, i, live) {
 			continue
 		}
 		if err := m.remove(ctx, ref); err != nil {
@@ -175,4 +200,13 @@ func (m *Mover) withdraw(ctx context.Context, b *migrate.Backup) error {
 		}
 	}
 	return nil
+}
+
+// isAdded tells whether an object is what the ClusterExtension had: by the UID that was noted. A revision that was still being rolled out may
+// have made more since; it is left as who wrote its fields.
+func isAdded(b *migrate.Backup, i int, live *unstructured.Unstructured) bool {
+	if i < len(b.Kept.Added) && b.Kept.Added[i] != "" {
+		return live.GetUID() == b.Kept.Added[i]
+	}
+	return slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == revisionManager })
 }

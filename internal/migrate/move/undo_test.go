@@ -83,7 +83,7 @@ func newUndoing(t *testing.T, s *corev1.Secret, objects ...client.Object) *undoi
 			t.Fatal(err)
 		}
 	}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.ClusterServiceVersion{}).WithObjects(append(objects, s)...).Build()
+	c := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.ClusterServiceVersion{}).WithObjects(append(objects, s)...).Build()
 	return &undoing{t, &Mover{Client: c, Namespace: "olm"}, s}
 }
 
