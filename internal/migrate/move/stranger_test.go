@@ -108,7 +108,7 @@ func TestWithdrawByUID(t *testing.T) {
 		b.Added = append(b.Added, migrate.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "tenant", Name: name})
 		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: name, UID: "uid-1"}}
 		if name != "users" {
-			c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: revisionManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{}}`)}}}
+			c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: revisionManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:data":{}}`)}}
 		}
 		live = append(live, c)
 	}
