@@ -3,11 +3,15 @@ package move
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strings"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/migrate"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -111,4 +115,24 @@ func (m *Mover) giveBack(ctx context.Context, b *migrate.Backup) error {
 		}
 	}
 	return m.restore(ctx, b, csv.GetUID())
+}
+
+// disown takes off an object the marks of revisions that it did not have before: the next migration would take it for one that somebody has taken
+// away from its revision.
+func disown(o, had metav1.Object) bool {
+	without := func(is, had map[string]string) map[string]string {
+		out := maps.Clone(is)
+		maps.DeleteFunc(out, func(key, _ string) bool {
+			_, before := had[key]
+			return strings.HasPrefix(key, olmv1.GroupName+"/") && !before
+		})
+		return out
+	}
+	labels, annotations := without(o.GetLabels(), had.GetLabels()), without(o.GetAnnotations(), had.GetAnnotations())
+	if len(labels) == len(o.GetLabels()) && len(annotations) == len(o.GetAnnotations()) {
+		return false
+	}
+	o.SetLabels(labels)
+	o.SetAnnotations(annotations)
+	return true
 }

@@ -3,7 +3,6 @@ package move
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -149,26 +148,6 @@ func (m *Mover) restore(ctx context.Context, b *migrate.Backup, uid types.UID) e
 		}
 	}
 	return nil
-}
-
-// disown takes off an object the marks of revisions that it did not have before: the next migration would take it for one that somebody has taken
-// away from its revision.
-func disown(o, had metav1.Object) bool {
-	without := func(is, had map[string]string) map[string]string {
-		out := maps.Clone(is)
-		maps.DeleteFunc(out, func(key, _ string) bool {
-			_, before := had[key]
-			return strings.HasPrefix(key, olmv1.GroupName+"/") && !before
-		})
-		return out
-	}
-	labels, annotations := without(o.GetLabels(), had.GetLabels()), without(o.GetAnnotations(), had.GetAnnotations())
-	if len(labels) == len(o.GetLabels()) && len(annotations) == len(o.GetAnnotations()) {
-		return false
-	}
-	o.SetLabels(labels)
-	o.SetAnnotations(annotations)
-	return true
 }
 
 // succeeds waits for the ClusterServiceVersion.
