@@ -45,7 +45,7 @@ func (d *Demo) bundles(ctx context.Context) error {
 	}
 	d.show.Title("Installing %s", strings.Join(d.options.Install, ", "))
 	d.subscribed = time.Now()
-	return d.timed("installed", func() error {
+	err = d.timed("installed", func() error {
 		for _, name := range d.options.Install {
 			if err := d.create(ctx, subscriptionTo(name, "", v1alpha1.ApprovalAutomatic)); err != nil {
 				return err
@@ -53,6 +53,10 @@ func (d *Demo) bundles(ctx context.Context) error {
 		}
 		return d.follow(ctx, func(s *scene) bool { return s.atHead(d.options.Install...) })
 	})
+	if err != nil {
+		return err
+	}
+	return d.follow(ctx, (*scene).settled) // what is needed may be a moment behind what was asked for
 }
 
 // readBundles reads the directory, and refuses packages that it does not have, before anything is started.

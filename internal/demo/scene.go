@@ -46,6 +46,16 @@ func (s *scene) atHead(packages ...string) bool {
 	return true
 }
 
+// settled tells whether everything that is subscribed to runs, and its Subscription says so.
+func (s *scene) settled() bool {
+	for _, sub := range s.subscriptions {
+		if sub.Spec == nil || s.operator(sub.Spec.Package) == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // newest tells whether every package runs in the newest version that was published, and the version before is gone.
 func (s *scene) newest(published []publish.Published, packages ...string) bool {
 	if len(s.operators) != len(packages) {
