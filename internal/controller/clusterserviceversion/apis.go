@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/blang/semver/v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,6 +72,8 @@ func (f *facts) requiredAPIServiceRows(ctx context.Context) ([]v1alpha1.Requirem
 			}
 			if served {
 				row.Status, row.UUID = v1alpha1.RequirementStatusReasonPresent, string(live.UID)
+			} else {
+				f.lookForDiscovery(live)
 			}
 		}
 		rows = append(rows, row)
@@ -133,6 +136,24 @@ func (f *facts) serves(gvk schema.GroupVersionKind) (bool, error) {
 		return false, fmt.Errorf("look up %s in the APIs of the cluster: %w", gvk, err)
 	}
 	return true, nil
+}
+
+// discoveryDelay is how long the discovery of the cluster may be behind an APIService that has become available, and discoveryInterval how often
+// it is asked until then: no event tells of it.
+const (
+	discoveryDelay    = time.Minute
+	discoveryInterval = 2 * time.Second
+)
+
+// lookForDiscovery lets the CSV be looked at again, because the cluster does not tell yet that it serves what an APIService says it does.
+func (f *facts) lookForDiscovery(live *apiregistrationv1.APIService) {
+	f.unwatched = true
+	now := f.c.clock.Now()
+	for _, c := range live.Status.Conditions {
+		if c.Type == apiregistrationv1.Available && now.Sub(c.LastTransitionTime.Time) < discoveryDelay {
+			f.again = now.Add(discoveryInterval)
+		}
+	}
 }
 
 // readAPIService reads an APIService from the cache; nil when it does not exist.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -211,6 +213,42 @@ func TestAPIRows(t *testing.T) {
 		"one or more requirements couldn't be found: APIService v1.down.example.com: NotPresent; APIService v1.missing.example.com: NotPresent; "+
 			"APIService v1.unserved.example.com: NotPresent; APIService v1.nobodys.example.com: DeploymentNotFound, deploymentName \"other\" is not among the deployments of the install strategy; "+
 			"NotThere v1.native: NotPresent, the cluster does not serve this API")
+}
+
+// TestDiscoveryBehindAPIService: the cluster may tell of the kinds of a server later than that it reaches the server.
+func TestDiscoveryBehindAPIService(t *testing.T) {
+	csv := newCSV("op.v1", withoutAccounts, func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.APIServiceDefinitions.Required = []v1alpha1.APIServiceDescription{{Name: "up", Group: "up.example.com", Version: "v1", Kind: "Kind"}}
+	})
+	service := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.up.example.com", UID: "uid"}}
+	k := newCluster(t, newGroup(""), csv, service)
+	since := func(age time.Duration) time.Duration {
+		t.Helper()
+		if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(service), service); err != nil {
+			t.Fatal(err)
+		}
+		service.Status.Conditions = []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: apiregistrationv1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(k.clock.Now().Add(-age))}}
+		if err := k.client.Status().Update(t.Context(), service); err != nil {
+			t.Fatal(err)
+		}
+		k.pass("op.v1")
+		result, err := k.reconcile("op.v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.RequeueAfter
+	}
+	if got := since(time.Second); got != discoveryInterval {
+		t.Errorf("a moment after the server is reached, it is looked again after %v", got)
+	}
+	if got := since(time.Hour); got != unwatchedInterval {
+		t.Errorf("an hour after the server is reached, it is looked again after %v", got)
+	}
+	k.serve(schema.GroupVersionKind{Group: "up.example.com", Version: "v1", Kind: "Kind"})
+	if got := rowsOf(k, "op.v1"); len(got) != 1 || got[0].Status != v1alpha1.RequirementStatusReasonPresent {
+		t.Errorf("when discovery tells of it: %v", got)
+	}
 }
 
 // TestAccountRows grants the rules of newCSV in various ways.
