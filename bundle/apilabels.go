@@ -1,10 +1,16 @@
 package bundle
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // APILabels are the labels by which ClusterServiceVersions are found that provide or need an API.
@@ -18,4 +24,19 @@ func APILabels(csv *v1alpha1.ClusterServiceVersion) map[string]string {
 	add(csv.RequiredAPIs(), v1alpha1.APILabelRequired)
 	add(csv.ProvidedAPIs(), v1alpha1.APILabelProvided)
 	return out
+}
+
+// MarkOperator gives a ClusterServiceVersion, or a manifest of it, the labels of its APIs in place of those that it has, and the finalizer with
+// which what is made for it is removed. One whose name is too long for labels gets no finalizer: nothing is ever made for it that has to be.
+func MarkOperator(o metav1.Object, csv *v1alpha1.ClusterServiceVersion) {
+	if finalizers := o.GetFinalizers(); len(csv.Name) <= validation.LabelValueMaxLength && !slices.Contains(finalizers, v1alpha1.CSVCleanupFinalizer) {
+		o.SetFinalizers(append(finalizers, v1alpha1.CSVCleanupFinalizer))
+	}
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.DeleteFunc(labels, func(name, _ string) bool { return strings.HasPrefix(name, v1alpha1.APILabelPrefix) })
+	maps.Copy(labels, APILabels(csv))
+	o.SetLabels(labels)
 }

@@ -67,18 +67,11 @@ func (f *facts) adopt(ctx context.Context) error {
 		return err
 	}
 	updated := f.csv.DeepCopy()
-	if labelled(f.csv) {
-		controllerutil.AddFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
-	}
+	bundle.MarkOperator(updated, f.csv)
 	if updated.Annotations == nil {
 		updated.Annotations = map[string]string{}
 	}
 	maps.Copy(updated.Annotations, annotations)
-	if updated.Labels == nil {
-		updated.Labels = map[string]string{}
-	}
-	maps.DeleteFunc(updated.Labels, func(name, _ string) bool { return strings.HasPrefix(name, v1alpha1.APILabelPrefix) })
-	maps.Copy(updated.Labels, bundle.APILabels(f.csv))
 	patch := client.MergeFromWithOptions(f.csv, client.MergeFromWithOptimisticLock{})
 	if err := f.c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return fmt.Errorf("mark ClusterServiceVersion %s with its finalizer, the labels of its APIs and its OperatorGroup: %w", f.name(), err)
