@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/trigger"
 )
@@ -62,7 +63,7 @@ type write struct {
 
 // detailInterval is how often the details of a state, such as what is still missing, are written at most. The state
 // itself is written at once. While the objects of an operator arrive, its details change with each of them.
-const detailInterval = 5 * time.Second
+const detailInterval = lull.Words
 
 // limits are the times that a ClusterServiceVersion has.
 type limits struct {

@@ -2,16 +2,16 @@ package installplan
 
 import (
 	"strings"
-	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
 // detailInterval is how often it is written at most how far the CRDs are that a plan waits for. A plan may bring a hundred of them, which the
 // API server comes to serve one by one, and has no time for words meanwhile. All else is written at once.
-const detailInterval = 5 * time.Second
+const detailInterval = lull.Words
 
 // waits begins the message of a plan that waits for something.
 const waits = "waiting: "

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/lull"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -13,7 +14,7 @@ import (
 // detailInterval is how often it is written at most how far an operator is that is being installed. That it is, and what keeps it from being
 // installed, is written at once. While the objects of an operator arrive, the words change with each of them, and a cluster that is busy
 // installing operators has no time for that.
-const detailInterval = 5 * time.Second
+const detailInterval = lull.Words
 
 // tooSoon is how long to wait before a status is written of which only such words have changed; 0 or less is not at all.
 func tooSoon(before, after *v1alpha1.SubscriptionStatus, now time.Time) time.Duration {
