@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/bundleimage"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,8 +39,17 @@ type ExtensionChange struct {
 // AcknowledgedKey is the annotation with the digest of the permissions that somebody has agreed to, as the manager reads it.
 const AcknowledgedKey = "operators.fairlead.dev/acknowledged-permissions"
 
-// ChangeExtension changes what a ClusterExtension asks for, and returns what has changed, a line each.
-func ChangeExtension(ctx context.Context, c client.Client, name string, change ExtensionChange) (*olmv1.ClusterExtension, []string, error) {
+// ChangeExtension changes what a ClusterExtension asks for, and returns what has changed, a line each. It begins again when somebody else, as
+// its controller does, writes the object in between.
+func ChangeExtension(ctx context.Context, c client.Client, name string, change ExtensionChange) (e *olmv1.ClusterExtension, said []string, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		e, said, err = changeExtension(ctx, c, name, change)
+		return err
+	})
+	return e, said, err
+}
+
+func changeExtension(ctx context.Context, c client.Client, name string, change ExtensionChange) (*olmv1.ClusterExtension, []string, error) {
 	live := &olmv1.ClusterExtension{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, live); err != nil {
 		return nil, nil, fmt.Errorf("read ClusterExtension %s: %w", name, err)
@@ -137,8 +147,16 @@ type SubscriptionChange struct {
 }
 
 // ChangeSubscription changes what a Subscription asks for, and approves the plan that waits, if asked for. It returns what was done, a
-// line each, and what is still to be approved.
+// line each, and what is still to be approved. It begins again when somebody else, as their controllers do, writes one of them in between.
 func ChangeSubscription(ctx context.Context, c client.Client, key client.ObjectKey, change SubscriptionChange) (said []string, waits string, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		said, waits, err = changeSubscription(ctx, c, key, change)
+		return err
+	})
+	return said, waits, err
+}
+
+func changeSubscription(ctx context.Context, c client.Client, key client.ObjectKey, change SubscriptionChange) (said []string, waits string, err error) {
 	sub := &v1alpha1.Subscription{}
 	if err := c.Get(ctx, key, sub); err != nil {
 		return nil, "", fmt.Errorf("read Subscription %s: %w", key, err)

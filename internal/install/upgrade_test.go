@@ -9,6 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/busy"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -84,6 +85,29 @@ func TestChangeSubscription(t *testing.T) {
 	slow := "slow"
 	if _, _, err = ChangeSubscription(t.Context(), c, key, SubscriptionChange{Channel: &slow, Approve: true}); err == nil || !strings.Contains(err.Error(), "is of the channel that was: change the channel") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestChangesOfWhatIsWritten: a status that a controller writes in between is no reason to fail.
+func TestChangesOfWhatIsWritten(t *testing.T) {
+	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "kite"}, Spec: &v1alpha1.SubscriptionSpec{Package: "kite", Channel: "stable"}}
+	sub.Status.InstallPlanRef = &corev1.ObjectReference{Name: "install-1"}
+	plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-1"}, Status: v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseRequiresApproval}}
+	written, fast := 0, "fast"
+	c := busy.Client(cluster(t, sub, plan).(client.WithWatch), &written)
+	if said, _, err := ChangeSubscription(t.Context(), c, client.ObjectKeyFromObject(sub), SubscriptionChange{Approve: true}); err != nil || len(said) != 1 {
+		t.Errorf("approve: %q, %v", said, err)
+	}
+	if said, _, err := ChangeSubscription(t.Context(), c, client.ObjectKeyFromObject(sub), SubscriptionChange{Channel: &fast}); err != nil || len(said) != 1 {
+		t.Errorf("another channel: %q, %v", said, err)
+	}
+	c = busy.Client(clusterV1(t, extension("kite", "kite", nil)).(client.WithWatch), &written)
+	e, said, err := ChangeExtension(t.Context(), c, "kite", ExtensionChange{Channels: &[]string{"fast"}})
+	if err != nil || len(said) != 1 || e.Labels[busy.Label] == "" {
+		t.Errorf("a ClusterExtension: %q, %v", said, err)
+	}
+	if written != 3 {
+		t.Errorf("%d objects were written in between", written)
 	}
 }
 

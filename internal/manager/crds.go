@@ -2,15 +2,19 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"fairlead.dev/fairlead/api/crds"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // crdOwner is the field manager of the CustomResourceDefinitions of the project's own APIs.
@@ -19,13 +23,19 @@ const crdOwner = client.FieldOwner("fairlead-manager")
 // establishTimeout bounds the wait for the API server to serve the kinds.
 const establishTimeout = time.Minute
 
-// InstallCRDs applies the CustomResourceDefinitions of the project and waits until the API server serves them.
+// InstallCRDs applies the CustomResourceDefinitions of the project and waits until the API server serves them
+// and tells of them.
 func InstallCRDs(ctx context.Context, config *rest.Config) error {
 	scheme, err := Scheme()
 	if err != nil {
 		return err
 	}
-	c, err := client.New(unlimited(config), client.Options{Scheme: scheme})
+	config = unlimited(config)
+	connection, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return fmt.Errorf("connect to the cluster: %w", err)
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme, HTTPClient: connection})
 	if err != nil {
 		return fmt.Errorf("connect to the cluster: %w", err)
 	}
@@ -44,6 +54,35 @@ func InstallCRDs(ctx context.Context, config *rest.Config) error {
 		if err := established(ctx, c, crd.Name); err != nil {
 			return err
 		}
+	}
+	return discovered(ctx, wanted, func() (meta.RESTMapper, error) {
+		return apiutil.NewDynamicRESTMapper(config, connection)
+	})
+}
+
+// discovered waits until the API server tells of the kinds of all definitions: it serves them somewhat earlier than that, and clients that
+// begin in between find no such kind. look makes a mapper that has asked nothing yet, as those of such clients have not.
+func discovered(ctx context.Context, wanted []*apiextensionsv1.CustomResourceDefinition, look func() (meta.RESTMapper, error)) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, establishTimeout, true, func(context.Context) (bool, error) {
+		mapper, err := look()
+		if err != nil {
+			return false, fmt.Errorf("connect to the cluster: %w", err)
+		}
+		for _, crd := range wanted {
+			for _, v := range crd.Spec.Versions {
+				if !v.Served {
+					continue
+				}
+				if _, last = mapper.RESTMapping(schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}, v.Name); last != nil {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the API server to tell of the kinds of the project: %w", errors.Join(err, last))
 	}
 	return nil
 }

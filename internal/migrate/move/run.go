@@ -59,6 +59,10 @@ func (m *Mover) begin(ctx context.Context, b *migrate.Backup) error {
 
 // freeze keeps the Subscription from upgrading: by Manual approval, which leaves its configuration in force.
 func (m *Mover) freeze(ctx context.Context, b *migrate.Backup) error {
+	return again(func() error { return m.tryFreeze(ctx, b) })
+}
+
+func (m *Mover) tryFreeze(ctx context.Context, b *migrate.Backup) error {
 	sub := &v1alpha1.Subscription{}
 	err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub)
 	if apierrors.IsNotFound(err) {
@@ -111,6 +115,10 @@ func (m *Mover) create(ctx context.Context, b *migrate.Backup) error {
 // retire deletes the ClusterServiceVersion and lets it leave what it had. It stays in sight, so that the controllers of the v0 API, which do
 // nothing for one that is being deleted, are not surprised by a Subscription that goes with its configuration.
 func (m *Mover) retire(ctx context.Context, b *migrate.Backup) error {
+	return again(func() error { return m.tryRetire(ctx, b) })
+}
+
+func (m *Mover) tryRetire(ctx context.Context, b *migrate.Backup) error {
 	if err := m.asPlanned(ctx, b); err != nil {
 		return err
 	}

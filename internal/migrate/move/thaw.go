@@ -16,6 +16,10 @@ import (
 // thaw gives the Subscription its approval back. InstallPlans that were made meanwhile go; those that were complete are history, and do not
 // come back: whoever made one would have to keep the managers from carrying it out again.
 func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
+	return again(func() error { return m.tryThaw(ctx, b) })
+}
+
+func (m *Mover) tryThaw(ctx context.Context, b *migrate.Backup) error {
 	sub := &v1alpha1.Subscription{}
 	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub); err != nil {
 		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
@@ -34,6 +38,10 @@ func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
 
 // unfreeze gives the Subscription of a migration that took nothing over its approval back, where it is there and was frozen.
 func (m *Mover) unfreeze(ctx context.Context, b *migrate.Backup) error {
+	return again(func() error { return m.tryUnfreeze(ctx, b) })
+}
+
+func (m *Mover) tryUnfreeze(ctx context.Context, b *migrate.Backup) error {
 	sub := &v1alpha1.Subscription{}
 	err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub)
 	if apierrors.IsNotFound(err) {
