@@ -3,6 +3,7 @@ package gates
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -28,7 +29,10 @@ func (j Judge) Increase(ctx context.Context, s Step) error {
 	if installed == nil || s.Repeated || s.Bundle.isOf(installed) || said == AcknowledgedAll || s.isChosen() {
 		return nil
 	}
-	before, err := revision.Objects(ctx, j.Client, installed)
+	before, err := revision.Content(ctx, j.Client, installed)
+	if errors.As(err, new(*revision.LostContentError)) {
+		return fmt.Errorf("whether %s asks for more permissions than revision %d, which is installed, cannot be told: %w; %s%s", s.Bundle.Name, installed.Spec.Revision, err, revision.Restore, s.regardless())
+	}
 	if err != nil {
 		return fmt.Errorf("read what is installed, to see whether %s asks for more permissions: %w", s.Bundle.Name, err)
 	}
@@ -42,6 +46,14 @@ func (j Judge) Increase(ctx context.Context, s Step) error {
 		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
 	}
 	return Blocked(&Increase{more, text})
+}
+
+// regardless is how to agree to the permissions of a step that nothing can be compared with.
+func (s Step) regardless() string {
+	if s.isUnseen() {
+		return fmt.Sprintf(", or, to allow whatever it asks for, set annotation %s of ClusterExtension %s to %q", permissions.AcknowledgedKey, s.Extension.Name, AcknowledgedAll)
+	}
+	return ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly " + s.Bundle.Version
 }
 
 // isOf tells whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have

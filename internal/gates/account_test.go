@@ -1,0 +1,82 @@
+package gates
+
+import (
+	"errors"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/preflight/permissions"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// as is an extension that acts as a service account.
+func as(name string) *olmv1.ClusterExtension {
+	ext := kite()
+	ext.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: name}
+	return ext
+}
+
+func TestAccountOf(t *testing.T) {
+	if got := AccountOf(as("installer")); got != "installer" {
+		t.Errorf("with an account it acts as %q", got)
+	}
+	if got := AccountOf(kite()); got != "" {
+		t.Errorf("without one it acts as %q", got)
+	}
+}
+
+func TestAccount(t *testing.T) {
+	account := typed[corev1.ServiceAccount](t, "{metadata: {name: installer, namespace: sky}}")
+	granted := func(verbs string) []client.Object {
+		return []client.Object{account, typed[rbacv1.ClusterRole](t, "{metadata: {name: install}, rules: [{apiGroups: [''], resources: [configmaps], verbs: ["+verbs+"]}]}"),
+			typed[rbacv1.ClusterRoleBinding](t, "{metadata: {name: install}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: install}, subjects: [{kind: ServiceAccount, name: installer, namespace: sky}]}")}
+	}
+	known := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: sky}}")
+	unknown := object(t, "{apiVersion: example.com/v1, kind: Kite, metadata: {name: a, namespace: sky}}")
+	const lacks = "pre-authorization failed: service account requires the following permissions to manage cluster extension:"
+	for name, c := range map[string]struct {
+		cluster client.WithWatch
+		ext     *olmv1.ClusterExtension
+		objects []*unstructured.Unstructured
+		err     string
+		// missing is what the account lacks; incomplete says that it may lack more.
+		missing    []string
+		incomplete bool
+	}{
+		"the manager may do all":            {cluster: without(world(), "ServiceAccount", errRefused), ext: kite(), objects: []*unstructured.Unstructured{known}},
+		"it has what is needed":             {cluster: world(granted("'*'")...), ext: as("installer"), objects: []*unstructured.Unstructured{known}},
+		"it lacks something":                {cluster: world(granted("create, get, list, watch, patch, update")...), ext: as("installer"), objects: []*unstructured.Unstructured{known}, err: lacks, missing: []string{`Namespace:"sky" APIGroups:[] Resources:[configmaps] ResourceNames:[settings] Verbs:[delete]`}},
+		"it lacks something, perhaps more":  {cluster: world(granted("create, get, list, watch, patch, update")...), ext: as("installer"), objects: []*unstructured.Unstructured{known, unknown}, err: lacks, missing: []string{`Namespace:"sky" APIGroups:[] Resources:[configmaps] ResourceNames:[settings] Verbs:[delete]`}, incomplete: true},
+		"whether it lacks anything is open": {cluster: world(granted("'*'")...), ext: as("installer"), objects: []*unstructured.Unstructured{known, unknown}},
+		"it is not there":                   {cluster: world(account), ext: as("other"), err: `service account "other" not found in namespace "sky": create it, or take spec.serviceAccount away`},
+		"it cannot be read":                 {cluster: without(world(account), "ServiceAccount", errRefused), ext: as("installer"), err: "read ServiceAccount sky/installer: connection refused"},
+		"its roles cannot be read":          {cluster: without(world(account), "ClusterRoleList", errRefused), ext: as("installer"), err: "list the ClusterRoles, to see which permissions are granted: connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Judge{Client: c.cluster}.Account(t.Context(), Step{Extension: c.ext, Objects: c.objects})
+			wantAnswer(t, err, c.err, "") // rights can be given at any time
+			var lacking *Lacking
+			if !errors.As(err, &lacking) {
+				if c.missing != nil {
+					t.Errorf("nothing is missing: %v", err)
+				}
+				return
+			}
+			var missing []string
+			for _, rule := range lacking.Missing {
+				missing = append(missing, rule.String())
+			}
+			if diff := cmp.Diff(c.missing, missing); diff != "" || lacking.Account.User != permissions.ServiceAccount("sky", "installer").User {
+				t.Errorf("%s lacks (-want +got):\n%s", lacking.Account.User, diff)
+			}
+			if (lacking.Incomplete != nil) != c.incomplete || contains(err, "may be incomplete") != c.incomplete {
+				t.Errorf("more may be missing: %v, want %t: %v", lacking.Incomplete, c.incomplete, err)
+			}
+		})
+	}
+}
