@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -234,6 +236,55 @@ func TestPlanOfARollback(t *testing.T) {
 	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
 	if plan.Changes() || len(plan.Blocked) != 0 || !strings.Contains(text, "revision 1 was gone back to") {
 		t.Errorf("%+v\n%s", plan, text)
+	}
+}
+
+// TestPlanWithLostContent: what another revision has lost is noted; only what is installed, and what is to be gone back to, is needed.
+func TestPlanWithLostContent(t *testing.T) {
+	gone := func(all []client.Object) []client.Object {
+		return slices.DeleteFunc(all, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is })
+	}
+	ask := func(e olmv1.ClusterExtension, objects []client.Object) (*Plan, error) {
+		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}, Catalogs: []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
+		return planner(t, append(objects, namespace())...).Plan(t.Context(), q, "greeter")
+	}
+	e, objects := installed(t, "1.0.0")
+	old, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 2, SystemNamespace: "olm", Objects: []*unstructured.Unstructured{{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.Set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+	if plan, err := ask(e, append(slices.Clone(objects), old.Set)); err != nil || !plan.Changes() || len(plan.Blocked) > 0 ||
+		!strings.Contains(strings.Join(plan.Notes, "\n"), "revision 2 cannot be gone back to: its content is lost: Secret olm/greeter-2-") {
+		t.Errorf("another revision is not needed: %+v, %v", plan, err)
+	}
+	for name, test := range map[string]struct {
+		change func(*olmv1.ClusterExtension)
+		want   []string
+	}{
+		"an upgrade": {want: []string{"compare greeter-operator.v1.1.0 with what is installed, revision 1: its content is lost: Secret olm/greeter-1-", " is not there; put back what is missing as it was, from a backup, or, to have a version with new content without a plan, fairlead upgrade greeter --version 1.1.0"}},
+		"the same":   {change: func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "1.0.0" }, want: []string{"with what is installed, revision 1: its content is lost"}},
+		"a way back": {change: func(e *olmv1.ClusterExtension) {
+			e.Annotations = map[string]string{clusterextension.RollbackToKey: "1"}
+		}, want: []string{"read revision 1, which is to be gone back to: its content is lost: Secret olm/greeter-1-", "; put back what is missing as it was, from a backup, or follow the catalogs again with fairlead upgrade greeter"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := *e.DeepCopy()
+			if test.change != nil {
+				test.change(&e)
+			}
+			_, err := ask(e, gone(slices.Clone(objects)))
+			for _, want := range test.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %s", err, want)
+				}
+			}
+		})
+	}
+	e.Spec.Source.Catalog.Version = "9.x"
+	if plan, err := ask(e, gone(slices.Clone(objects))); err != nil || len(plan.Blocked) != 1 || plan.Installed.Version != "1.0.0" {
+		t.Errorf("that nothing fits is told without the content: %+v, %v", plan, err)
 	}
 }
 

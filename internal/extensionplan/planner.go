@@ -45,19 +45,20 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 		return nil, err
 	}
 	plan := &Plan{Extension: name}
-	var now []*unstructured.Unstructured
 	installed := revision.Installed(revisions)
 	if installed != nil {
 		plan.Installed = versionOf(installed)
-		if now, err = revision.Objects(ctx, p.Client, installed); err != nil {
-			return nil, fmt.Errorf("read what is installed: %w", err)
-		}
 	}
+	p.losses(ctx, revisions, installed, plan)
 	w, err := p.wanted(ctx, q, ext, revisions, plan)
 	if err != nil || w == nil {
 		return plan, err
 	}
 	plan.Wanted = w.version
+	now, err := p.installed(ctx, ext, installed, w.version)
+	if err != nil {
+		return nil, err
+	}
 	kept, err := asKept(ctx, ext, w.objects)
 	if err != nil {
 		plan.Blocked = append(plan.Blocked, err.Error())
@@ -151,9 +152,12 @@ func (p Planner) repeated(ctx context.Context, number string, revisions []olmv1.
 		if fmt.Sprint(set.Spec.Revision) != number {
 			continue
 		}
-		objects, err := revision.Objects(ctx, p.Client, set)
+		objects, err := revision.Content(ctx, p.Client, set)
+		if errors.As(err, new(*revision.LostContentError)) {
+			err = fmt.Errorf("%w; %s, or follow the catalogs again with fairlead upgrade %s", err, revision.Restore, plan.Extension)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", set.Name, err)
+			return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", number, err)
 		}
 		plan.Notes = append(plan.Notes, "revision "+number+" was gone back to; what catalogs have does not matter")
 		return &wanted{version: versionOf(set), objects: objects, repeated: true}, nil

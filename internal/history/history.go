@@ -38,6 +38,8 @@ type Revision struct {
 	// Message says what is in the way of one that is not installed.
 	Message string `json:"message,omitempty"`
 	Objects int    `json:"objects"`
+	// Lost is what of its content is not there any more: it cannot be gone back to.
+	Lost []string `json:"lost,omitempty"`
 }
 
 // History is the revisions of a ClusterExtension that are kept, the newest first.
@@ -45,6 +47,8 @@ type History struct {
 	Extension string     `json:"extension"`
 	PinnedTo  string     `json:"pinnedTo,omitempty"`
 	Revisions []Revision `json:"revisions"`
+	// Unchecked is why it is not known of all revisions whether their content is there.
+	Unchecked string `json:"unchecked,omitempty"`
 
 	sets []olmv1.ClusterObjectSet
 	ext  *olmv1.ClusterExtension
@@ -71,6 +75,9 @@ func Of(ctx context.Context, reader client.Reader, name string) (*History, error
 			r.State, r.Message = Archived, "its objects go over to the newer revision"
 		}
 		installed = installed || r.State == Installed
+		if r.Lost, err = revision.Losses(ctx, reader, &sets[i]); err != nil {
+			h.Unchecked = err.Error()
+		}
 		h.Revisions = append(h.Revisions, r)
 	}
 	return h, nil
@@ -102,7 +109,7 @@ func of(set *olmv1.ClusterObjectSet) Revision {
 func (h *History) Write(w io.Writer) error {
 	rows := [][]string{{"REVISION", "VERSION", "BUNDLE", "STATE", "CREATED", "OBJECTS", "NOTE"}}
 	for _, r := range h.Revisions {
-		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), r.Version, r.Bundle, r.State, r.Created.Format("2006-01-02 15:04:05"), strconv.Itoa(r.Objects), r.Message})
+		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), r.Version, r.Bundle, r.State, r.Created.Format("2006-01-02 15:04:05"), strconv.Itoa(r.Objects), r.note()})
 	}
 	var b strings.Builder
 	b.WriteString(columns.Text(rows...))
@@ -113,8 +120,23 @@ func (h *History) Write(w io.Writer) error {
 	if h.PinnedTo != "" {
 		fmt.Fprintf(&b, "pinned to revision %s: catalogs do not matter until `fairlead upgrade %s` takes that back\n", columns.Clean(h.PinnedTo), columns.Clean(h.Extension))
 	}
+	if h.Unchecked != "" {
+		fmt.Fprintf(&b, "not checked whether the content of the revisions is there: %s\n", columns.Clean(h.Unchecked))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// note is what is to be known of a revision besides its state.
+func (r *Revision) note() string {
+	if len(r.Lost) == 0 {
+		return r.Message
+	}
+	lost := "its content is lost: " + strings.Join(r.Lost, "; ")
+	if r.Message == "" {
+		return lost
+	}
+	return lost + "; " + r.Message
 }
 
 // set finds a revision by its number.

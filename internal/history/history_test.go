@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 )
 
@@ -130,6 +133,96 @@ func TestHistory(t *testing.T) {
 	}
 	if _, err := Of(t.Context(), c, "none"); err == nil || !strings.Contains(err.Error(), "there is none of that name") {
 		t.Errorf("%v", err)
+	}
+}
+
+// lose deletes all Secrets of a revision but some.
+func lose(t *testing.T, c client.Client, set string, kept int) (gone []string) {
+	t.Helper()
+	var all corev1.SecretList
+	if err := c.List(t.Context(), &all, client.MatchingLabels{olmv1.RevisionNameKey: set}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.Items[kept:] {
+		s := &all.Items[kept+i]
+		if err := c.Delete(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		gone = append(gone, s.Namespace+"/"+s.Name)
+	}
+	if len(gone) == 0 {
+		t.Fatalf("revision %s has no Secret to lose", set)
+	}
+	return gone
+}
+
+// TestHistoryOfLostContent: of the revision whose Secret is gone that is said, and nothing else changes.
+func TestHistoryOfLostContent(t *testing.T) {
+	same := []*unstructured.Unstructured{configMap("a", "x")}
+	c := world(t, nil, nil, nil, same, []*unstructured.Unstructured{configMap("a", "y")}, []*unstructured.Unstructured{configMap("a", "z")})
+	gone := lose(t, c, "kite-1", 0)
+	h, err := Of(t.Context(), c, "kite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Secret " + gone[0] + " is not there"}, h.Revisions[2].Lost); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var b strings.Builder
+	if err := h.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "1         1.1.0    kite.v1.1.0  archived   2026-01-01 08:00:00  1        its content is lost: Secret " + gone[0] + " is not there\n"
+	if len(h.Revisions[0].Lost)+len(h.Revisions[1].Lost) != 0 || !strings.HasSuffix(b.String(), want) {
+		t.Errorf("\n%s\nwant at the end\n%s", b.String(), want)
+	}
+	if r, err := h.Judge(t.Context(), c, 2); err != nil || !r.Possible() {
+		t.Errorf("revision 2 has its content: %+v, %v", r, err)
+	}
+	_, err = h.Judge(t.Context(), c, 1)
+	for _, want := range []string{"go back to revision 1: its content is lost: Secret " + gone[0], "put back what is missing as it was, from a backup, or go back to revision 2"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestRollbackPassesLostContent: without a number it goes back to the newest revision that has another version and its content.
+func TestRollbackPassesLostContent(t *testing.T) {
+	c := world(t, nil, nil, nil, []*unstructured.Unstructured{configMap("a", "x")}, []*unstructured.Unstructured{configMap("a", "y")}, []*unstructured.Unstructured{configMap("a", "z")})
+	lose(t, c, "kite-2", 0)
+	if r := judge(t, c, 0); r.To.Number != 1 || !r.Possible() || !strings.Contains(strings.Join(r.Warnings, "\n"), "revision 2 is passed over: its content is lost: Secret ") {
+		t.Errorf("%+v", r)
+	}
+	lose(t, c, "kite-3", 0)
+	h, err := Of(t.Context(), c, "kite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Judge(t.Context(), c, 0); err == nil || !strings.Contains(err.Error(), "compare with revision 3, to see what would be lost: its content is lost: Secret ") || !strings.Contains(err.Error(), "put back what is missing as it was, from a backup") {
+		t.Errorf("what is installed is compared with: %v", err)
+	}
+}
+
+// TestHistoryWithoutSecrets: who may not read Secrets has the history all the same, and is told what it does not tell.
+func TestHistoryWithoutSecrets(t *testing.T) {
+	c := interceptor.NewClient(world(t, nil, nil, nil, []*unstructured.Unstructured{configMap("a", "x")}).(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if o.GetObjectKind().GroupVersionKind().Kind == "Secret" {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, key.Name, errors.New("no"))
+			}
+			return c.Get(ctx, key, o, opts...)
+		}})
+	h, err := Of(t.Context(), c, "kite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := h.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Revisions) != 1 || h.Revisions[0].Lost != nil || !strings.Contains(b.String(), "\nnot checked whether the content of the revisions is there: ") || !strings.Contains(b.String(), "forbidden") {
+		t.Errorf("%+v\n%s", h.Revisions, b.String())
 	}
 }
 

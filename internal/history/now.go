@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,7 +28,10 @@ func (h *History) now(ctx context.Context, reader client.Reader, newest int64) (
 		if set.Spec.Revision != newest && set.Spec.LifecycleState == olmv1.LifecycleStateArchived {
 			continue
 		}
-		objects, err := revision.Objects(ctx, reader, set)
+		objects, err := revision.Content(ctx, reader, set)
+		if errors.As(err, new(*revision.LostContentError)) {
+			return nil, fmt.Errorf("compare with revision %d, to see what would be lost: %w; %s", set.Spec.Revision, err, revision.Restore)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("compare with revision %d: %w", set.Spec.Revision, err)
 		}

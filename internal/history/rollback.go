@@ -65,9 +65,12 @@ func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*R
 		return nil, err
 	}
 	r := &Rollback{Extension: h.Extension, From: from, To: *target, ext: h.ext}
-	before, err := revision.Objects(ctx, reader, h.set(target.Number))
+	before, err := revision.Content(ctx, reader, h.set(target.Number))
 	if err != nil {
-		return nil, fmt.Errorf("go back to revision %d: %w", target.Number, err)
+		return nil, fmt.Errorf("go back to revision %d: %w%s", target.Number, err, h.instead(err, target.Number))
+	}
+	if to == 0 {
+		r.Warnings = h.passed(target.Number)
 	}
 	now, err := h.now(ctx, reader, from.Number)
 	if err != nil {
@@ -87,16 +90,21 @@ func (h *History) target(from Revision, to int64) (*Revision, error) {
 		switch {
 		case to == r.Number:
 			return r, nil
-		case to == 0 && r.Number != from.Number && (r.Bundle != from.Bundle || r.Version != from.Version) && r.State != Failed:
+		case to == 0 && r.Number != from.Number && r.isOther(from) && r.State != Failed && len(r.Lost) == 0:
 			return r, nil
 		}
 	}
 	var kept []string
 	for _, r := range h.Revisions[1:] {
-		kept = append(kept, strconv.FormatInt(r.Number, 10))
+		if to > 0 || len(r.Lost) == 0 {
+			kept = append(kept, strconv.FormatInt(r.Number, 10))
+		}
 	}
-	if len(kept) == 0 {
+	if len(h.Revisions) == 1 {
 		return nil, fmt.Errorf("go back: revision %d is the only one that ClusterExtension %s has", from.Number, h.Extension)
+	}
+	if to == 0 && len(kept) == 0 {
+		return nil, fmt.Errorf("go back: the content of every earlier revision of ClusterExtension %s is lost, as fairlead history tells: %s", h.Extension, revision.Restore)
 	}
 	if to == 0 {
 		return nil, fmt.Errorf("go back: no revision of ClusterExtension %s that is kept has another version; name one with --to: %s", h.Extension, strings.Join(kept, ", "))

@@ -154,7 +154,7 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 	if secret == nil {
 		var err error
 		if secret, err = readSecret(ctx, l.reader, name); err != nil {
-			return nil, fmt.Errorf("read Secret %s: %w", name, err)
+			return nil, &secretError{name, err}
 		}
 		if secret.Immutable == nil || !*secret.Immutable {
 			return nil, &BlockedError{fmt.Sprintf("the following secrets are not immutable (referenced secrets must have immutable set to true): %s", name)}

@@ -8,7 +8,10 @@ import (
 	"fairlead.dev/fairlead/internal/revision"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // objects are those of a revision; of the newest one of my when none is named.
@@ -122,4 +125,29 @@ func TestFailureWithoutRollback(t *testing.T) {
 		t.Errorf("there is revision %d", got)
 	}
 	w.expect("my", "Progressing", "False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x")
+}
+
+// TestUpgradeFromLostContent: whether an upgrade asks for more permissions than what is installed has cannot be told without the content of
+// that. It waits until somebody names the version, and so has looked at it.
+func TestUpgradeFromLostContent(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	for _, p := range w.newest("my").Spec.Phases {
+		for _, o := range p.Objects {
+			w.must(client.IgnoreNotFound(w.client.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Ref.Namespace, Name: o.Ref.Name}})))
+		}
+	}
+	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err != nil {
+		t.Log(err)
+	}
+	if got := w.condition("my", "Progressing"); !strings.Contains(got, "its content is lost: Secret olm/my-1-") || !strings.Contains(got, revision.Restore) || !strings.Contains(got, "set spec.source.catalog.version to exactly 1.1.0") {
+		t.Errorf("it is told: %s", got)
+	}
+	w.version("my", "1.1.0")
+	w.settle("my")
+	if got := w.installed("my"); got != "a.v1.1.0" {
+		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
+	}
 }
