@@ -18,15 +18,16 @@ func Properties(text string) (all []catalog.Property, err error) {
 // nobody needs is better than to remove what somebody does.
 func Needs(properties []catalog.Property, pkg string, what *extension.Installed) bool {
 	for _, p := range properties {
-		text := string(p.Value)
-		switch p.Type {
+		switch text := string(p.Value); p.Type {
 		case catalog.PropertyPackageRequired:
 			var required struct{ PackageName string }
 			if json.Unmarshal(p.Value, &required) != nil || required.PackageName == pkg {
 				return true
 			}
-		case catalog.PropertyGVKRequired, catalog.PropertyConstraint, "olm.label.required":
-			if strings.Contains(text, `"`+pkg+`"`) || strings.Contains(text, "rule") || mentions(text, what) || p.Type == "olm.label.required" {
+		case "olm.label.required": // any bundle may have the label
+			return true
+		case catalog.PropertyGVKRequired, catalog.PropertyConstraint: // a rule may ask for anything
+			if strings.Contains(text, `"`+pkg+`"`) || strings.Contains(text, "rule") || mentions(text, what) {
 				return true
 			}
 		}

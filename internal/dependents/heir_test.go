@@ -1,0 +1,161 @@
+package dependents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// set is an active revision of an extension, with annotations in pairs.
+func set(of string, annotations ...string) olmv1.ClusterObjectSet {
+	r := olmv1.ClusterObjectSet{}
+	r.Name, r.UID, r.Annotations = of+"-1", types.UID(of+"-1"), map[string]string{}
+	yes := true
+	r.OwnerReferences = []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: of, UID: types.UID(of), Controller: &yes}}
+	r.Spec.LifecycleState = olmv1.LifecycleStateActive
+	for i := 0; i < len(annotations); i += 2 {
+		r.Annotations[annotations[i]] = annotations[i+1]
+	}
+	return r
+}
+
+func property(kind, value string) catalog.Property {
+	return catalog.Property{Type: kind, Value: json.RawMessage(value)}
+}
+
+func TestInstalled(t *testing.T) {
+	named := []string{olmv1.BundleNameKey, "db.v1.2.0", olmv1.BundleVersionKey, "1.2.0"}
+	for name, c := range map[string]struct {
+		annotations []string
+		version     string
+		properties  []catalog.Property
+		err         string
+	}{
+		"a version":                {nil, "1.2.0", nil, ""},
+		"a release":                {[]string{olmv1.BundleReleaseKey, "2"}, "1.2.0-2", nil, ""},
+		"properties":               {[]string{bundleimage.PropertiesKey, `[{"type": "a", "value": 1}]`}, "1.2.0", []catalog.Property{property("a", "1")}, ""},
+		"no version":               {[]string{olmv1.BundleVersionKey, "new"}, "", nil, `read the annotations of revision db-1: read the version of installed bundle "db.v1.2.0"`},
+		"no release":               {[]string{olmv1.BundleReleaseKey, "!"}, "", nil, `read the annotations of revision db-1: read the release of installed bundle "db.v1.2.0"`},
+		"properties that are none": {[]string{bundleimage.PropertiesKey, "{"}, "", nil, "read annotation operators.fairlead.dev/properties of revision db-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := set("db", append(named[:4:4], c.annotations...)...)
+			got, err := Installed(&r, Properties)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%v; want %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.properties, got.Properties); got.Name != "db.v1.2.0" || got.Version.String() != c.version || diff != "" {
+				t.Errorf("%s %s; properties (-want +got):\n%s", got.Name, got.Version, diff)
+			}
+		})
+	}
+}
+
+// TestHeir gives the dependency db, made for the extension asker, to whom it belongs: each revision is that of an extension and what is known
+// of its needs.
+func TestHeir(t *testing.T) {
+	const needs, other, unknown, broken = `[{"type": "olm.package.required", "value": {"packageName": "db"}}]`, `[{"type": "olm.package.required", "value": {"packageName": "x"}}]`, "", "{"
+	archived, leaving := set("b", bundleimage.PropertiesKey, needs), set("b", bundleimage.PropertiesKey, needs)
+	now := metav1.Now()
+	archived.Spec.LifecycleState, leaving.DeletionTimestamp = olmv1.LifecycleStateArchived, &now
+	nobodys := set("b", bundleimage.PropertiesKey, needs)
+	nobodys.OwnerReferences = nil
+	of := func(extension, properties string) olmv1.ClusterObjectSet {
+		return set(extension, olmv1.BundleNameKey, "x.v1.0.0", olmv1.BundleVersionKey, "1.0.0", bundleimage.PropertiesKey, properties)
+	}
+	all := func(sets ...olmv1.ClusterObjectSet) []olmv1.ClusterObjectSet { return sets }
+	for name, c := range map[string]struct {
+		all   []olmv1.ClusterObjectSet
+		going string
+		want  string
+	}{
+		"nobody":                                 {nil, "", ""},
+		"who asked":                              {all(of("asker", needs)), "", "asker"},
+		"who asked and needs something else":     {all(of("asker", other)), "", ""},
+		"who asked, before others":               {all(of("a", needs), of("asker", needs)), "", "asker"},
+		"who asked may, before who surely does":  {all(of("a", needs), of("asker", unknown)), "", "asker"},
+		"who asked is going":                     {all(of("asker", needs), of("b", needs)), "asker", "b"},
+		"the first by name":                      {all(of("c", needs), of("b", needs)), "", "b"},
+		"who surely does, before who may":        {all(of("a", unknown), of("b", needs)), "", "b"},
+		"who may":                                {all(of("c", broken), of("b", unknown)), "", "b"},
+		"whose properties are broken":            {all(of("c", broken)), "", "c"},
+		"any revision":                           {all(of("b", other), of("b", needs)), "", "b"},
+		"no archived revision":                   {all(archived), "", ""},
+		"no revision that goes":                  {all(leaving), "", ""},
+		"no revision that only calls itself one": {all(nobodys), "", ""},
+		"not itself":                             {all(of("db", needs)), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Dependency{Extension: &olmv1.ClusterExtension{}, For: "asker", What: &extension.Installed{}}
+			d.Extension.Name, d.Extension.Spec.Source.Catalog = "db", &olmv1.CatalogFilter{PackageName: "db"}
+			read := func(r *olmv1.ClusterObjectSet) (*extension.Installed, error) { return Installed(r, Properties) }
+			if got := Heir(d, c.all, map[string]bool{c.going: true}, read); got != c.want {
+				t.Errorf("it belongs to %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestData(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	yes := true
+	var crds []client.Object
+	for _, name := range []string{"backups", "queries", "tables"} {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		crd.Name, crd.OwnerReferences = name, []metav1.OwnerReference{{Kind: olmv1.ClusterObjectSetKind, UID: "db-1", Controller: &yes}}
+		crds = append(crds, crd)
+	}
+	cluster := fake.NewClientBuilder().WithScheme(scheme).WithObjects(crds...).Build()
+	unreadable := interceptor.NewClient(cluster, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+		return errors.New("connection refused")
+	}})
+	having := func(n map[string]int64, err error) gates.Count {
+		return func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error) {
+			return n[crd.Name], err
+		}
+	}
+	for name, c := range map[string]struct {
+		cluster   client.Reader
+		count     gates.Count
+		want, err string
+	}{
+		"none":               {cluster, having(nil, nil), "", ""},
+		"of one":             {cluster, having(map[string]int64{"queries": 2}, nil), "CustomResourceDefinition queries: it has 2 custom resources", ""},
+		"of several":         {cluster, having(map[string]int64{"queries": 1, "tables": 1}, nil), "CustomResourceDefinition queries: it has 1 custom resource", ""},
+		"perhaps":            {cluster, having(nil, errors.New("no answer")), "CustomResourceDefinition backups: it cannot be told whether it has custom resources: no answer", ""},
+		"which nobody knows": {unreadable, having(nil, nil), "", "list the CustomResourceDefinitions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Data(t.Context(), c.cluster, c.count, []olmv1.ClusterObjectSet{set("db")})
+			if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%q, %v; want %q, %q", got, err, c.want, c.err)
+			}
+		})
+	}
+}
