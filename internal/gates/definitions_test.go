@@ -119,6 +119,7 @@ func TestPolicyOf(t *testing.T) {
 	}{
 		"nothing":                {"", nil, ""},
 		"nothing but separators": {" ; ;", nil, ""},
+		"a check after nothing":  {"; enum", []crdupgrade.Exemption{exempt("enum", "", "")}, ""},
 		"a check":                {"enum", []crdupgrade.Exemption{exempt("enum", "", "")}, ""},
 		"of a definition":        {" enum  kites.example.com ", []crdupgrade.Exemption{exempt("enum", "kites.example.com", "")}, ""},
 		"of a property":          {"enum kites.example.com ^.spec.x", []crdupgrade.Exemption{exempt("enum", "kites.example.com", "^.spec.x")}, ""},
