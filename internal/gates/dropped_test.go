@@ -77,6 +77,24 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestDroppedOfSeveral tells of those that have custom resources, whichever others there are.
+func TestDroppedOfSeveral(t *testing.T) {
+	var crds []client.Object
+	for _, name := range []string{"a", "b", "c", "d"} {
+		crd := controlled(t, olmv1.ClusterObjectSetKind, "set-1", "")
+		crd.Name = name
+		crds = append(crds, crd)
+	}
+	count := func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error) {
+		return map[string]int64{"b": 1, "d": 2}[crd.Name], nil
+	}
+	s := Step{Extension: kite(ExemptionsKey, "removal d"), Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}}
+	findings, err := Judge{Live: world(crds...), Count: count}.Dropped(t.Context(), s)
+	if err != nil || len(findings) != 2 || findings[0].CRD != "b" || findings[0].Exempt != "" || findings[1].CRD != "d" || findings[1].Exempt == "" {
+		t.Errorf("found %+v, %v", findings, err)
+	}
+}
+
 func TestOwnedCRDs(t *testing.T) {
 	active := *made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set
 	archived, leaving := *active.DeepCopy(), *active.DeepCopy()
