@@ -54,6 +54,7 @@ metadata: {name: revision-editor}
 rules:
 - {apiGroups: [olm.operatorframework.io], resources: [clusterobjectsets, clusterextensions], verbs: [create, get, list, update, patch]}
 - {apiGroups: [olm.operatorframework.io], resources: [clusterobjectsets], verbs: [delete]}
+- {apiGroups: [olm.operatorframework.io], resources: [clusterobjectsets/status], verbs: [get, update, patch]}
 ---
 apiVersion: v1
 kind: Namespace
@@ -126,6 +127,49 @@ func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
 	}
 	t.Run("updates", func(t *testing.T) { w.updates(writer) })
 	t.Run("removals", func(t *testing.T) { w.removals(writer, boss) })
+	t.Run("statuses", func(t *testing.T) { w.statuses(writer, boss, w.as(managerUser)) })
+}
+
+// statuses of revisions are believed: one that says it has succeeded takes the place of what is installed. Nobody else writes them, whoever's
+// account the revision has.
+func (w *world) statuses(writer, boss, manager client.Client) {
+	t := w.t
+	const namesake = "system:serviceaccount:tools:fairlead-manager"
+	w.bind("boss", "revision-editor")
+	w.bind(namesake, "revision-editor")
+	set := revisionSet("believed-1", "tools/installer")
+	if err := w.Create(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Delete(context.Background(), set) })
+	write := func(c client.Client, how string) error {
+		forged := set.DeepCopy()
+		before := client.MergeFrom(set.DeepCopy())
+		forged.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeSucceeded, Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "x", LastTransitionTime: metav1.Now()}}
+		if how == "patch" {
+			return c.Status().Patch(t.Context(), forged, before, &client.SubResourcePatchOptions{PatchOptions: client.PatchOptions{DryRun: []string{metav1.DryRunAll}}})
+		}
+		return c.Status().Update(t.Context(), forged, &client.SubResourceUpdateOptions{UpdateOptions: client.UpdateOptions{DryRun: []string{metav1.DryRunAll}}})
+	}
+	w.awaitPolicies(func() error { return write(writer, "update") })
+	for name, test := range map[string]struct {
+		who     client.Client
+		refused string
+	}{
+		"who may use its account":         {writer, "writer may not write the status of a ClusterObjectSet"},
+		"who may install as the manager":  {boss, "boss may not write the status of a ClusterObjectSet"},
+		"the manager":                     {manager, ""},
+		"an administrator, as always":     {w.Client, ""},
+		"an account of another name":      {w.as("system:serviceaccount:tools:fairlead-manager"), "forbidden"},
+		"the collector, who needs it not": {w.as("system:serviceaccount:kube-system:generic-garbage-collector"), "forbidden"},
+	} {
+		for _, how := range []string{"patch", "update"} {
+			t.Run(name+", "+how, func(t *testing.T) { expect(t, write(test.who, how), test.refused) })
+		}
+	}
+	labelled := set.DeepCopy()
+	labelled.Labels = map[string]string{"a": "b"}
+	expect(t, writer.Update(t.Context(), labelled, client.DryRunAll), "")
 }
 
 // updates of extensions that somebody else has made are refused when they change what is done, and only then.
