@@ -18,7 +18,7 @@ func (p *Preview) command(args ...string) string {
 		if arg == "-" || arg != tidy(arg) {
 			return ""
 		}
-		line += " " + quoted(arg)
+		line += " " + Quoted(arg)
 	}
 	if len(line) > maxCommandSize {
 		return ""
@@ -38,8 +38,8 @@ func (p *Preview) toSee(words string, args ...string) string {
 // harmless is what a shell takes as it is written.
 var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:@%=,+-]+$`)
 
-// quoted is a text as a shell has to be told it.
-func quoted(arg string) string {
+// Quoted is a text as a shell has to be told it.
+func Quoted(arg string) string {
 	if harmless.MatchString(arg) {
 		return arg
 	}

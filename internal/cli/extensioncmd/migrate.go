@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,6 +29,7 @@ type migration struct {
 	cluster kubeconfig.Flags
 	wish    migrate.Wish
 	backups string
+	again   string // what the flags say of the cluster and the backup, for the commands that are printed
 	undo    bool
 	yes     bool
 	dryRun  bool
@@ -62,6 +64,7 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 			if err := m.check(cmd); err != nil {
 				return err
 			}
+			m.again = repeated(cmd.Flags())
 			return kube.Explain(m.run(cmd.Context(), args[0]))
 		},
 	}
@@ -91,6 +94,17 @@ func (m *migration) check(cmd *cobra.Command) error {
 	return m.output.Check()
 }
 
+// repeated are the flags that a command has to repeat to be about the same cluster and the same backup; it begins with a space.
+func repeated(flags *pflag.FlagSet) string {
+	var text string
+	for _, name := range []string{"backup-namespace", "context", "kubeconfig"} {
+		if f := flags.Lookup(name); f.Changed && f.Value.String() != f.DefValue {
+			text += " --" + name + " " + preview.Quoted(f.Value.String())
+		}
+	}
+	return text
+}
+
 func (m *migration) run(ctx context.Context, name string) (err error) {
 	p := &Plan{streams: m.streams, cluster: m.cluster}
 	c, q, err := p.question(ctx)
@@ -110,7 +124,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
 	planner := extensionplan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
-	mover := &move.Mover{Client: c, Namespace: m.backups, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
+	mover := &move.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
 		if err != nil {
 			return "", nil, nil, err
@@ -125,9 +139,9 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	if v.Done {
-		fmt.Fprintf(m.streams.Out, "Subscription %s/%s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[3]s\n", namespace, name, v.Extension.Name)
+		fmt.Fprintf(m.streams.Out, "Subscription %s/%s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[3]s%[4]s\n", namespace, name, v.Extension.Name, m.again)
 		return nil
 	}
 	return m.act(ctx, v, v.Write, fmt.Sprintf("Make ClusterExtension %s of Subscription %s?", v.Extension.Name, v.Subscription), mover.Run,
-		fmt.Sprintf("ClusterExtension %s has the operator; to take that back: fairlead migrate --undo %[1]s", v.Extension.Name))
+		fmt.Sprintf("ClusterExtension %s has the operator; to take that back: fairlead migrate --undo %[1]s%[2]s", v.Extension.Name, m.again))
 }

@@ -50,8 +50,8 @@ func (m *migration) act(ctx context.Context, v *move.Move, text func(io.Writer) 
 		return command.ExitError{Code: command.ExitNo}
 	}
 	if err != nil {
-		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command goes on from here; to take it back: fairlead migrate --undo %s",
-			err, v.BackupSecret, v.Extension.Name)
+		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command goes on from here; to take it back: fairlead migrate --undo %s%s",
+			err, v.BackupSecret, v.Extension.Name, m.again)
 	}
 	printer.Done("%s", after)
 	return nil

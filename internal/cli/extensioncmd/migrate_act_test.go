@@ -14,6 +14,8 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/migrate/move"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestAMigrationThatIsNotAsPlanned is one of which nothing was done, unlike one that went wrong.
@@ -26,17 +28,38 @@ func TestAMigrationThatIsNotAsPlanned(t *testing.T) {
 	}{
 		"it is done":     {nil, command.ExitOK, "done", "error"},
 		"not as planned": {fmt.Errorf("x: %w", &move.StaleError{Subscription: "ops/kite", Changed: []string{"it has kite.v2"}}), command.ExitNo, "it has kite.v2", "goes on from here"},
-		"gone wrong":     {errors.New("no cluster"), command.ExitFailed, "goes on from here", "not as it was"},
+		"gone wrong":     {errors.New("no cluster"), command.ExitFailed, "goes on from here; to take it back: fairlead migrate --undo e --backup-namespace kept", "not as it was"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			m := migration{streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, yes: true, timeout: time.Minute, output: command.OutputText}
-			v := &move.Move{Plan: &migrate.Plan{Extension: &olmv1.ClusterExtension{}}}
+			m := migration{streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, yes: true, timeout: time.Minute, output: command.OutputText, again: " --backup-namespace kept"}
+			v := &move.Move{Plan: &migrate.Plan{Extension: &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "e"}}}}
 			err := m.act(t.Context(), v, func(io.Writer) error { return nil }, "?", func(context.Context, *move.Move, func(string)) error { return test.err }, "done")
 			text := fmt.Sprint(out.String(), err)
 			if code := command.Code(err); code != test.code || !strings.Contains(text, test.told) || strings.Contains(text, test.not) {
 				t.Errorf("exit code %d: %s", code, text)
 			}
 		})
+	}
+}
+
+// TestCommandsOfAMigration that are printed are about the same cluster and the same backup, and can be pasted.
+func TestCommandsOfAMigration(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing said":        {[]string{"etcd", "-n", "ops", "--yes"}, ""},
+		"the usual namespace": {[]string{"etcd", "--backup-namespace", "olm"}, ""},
+		"another namespace":   {[]string{"etcd", "-n", "ops", "--backup-namespace=kept"}, " --backup-namespace kept"},
+		"another cluster":     {[]string{"etcd", "--context", "my kite's", "--kubeconfig", "/a/b", "--backup-namespace", "kept"}, ` --backup-namespace kept --context 'my kite'\''s' --kubeconfig /a/b`},
+	} {
+		cmd := newMigrateCommand(command.Streams{})
+		if err := cmd.ParseFlags(test.args); err != nil {
+			t.Fatal(err)
+		}
+		if got := repeated(cmd.Flags()); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }

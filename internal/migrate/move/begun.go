@@ -32,15 +32,15 @@ func (m *Mover) begun(ctx context.Context, key client.ObjectKey) (*Move, error) 
 	frozen := sub != nil && sub.GetAnnotations()[frozenKey] != ""
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("migrate Subscription %s: %w; or give the Subscription back with fairlead migrate --undo %s", key, err, b.Extension.Name)
+		return nil, fmt.Errorf("migrate Subscription %s: %w; or give the Subscription back with %s", key, err, m.undoCommand(b.Extension.Name))
 	case e == nil && b.Kept.Extension != "":
-		return nil, fmt.Errorf("migrate Subscription %s: ClusterExtension %s, which it had become, is not there any more: fairlead migrate --undo %[2]s goes back; or delete Secret %[3]s, and there is no way back", key, b.Extension.Name, at)
+		return nil, fmt.Errorf("migrate Subscription %s: ClusterExtension %s, which it had become, is not there any more: %s goes back; or delete Secret %s, and there is no way back", key, b.Extension.Name, m.undoCommand(b.Extension.Name), at)
 	case e != nil && sub != nil && !frozen:
-		return nil, fmt.Errorf("migrate Subscription %s: somebody has taken off its annotation %s while it was being migrated: fairlead migrate --undo %s says what there is", key, frozenKey, b.Extension.Name)
+		return nil, fmt.Errorf("migrate Subscription %s: somebody has taken off its annotation %s while it was being migrated: %s says what there is", key, frozenKey, m.undoCommand(b.Extension.Name))
 	case e != nil:
 		return v, nil
 	case sub == nil:
-		return nil, fmt.Errorf("migrate Subscription %s: there is none, and Secret %s is of a migration that took nothing over: fairlead migrate --undo %s deletes that", key, at, b.Extension.Name)
+		return nil, fmt.Errorf("migrate Subscription %s: there is none, and Secret %s is of a migration that took nothing over: %s deletes that", key, at, m.undoCommand(b.Extension.Name))
 	case frozen:
 		return v, m.asBefore(ctx, key, b)
 	}
@@ -54,11 +54,11 @@ func (m *Mover) another(sub *unstructured.Unstructured, v *Move) error {
 	case sub == nil || sub.GetUID() == v.Backup.Subscription.GetUID():
 		return nil
 	case sub.GetAnnotations()[frozenKey] == name:
-		return fmt.Errorf("has the backup, and going back was begun: fairlead migrate --undo %s goes on with that", name)
+		return fmt.Errorf("has the backup, and going back was begun: %s goes on with that", m.undoCommand(name))
 	case v.Done:
 		return fmt.Errorf("has the backup of an earlier one of that name, which is ClusterExtension %s now: delete the Secret when there is no need for the way back", name)
 	}
-	return fmt.Errorf("has the backup of another Subscription of that name: fairlead migrate --undo %s goes back to that; or delete the Secret, and there is no way back", name)
+	return fmt.Errorf("has the backup of another Subscription of that name: %s goes back to that; or delete the Secret, and there is no way back", m.undoCommand(name))
 }
 
 // asBefore refuses to go on where the ClusterExtension that is still to be made would be another one now: it is what a user has agreed to, and
@@ -87,6 +87,6 @@ func (m *Mover) asBefore(ctx context.Context, key client.ObjectKey, b *migrate.B
 	if in.Names() == b.CSV && in.CSV.UID == b.Version.GetUID() && bytes.Equal(now, kept) {
 		return nil
 	}
-	return fmt.Errorf("migrate Subscription %s: it has changed since the migration was begun: ClusterServiceVersion %s would become %s, and the backup has %s with %s; fairlead migrate --undo %s takes back what was begun, then begin anew",
-		key, in.Names(), now, b.CSV, kept, b.Extension.Name)
+	return fmt.Errorf("migrate Subscription %s: it has changed since the migration was begun: ClusterServiceVersion %s would become %s, and the backup has %s with %s; %s takes back what was begun, then begin anew",
+		key, in.Names(), now, b.CSV, kept, m.undoCommand(b.Extension.Name))
 }

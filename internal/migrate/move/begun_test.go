@@ -57,7 +57,12 @@ func TestGoOn(t *testing.T) {
 			for _, o := range c.there {
 				objects = append(objects, o.DeepCopyObject().(client.Object))
 			}
-			v, err := newUndoing(t, secretOf(t, c.b, c.notes), objects...).begun(t.Context(), key)
+			u := newUndoing(t, secretOf(t, c.b, c.notes), objects...)
+			u.Flags = " --backup-namespace backups"
+			v, err := u.begun(t.Context(), key)
+			if err != nil && strings.Contains(err.Error(), "--undo") && !strings.Contains(err.Error(), "fairlead migrate --undo etcd --backup-namespace backups") {
+				t.Errorf("the command does not work as it is printed: %v", err)
+			}
 			if c.why == "" && (err != nil || v == nil || !v.Begun) {
 				t.Errorf("%+v: %v", v, err)
 			}

@@ -23,8 +23,15 @@ type Mover struct {
 	Client client.Client
 	// Namespace holds the backups: one that only administrators of the cluster can write to, such as the manager's.
 	Namespace string
+	// Flags are added to the commands that are named in what users are told, so that these are about the same cluster and the same backups.
+	Flags string
 	// Render tells which bundle a ClusterExtension that is not there yet would have, and its objects; or why it would have none.
 	Render func(ctx context.Context, e *olmv1.ClusterExtension) (bundle string, objects []*unstructured.Unstructured, blocked []string, err error)
+}
+
+// undoCommand is the command that takes a migration back.
+func (m *Mover) undoCommand(extension string) string {
+	return "fairlead migrate --undo " + extension + m.Flags
 }
 
 // Plan tells what would be done with a Subscription. A migration that was cut short is gone on with as it was begun.

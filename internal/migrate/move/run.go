@@ -92,19 +92,19 @@ func (m *Mover) tryFreeze(ctx context.Context, b *migrate.Backup) error {
 func (m *Mover) create(ctx context.Context, b *migrate.Backup) error {
 	e, err := m.extension(ctx, b)
 	if err != nil {
-		return fmt.Errorf("create ClusterExtension %s: %w; or give the Subscription back as it was: fairlead migrate --undo %[1]s", b.Extension.Name, err)
+		return fmt.Errorf("create ClusterExtension %s: %w; or give the Subscription back as it was: %s", b.Extension.Name, err, m.undoCommand(b.Extension.Name))
 	}
 	if e != nil {
 		return m.noteMade(ctx, b, e)
 	}
 	if b.Kept.Extension != "" {
-		return fmt.Errorf("create ClusterExtension %s: it was made, and is not there any more; fairlead migrate --undo %[1]s goes back", b.Extension.Name)
+		return fmt.Errorf("create ClusterExtension %s: it was made, and is not there any more; %s goes back", b.Extension.Name, m.undoCommand(b.Extension.Name))
 	}
 	e = b.Extension.DeepCopy()
 	metav1.SetMetaDataAnnotation(&e.ObjectMeta, MarkKey, b.Kept.Mark)
 	err = m.Client.Create(ctx, e, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create ClusterExtension %s: there is another one of that name; fairlead migrate --undo %[1]s gives the Subscription back as it was", b.Extension.Name)
+		return fmt.Errorf("create ClusterExtension %s: there is another one of that name; %s gives the Subscription back as it was", b.Extension.Name, m.undoCommand(b.Extension.Name))
 	}
 	if err != nil {
 		return fmt.Errorf("create ClusterExtension %s: %w", b.Extension.Name, err)
