@@ -1,7 +1,3 @@
-// Package trigger maps events to requests with a short delay, in which further events of the same request are swallowed. It is for
-// objects that come in bursts, such as the CustomResourceDefinitions of an operator and the steps by which the API server
-// establishes them: looking once after the burst costs a fraction of looking at every event. Start reading at After; Options says how soon requests that
-// failed are repeated.
 package trigger
 
 import (

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/trigger"
 
 	"google.golang.org/grpc/connectivity"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -113,24 +114,14 @@ func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered
 	if c.pods.wanted(source, known) != seen.podded || known.polled != "" {
 		pause = minimumPause // what was found out calls for something else to be done
 	}
-	if offered.again > 0 {
-		pause = sooner(pause, offered.again)
-	}
+	pause = trigger.Sooner(pause, offered.again)
 	if offered.err != nil {
-		pause = sooner(pause, serviceRetry)
+		pause = trigger.Sooner(pause, serviceRetry)
 	}
 	if image.text != "" {
-		pause = sooner(pause, templateLife)
+		pause = trigger.Sooner(pause, templateLife)
 	}
 	return ctrl.Result{RequeueAfter: pause}
-}
-
-// sooner is the shorter of two pauses, of which 0 is for none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
 }
 
 // report writes the status when it says something new.

@@ -7,6 +7,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // outcome is what came of a pass.
@@ -53,7 +54,5 @@ func (o *outcome) stopped() *stop {
 
 // soonest notes to look again after a while, unless that is due before anyway.
 func (o *outcome) soonest(after time.Duration) {
-	if after > 0 && (o.again == 0 || after < o.again) {
-		o.again = after
-	}
+	o.again = trigger.Sooner(o.again, after)
 }

@@ -13,6 +13,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // How soon a set is looked at again where no event may tell that there is something to do.
@@ -58,13 +59,11 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconc
 	if errors.As(o.err, new(*revision.BlockedError)) {
 		o.retry = progressRetry // somebody may put right a Secret of which no event tells
 	}
-	result := reconcile.Result{RequeueAfter: o.retry}
-	if left := deadline(f.set).Sub(now); left > 0 && !rolledOut && (result.RequeueAfter == 0 || left < result.RequeueAfter) {
-		result.RequeueAfter = left
+	again := trigger.Sooner(o.retry, linger)
+	if !rolledOut {
+		again = trigger.Sooner(again, deadline(f.set).Sub(now))
 	}
-	if linger > 0 && (result.RequeueAfter == 0 || linger < result.RequeueAfter) {
-		result.RequeueAfter = linger
-	}
+	result := reconcile.Result{RequeueAfter: again}
 	if o.retry > 0 {
 		return result, nil // what is wrong is told in the status, and going on sooner does not help
 	}

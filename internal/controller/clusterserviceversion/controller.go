@@ -119,7 +119,7 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 	var written error
 	if report(before, after, seen, now) {
 		if wait := c.tooSoon(csv, steps); wait > 0 {
-			result = sooner(result, wait)
+			result.RequeueAfter = trigger.Sooner(result.RequeueAfter, wait)
 		} else {
 			written = c.write(ctx, seen.csv, after, steps)
 		}
@@ -198,19 +198,11 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	if !seen.again.IsZero() {
 		due = append(due, seen.again)
 	}
-	var out reconcile.Result
+	var again time.Duration
 	for _, at := range due {
-		out = sooner(out, max(at.Sub(c.clock.Now()), time.Second))
+		again = trigger.Sooner(again, max(at.Sub(c.clock.Now()), time.Second))
 	}
-	return out
-}
-
-// sooner makes the next pass come after the wait, unless it comes earlier anyway.
-func sooner(r reconcile.Result, wait time.Duration) reconcile.Result {
-	if r.RequeueAfter == 0 || wait < r.RequeueAfter {
-		r.RequeueAfter = wait
-	}
-	return r
+	return reconcile.Result{RequeueAfter: again}
 }
 
 // remember notes what this controller wrote last.

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/lull"
 	"fairlead.dev/fairlead/internal/tenancy"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // groupKind is the value of the owner kind label.
@@ -46,7 +47,7 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 		if live >= 0 && hasLabels(wanted, &seen.roles[live]) {
 			wait, err := c.unrest(ctx, toCome(wanted, &seen.roles[live]), suffix, seen)
 			if err == nil && wait > 0 {
-				later = sooner(later, wait)
+				later = trigger.Sooner(later, wait)
 				continue
 			}
 			errs = append(errs, err)
@@ -95,7 +96,7 @@ func (c *Controller) unrest(ctx context.Context, coming map[string]bool, suffix 
 		if err != nil || left <= 0 {
 			return 0, err
 		}
-		wait = sooner(wait, left)
+		wait = trigger.Sooner(wait, left)
 	}
 	return wait, nil
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -50,15 +51,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	later, failed := c.act(ctx, group, seen)
-	return reconcile.Result{RequeueAfter: sooner(again, later)}, errors.Join(err, failed)
-}
-
-// sooner is the first of two times to look again; 0 is never.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
+	return reconcile.Result{RequeueAfter: trigger.Sooner(again, later)}, errors.Join(err, failed)
 }
 
 // tell writes what the group itself says: its status, and which APIs its operators provide in its target namespaces. It
