@@ -77,7 +77,7 @@ func (c *Controller) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*
 
 // own makes the Secrets of a revision go with it, if they are the manager's: others are their authors' to keep.
 func (c *Controller) own(ctx context.Context, set *olmv1.ClusterObjectSet) error {
-	if !managers(set) {
+	if !readAsManager(set) {
 		return nil
 	}
 	return revision.Own(ctx, c.live, c.client, set, c.namespace)

@@ -69,7 +69,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, fmt.Errorf("read ClusterObjectSet %s: %w", req.Name, err)
 	}
 	defer c.alone(set)()
-	if set.DeletionTimestamp != nil || set.Spec.LifecycleState == olmv1.LifecycleStateArchived {
+	if !revision.Active(set) {
 		return c.takeOut(ctx, set)
 	}
 	if done, err := c.holdBack(ctx, set); !done {

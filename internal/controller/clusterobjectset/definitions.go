@@ -68,7 +68,7 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 	if err != nil {
 		return fmt.Errorf("read %s: %w", ref, err)
 	}
-	if controller := metav1.GetControllerOfNoCopy(live); controller == nil || controller.UID != f.set.UID {
+	if !metav1.IsControlledBy(live, f.set) {
 		return nil // it is not this one's to remove
 	}
 	if !live.DeletionTimestamp.IsZero() {

@@ -4,7 +4,7 @@
 // It never changes what a revision consists of, and touches no object that belongs to somebody else, unless the revision says so. Which
 // revisions there are is the business of those who make them.
 //
-// Start reading at Controller.Reconcile (controller.go). Then:
+// Start reading at Controller.Reconcile (controller.go), of which setup.go says what it is given and what wakes it. Then:
 //
 //	rollout.go     a pass over an active revision
 //	content.go     what a revision consists of, and whether it is what it was
@@ -12,7 +12,10 @@
 //	siblings.go    the other revisions of an extension
 //	rules.go       who an object belongs to; pure
 //	probes.go      when an object is available; pure
-//	status.go      what is told; pure
+//	converting.go  definitions whose conversion goes from one server to another
+//	serving.go     whether the server that converts now goes on doing so
+//	status.go      what is told, and writing it
+//	metrics.go     what is counted
 //	teardown.go    a pass over a revision that goes
 //	definitions.go definitions that stay or go first, for the sake of their custom resources
 //	operands.go    whether a definition has custom resources

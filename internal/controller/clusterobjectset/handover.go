@@ -87,7 +87,7 @@ func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObject
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", ref, err)
 	}
-	if controller := metav1.GetControllerOf(live); controller == nil || controller.UID != from.UID {
+	if !metav1.IsControlledBy(live, from) {
 		return false, nil
 	}
 	owners := slices.DeleteFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == from.UID || r.UID == to.UID })

@@ -28,9 +28,9 @@ func accountOf(set *olmv1.ClusterObjectSet) (namespace, name string, _ error) {
 	return namespace, name, nil
 }
 
-// managers tells whether the Secrets that a set refers to may be read as the manager: it acts as the manager anyway, or is a revision of an
+// readAsManager tells whether the Secrets that a set refers to may be read as the manager: it acts as the manager anyway, or is a revision of an
 // extension, for which the manager wrote them. The policies in config say who may make such sets.
-func managers(set *olmv1.ClusterObjectSet) bool {
+func readAsManager(set *olmv1.ClusterObjectSet) bool {
 	_, uid := revision.ExtensionOf(set)
 	return uid != "" || set.Annotations[revision.ServiceAccountKey] == ""
 }
@@ -39,8 +39,7 @@ func managers(set *olmv1.ClusterObjectSet) bool {
 // the account may not read, or whether they are there. What has been read in this way is read once more by the manager when the set goes:
 // the account may be gone by then, and the digests see to it that it is the same.
 func (c *Controller) reader(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Reader, error) {
-	going := set.DeletionTimestamp != nil || set.Spec.LifecycleState == olmv1.LifecycleStateArchived
-	if managers(set) || going && len(set.Status.ObservedPhases) > 0 {
+	if readAsManager(set) || !revision.Active(set) && len(set.Status.ObservedPhases) > 0 {
 		return c.live, nil
 	}
 	return c.writer(ctx, set)

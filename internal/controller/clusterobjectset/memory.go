@@ -119,7 +119,7 @@ func (n *notes) check(w watcher) bool {
 	return true
 }
 
-// complete says whether every object was as wanted and available; transition whether later revisions keep some.
+// complete says whether every object was as wanted and available.
 func (n *notes) complete() bool {
 	for _, p := range n.phases {
 		for _, e := range p {
@@ -131,6 +131,7 @@ func (n *notes) complete() bool {
 	return n.phases != nil
 }
 
+// transition says whether later revisions keep some of the objects.
 func (n *notes) transition() bool {
 	for _, p := range n.phases {
 		for _, e := range p {

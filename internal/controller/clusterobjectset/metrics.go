@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // states are the reasons of the condition Progressing.
@@ -21,7 +22,7 @@ func (c *Controller) measure(before, set *olmv1.ClusterObjectSet) {
 		return
 	}
 	state := progressing.Reason
-	active := set.DeletionTimestamp == nil && set.Spec.LifecycleState != olmv1.LifecycleStateArchived
+	active := revision.Active(set)
 	if !active && state != olmv1.ReasonArchived {
 		state = metrics.StateGoing
 	}

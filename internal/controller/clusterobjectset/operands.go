@@ -56,7 +56,7 @@ func (c *Controller) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("read %s: %w", e.ref, err)
 			}
-			if controller := metav1.GetControllerOfNoCopy(live); err == nil && controller != nil && controller.UID == set.UID {
+			if err == nil && metav1.IsControlledBy(live, set) {
 				own[key] = true
 			}
 		}

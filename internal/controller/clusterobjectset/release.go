@@ -29,7 +29,7 @@ func (c *Controller) disown(ctx context.Context, set *olmv1.ClusterObjectSet, li
 // part takes an object that the set controls from the extension of the set. Implementations that install by way of Helm make that the controller,
 // so that all objects go with it, those included that are kept when the set goes. An apply cannot take away what others have written.
 func (c *Controller) part(ctx context.Context, set *olmv1.ClusterObjectSet, live *unstructured.Unstructured) error {
-	if controller := metav1.GetControllerOfNoCopy(live); controller == nil || controller.UID != set.UID {
+	if !metav1.IsControlledBy(live, set) {
 		return nil
 	}
 	owners := slices.DeleteFunc(live.GetOwnerReferences(), extensionOf(set))
@@ -64,8 +64,8 @@ func (c *Controller) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, kn
 			extension := extensionOf(set)
 			err = c.edit(ctx, live, func(u *unstructured.Unstructured) {
 				u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID || extension(r) }))
-				u.SetLabels(without(u.GetLabels()))
-				u.SetAnnotations(without(u.GetAnnotations()))
+				u.SetLabels(unmark(u.GetLabels()))
+				u.SetAnnotations(unmark(u.GetAnnotations()))
 			})
 			if err != nil {
 				return err
@@ -75,8 +75,8 @@ func (c *Controller) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, kn
 	return nil
 }
 
-// without leaves out what the manager has put on an object.
-func without(values map[string]string) map[string]string {
+// unmark takes what the manager has put on an object out of its labels or annotations.
+func unmark(values map[string]string) map[string]string {
 	for key := range values {
 		if strings.HasPrefix(key, olmv1.GroupName+"/") || key == managedByLabel || key == apply.ContentAnnotation {
 			delete(values, key)

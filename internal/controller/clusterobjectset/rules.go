@@ -34,7 +34,7 @@ func (f *family) mark(u *unstructured.Unstructured) {
 			labels[key] = value
 		}
 	}
-	annotations[revisionAnnotation] = f.number()
+	annotations[revisionAnnotation] = number(f.set)
 	u.SetLabels(labels)
 	u.SetAnnotations(annotations)
 	u.SetOwnerReferences([]metav1.OwnerReference{controlledBy(f.set)})
@@ -47,8 +47,7 @@ func controlledBy(set *olmv1.ClusterObjectSet) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind, Name: set.Name, UID: set.UID, Controller: &yes}
 }
 
-func (f *family) number() string { return number(f.set) }
-
+// number is that of a revision, as its objects carry it.
 func number(set *olmv1.ClusterObjectSet) string { return strconv.FormatInt(set.Spec.Revision, 10) }
 
 // superseded says whether a later revision controls the object: it is left to that one.
@@ -90,7 +89,7 @@ func (f *family) claimOrphan(protection olmv1.CollisionProtection, live *unstruc
 		return ""
 	case protection == olmv1.CollisionProtectionPrevent:
 		return "exists already, and nothing controls it"
-	case live.GetAnnotations()[revisionAnnotation] == f.number() && labelled(live) == labelled(f.set):
+	case live.GetAnnotations()[revisionAnnotation] == number(f.set) && labelled(live) == labelled(f.set):
 		return "was one of its objects, and somebody has taken it away from its controller"
 	}
 	return ""

@@ -60,7 +60,7 @@ func (c *Controller) familyOf(ctx context.Context, set *olmv1.ClusterObjectSet) 
 func (f *family) older() []*olmv1.ClusterObjectSet {
 	var out []*olmv1.ClusterObjectSet
 	for _, s := range f.siblings {
-		if s.Spec.Revision < f.set.Spec.Revision && s.Spec.LifecycleState == olmv1.LifecycleStateActive && s.DeletionTimestamp == nil {
+		if s.Spec.Revision < f.set.Spec.Revision && revision.Active(s) {
 			out = append(out, s)
 		}
 	}

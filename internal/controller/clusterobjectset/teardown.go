@@ -45,11 +45,11 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 		}
 		return reconcile.Result{}, c.letGo(ctx, set)
 	}
-	left, total, trouble := c.teardown(ctx, set, known)
-	if len(trouble) > 0 || left > 0 {
+	left, total, reasons := c.teardown(ctx, set, known)
+	if len(reasons) > 0 || left > 0 {
 		text := fmt.Sprintf("Revision %s is being taken out: %d of %d objects are left.", version(set), left, total)
-		if len(trouble) > 0 {
-			text += "\n" + list(trouble)
+		if len(reasons) > 0 {
+			text += "\n" + list(reasons)
 		}
 		return reconcile.Result{RequeueAfter: teardownRetry}, c.retrying(ctx, set, text)
 	}
@@ -97,7 +97,7 @@ func (c *Controller) learn(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 }
 
 // teardown does as much as can be done at once. It returns how many objects are left, and what keeps them.
-func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (left, total int, trouble []string) {
+func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (left, total int, reasons []string) {
 	for _, p := range known.phases {
 		total += len(p)
 	}
@@ -117,7 +117,7 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 		return total, total, []string{c.explain(set, err)}
 	}
 	phases, held := leaving(set, known, definitions, writer)
-	left, trouble = held, definitions.waiting
+	left, reasons = held, definitions.waiting
 	for _, p := range c.engine.Teardown(ctx, phases).Phases {
 		for _, o := range p.Objects {
 			if o.Outcome == apply.Kept {
@@ -125,17 +125,17 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 			}
 			switch {
 			case o.Err != nil:
-				trouble = append(trouble, c.explain(set, o.Err))
+				reasons = append(reasons, c.explain(set, o.Err))
 				left++
 			case o.Outcome != apply.Gone && o.Outcome != apply.Kept:
 				left++
 				if o.Waiting != "" {
-					trouble = append(trouble, o.Waiting)
+					reasons = append(reasons, o.Waiting)
 				}
 			}
 		}
 	}
-	return left, total, trouble
+	return left, total, reasons
 }
 
 // leaving are the phases as the engine takes them out, and how many objects are held back. Definitions come before the last phase, those that
