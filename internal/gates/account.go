@@ -26,6 +26,24 @@ type Lacking struct {
 
 func (l *Lacking) Error() string { return permissions.Message(l.Missing, l.Incomplete) }
 
+// AccountIsThere is an error where the service account of an extension is not.
+func (j Judge) AccountIsThere(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	namespace, name := ext.Spec.Namespace, AccountOf(ext)
+	if name == "" {
+		return nil
+	}
+	account := &metav1.PartialObjectMetadata{}
+	account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
+	err := j.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, account)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("service account %q not found in namespace %q: create it, or take spec.serviceAccount away to install as the manager", name, namespace)
+	case err != nil:
+		return fmt.Errorf("read ServiceAccount %s/%s: %w", namespace, name, err)
+	}
+	return nil
+}
+
 // Account is a *Lacking where the service account of the extension may not write the objects, and another error where that cannot be told or
 // it is not there. What could not be told is refused when it is written, if it is.
 func (j Judge) Account(ctx context.Context, s Step) error {
@@ -33,13 +51,8 @@ func (j Judge) Account(ctx context.Context, s Step) error {
 	if name == "" {
 		return nil
 	}
-	account := &metav1.PartialObjectMetadata{}
-	account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
-	if err := j.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, account); err != nil {
-		if apierrors.IsNotFound(err) {
-			return fmt.Errorf("service account %q not found in namespace %q: create it, or take spec.serviceAccount away to install as the manager", name, namespace)
-		}
-		return fmt.Errorf("read ServiceAccount %s/%s: %w", namespace, name, err)
+	if err := j.AccountIsThere(ctx, s.Extension); err != nil {
+		return err
 	}
 	rules, err := live.Read(ctx, j.Client, j.Client.RESTMapper(), s.Objects)
 	if err != nil {

@@ -57,6 +57,12 @@ func agrees(live, asked *olmv1.ClusterExtension) bool {
 	return equality.Semantic.DeepEqual(*spec, asked.Spec)
 }
 
+// Place refuses where there is no place for what is to be installed, as Extend does, before the package is known.
+func (o Extension) Place(ctx context.Context, c client.Client) error {
+	_, err := o.missing(ctx, c, &Asked{})
+	return err
+}
+
 // missing tells whether the namespace is to be created, and refuses where something else is missing.
 func (o Extension) missing(ctx context.Context, c client.Client, a *Asked) (namespace bool, err error) {
 	var problems []error
@@ -85,6 +91,9 @@ func (o Extension) missing(ctx context.Context, c client.Client, a *Asked) (name
 		problems = append(problems, o.noCatalog(ctx, c, a))
 	}
 	if err := errors.Join(problems...); err != nil {
+		if o.Package == "" {
+			return false, fmt.Errorf("install image %s: %w", o.Image, err)
+		}
 		return false, fmt.Errorf("install package %s: %w", o.Package, err)
 	}
 	return namespace, nil

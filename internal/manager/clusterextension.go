@@ -15,5 +15,5 @@ func addClusterExtensions(mgr manager.Manager, o Options, s stores, c clock.Cloc
 		return nil
 	}
 	return clusterextension.Setup(mgr, clusterextension.Options{Catalogs: s.clusterCatalogs, Clock: c, Bundles: bundles, Credentials: o.credentials(),
-		SystemNamespace: o.GlobalNamespace, Notify: notify})
+		AllowedImages: o.AllowedBundleRegistries, SystemNamespace: o.GlobalNamespace, Notify: notify})
 }

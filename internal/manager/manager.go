@@ -72,7 +72,9 @@ type Options struct {
 	CatalogHTTP CatalogHTTP
 	// GlobalPullSecret names a pull secret for all images that no object names any for; none when empty.
 	GlobalPullSecret types.NamespacedName
-	PackageServer    PackageServer
+	// AllowedBundleRegistries are where the images of bundles may be that ClusterExtensions name themselves; none is anywhere.
+	AllowedBundleRegistries image.Prefixes
+	PackageServer           PackageServer
 	// BundleUnpackTimeout is how long one attempt to fetch a bundle may take, where its OperatorGroup says nothing: 0 is
 	// unpack.DefaultTimeout, less than 0 is no bound. InstallPlanRetryTimeout is how long an InstallPlan is tried again after errors: 0 is
 	// installplan.DefaultRetryTimeout.

@@ -1,6 +1,7 @@
 package extensioncmd
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -72,6 +73,37 @@ func TestInstallFromAnImage(t *testing.T) {
 				t.Errorf("%v, %+v", e.Annotations, e.Spec.Source.Catalog)
 			}
 		})
+	}
+}
+
+// TestInstallLooksBeforeItPulls: what the cluster lacks, and a file that cannot be read, are told before anything is read from a registry.
+func TestInstallLooksBeforeItPulls(t *testing.T) {
+	t.Setenv("OLM_CACHE_DIR", t.TempDir())
+	requests := 0
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(registry.Close)
+	ref := strings.TrimPrefix(registry.URL, "http://") + "/greeter:hotfix"
+	for name, test := range map[string]struct {
+		namespace string
+		flags     []string
+		want      string
+		requests  bool
+	}{
+		"no namespace":        {namespace: "nowhere", want: "install image " + ref + ": there is no namespace nowhere: add --create-namespace"},
+		"no account":          {namespace: "ops", flags: []string{"--service-account", "sa"}, want: "install image " + ref + ": there is no ServiceAccount sa in namespace ops"},
+		"no configuration":    {namespace: "ops", flags: []string{"--config", "absent.yaml"}, want: "absent.yaml"},
+		"all but the image":   {namespace: "ops", want: "name the package, and the image by its digest", requests: true},
+		"one that is to come": {namespace: "nowhere", flags: []string{"--create-namespace"}, want: "name the package, and the image by its digest", requests: true},
+	} {
+		requests = 0
+		c := cluster(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}})
+		_, _, err := asked(t, c, Both{Namespace: test.namespace}, append(test.flags, "--image", ref)...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || (requests > 0) != test.requests {
+			t.Errorf("%s: after %d requests: %v", name, requests, err)
+		}
 	}
 }
 

@@ -105,11 +105,6 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	o := i.options
 	o.Package, o.Namespace, o.Watch = both.Package, both.Namespace, both.Watch
 	var err error
-	if i.image != "" {
-		if o.Image, o.Package, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
-			return err
-		}
-	}
 	if both.Channel != "" {
 		o.Channels = strings.Split(both.Channel, ",")
 	}
@@ -125,6 +120,15 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	}
 	if i.config != "" {
 		if o.Config, err = readConfig(s.In, i.config); err != nil {
+			return err
+		}
+	}
+	if i.image != "" { // after all that costs less
+		o.Image = i.image
+		if err := o.Place(ctx, c); err != nil {
+			return kube.Explain(err)
+		}
+		if o.Image, o.Package, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
@@ -37,6 +38,8 @@ type Options struct {
 	Bundles Bundles
 	// Credentials are those that the images of bundles are pulled with.
 	Credentials unpack.Credentials
+	// AllowedImages are where the images may be that extensions name themselves; none is anywhere.
+	AllowedImages image.Prefixes
 	// SystemNamespace holds the Secrets with the objects of revisions.
 	SystemNamespace string
 	// Metrics count extensions; Setup makes and registers them when there are none.

@@ -21,6 +21,11 @@ func (c *Controller) fromImage(ctx context.Context, s *state, in *extension.Requ
 	if ref == "" {
 		return true
 	}
+	if len(c.AllowedImages) > 0 && !c.AllowedImages.Covers(ref) {
+		o.problem = misconfigured(fmt.Errorf("annotation %s names image %s, and the manager takes images from %s only, as its flag --allowed-bundle-registries says: "+
+			"name an image that is there, or have the flag changed", bundleimage.Key, ref, c.AllowedImages))
+		return false
+	}
 	x := bundleimage.Known(s.revisions.newest(), ref)
 	if x == nil {
 		x = bundleimage.Known(s.revisions.installed(), ref)
@@ -40,8 +45,17 @@ func (c *Controller) fromImage(ctx context.Context, s *state, in *extension.Requ
 	return true
 }
 
-// readImage fetches the bundle that an extension names by its image; nil while it is not there.
+// readImage fetches the bundle that an extension names by its image; nil while it is not there. What costs less is looked at first: nothing is
+// fetched that has no place to go.
 func (c *Controller) readImage(ctx context.Context, s *state, ref string, o *outcome) *catalog.Index {
+	if o.problem = c.gates().Namespace(ctx, s.ext); o.problem != nil {
+		return nil
+	}
+	if err := c.gates().AccountIsThere(ctx, s.ext); err != nil {
+		o.problem = permissionProblem{err}
+		o.soonest(recheck)
+		return nil
+	}
 	b := c.get(ctx, s.ext.Name, unpack.Request{Image: ref}, o)
 	if b == nil {
 		return nil

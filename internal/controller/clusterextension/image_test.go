@@ -8,7 +8,11 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const imageA = "registry.example.com/greeter@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -99,4 +103,72 @@ func TestPermissionsOfAnImage(t *testing.T) {
 	if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
 		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
 	}
+}
+
+// TestAnImageIsNotPulledInVain: what costs nothing is looked at first.
+func TestAnImageIsNotPulledInVain(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(*world)
+		told  string
+		mend  func(*world)
+	}{
+		"no namespace": {
+			func(w *world) { w.change("my", func(e *olmv1.ClusterExtension) { e.Spec.Namespace = "later" }) },
+			`True/Retrying: namespaces "later" not found: create namespace later`,
+			func(w *world) { w.add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "later"}}) },
+		},
+		"no account": {
+			func(w *world) {
+				w.change("my", func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "sa"} })
+			},
+			`True/Retrying: service account "sa" not found in namespace "ns": create it`,
+			func(w *world) { w.change("my", func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = nil }) },
+		},
+		"a registry that is not allowed": {
+			func(w *world) {
+				w.controller.AllowedImages = allowed(w.t, "registry.example.com:5000,registry.example.com/other")
+			},
+			"False/InvalidConfiguration: annotation " + bundleimage.Key + " names image " + imageA + ", and the manager takes images from registry.example.com:5000, registry.example.com/other only, " +
+				"as its flag --allowed-bundle-registries says: name an image that is there, or have the flag changed",
+			func(w *world) { w.controller.AllowedImages = allowed(w.t, "quay.io,registry.example.com") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "greeter-operator", ""))
+			w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0")}
+			test.spoil(w)
+			w.annotate("my", bundleimage.Key, imageA)
+			w.pass("my")
+			if got := w.condition("my", "Progressing"); w.bundles.gets != 0 || !strings.HasPrefix(got, test.told) {
+				t.Errorf("%d pulls, and Progressing is %q, want %q", w.bundles.gets, got, test.told)
+			}
+			test.mend(w)
+			w.settle("my")
+			if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
+				t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
+			}
+		})
+	}
+}
+
+// TestAnImageThatIsAllowedNoMore stays as it is installed.
+func TestAnImageThatIsAllowedNoMore(t *testing.T) {
+	w := newWorld(t, want("my", "greeter-operator", ""))
+	w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0")}
+	w.annotate("my", bundleimage.Key, imageA)
+	w.settle("my")
+	w.controller.AllowedImages = allowed(t, "quay.io")
+	w.settle("my")
+	if got := w.condition("my", "Progressing"); w.installed("my") != "greeter-operator.v1.1.0" || !strings.HasPrefix(got, "False/InvalidConfiguration: ") {
+		t.Errorf("%s is installed: %s", w.installed("my"), got)
+	}
+}
+
+func allowed(t testing.TB, text string) image.Prefixes {
+	t.Helper()
+	p, err := image.ParsePrefixes(strings.Split(text, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/manager"
 
 	"github.com/spf13/pflag"
@@ -18,8 +19,30 @@ func addClusterCatalogs(flags *pflag.FlagSet, o *manager.Options) {
 		"URL, or HOST[:PORT], by which clients reach catalog-http-address (default: Service "+manager.CatalogHTTPService+" in the namespace of the pod, else the address itself)")
 	flags.StringVar(&o.CatalogHTTP.Certificate, "catalog-http-cert", "", "PEM file with the certificate of catalog-http-address, which is HTTPS then; taken over when it changes")
 	flags.StringVar(&o.CatalogHTTP.Key, "catalog-http-key", "", "PEM file with the key of catalog-http-cert")
+	flags.Var((*registries)(&o.AllowedBundleRegistries), "allowed-bundle-registries",
+		"hosts of registries, or hosts with the beginning of a path, separated by commas, that ClusterExtensions may name images of bundles of; what catalogs name is not limited (default: all)")
 	flags.Var((*namespacedName)(&o.GlobalPullSecret), "global-pull-secret", "NAMESPACE/NAME of a pull secret for the images of ClusterCatalogs and ClusterExtensions")
 }
+
+// registries is a flag with a list of hosts, or of hosts with the beginning of a path. Said twice, both lists count.
+type registries image.Prefixes
+
+// String is the value as it would be written.
+func (r *registries) String() string { return strings.Join(*r, ",") }
+
+// Set reads a value.
+func (r *registries) Set(text string) error {
+	if text == "" {
+		*r = nil
+		return nil
+	}
+	more, err := image.ParsePrefixes(strings.Split(text, ","))
+	*r = append(*r, more...)
+	return err
+}
+
+// Type is what help calls it.
+func (*registries) Type() string { return "registries" }
 
 // namespacedName is a flag of the form NAMESPACE/NAME.
 type namespacedName types.NamespacedName
