@@ -17,17 +17,18 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
 )
 
 // ticksPerSecond is the unit of processor times in /proc on Linux.
 const ticksPerSecond = 100
 
-// build builds a program of the project.
-func build(b *testing.B, name string) string {
+// build builds fairlead, whose process the cluster is.
+func build(b *testing.B) string {
 	b.Helper()
-	out := filepath.Join(b.TempDir(), name)
-	if text, err := exec.CommandContext(b.Context(), "go", "build", "-o", out, "fairlead.dev/fairlead/cmd/"+name).CombinedOutput(); err != nil {
-		b.Fatalf("build %s: %v\n%s", name, err, text)
+	out := filepath.Join(b.TempDir(), "fairlead")
+	if text, err := exec.CommandContext(b.Context(), "go", "build", "-o", out, "fairlead.dev/fairlead/cmd/fairlead").CombinedOutput(); err != nil {
+		b.Fatalf("build fairlead: %v\n%s", err, text)
 	}
 	return out
 }
@@ -36,7 +37,7 @@ func build(b *testing.B, name string) string {
 func startCluster(b *testing.B) (kubeconfig string, stop func()) {
 	b.Helper()
 	client, err := devcluster.Detach(b.Context(), devcluster.Options{
-		Name: "bench", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: true, Executable: build(b, "fairlead"), IdleTimeout: time.Minute,
+		Name: "bench", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: true, Executable: build(b), IdleTimeout: time.Minute,
 	})
 	if err != nil {
 		b.Fatalf("start a cluster: %v", err)
@@ -66,7 +67,7 @@ func startManager(b *testing.B, kubeconfig string) *process {
 	b.Helper()
 	p := &process{b: b, metrics: freeAddress(b), health: freeAddress(b)}
 	var log bytes.Buffer
-	cmd := exec.Command(build(b, "fairlead-manager"), "--kubeconfig", kubeconfig, "--store", b.TempDir(),
+	cmd := exec.Command(harness.BuildManager(b), "--kubeconfig", kubeconfig, "--store", b.TempDir(),
 		"--metrics-address", p.metrics, "--health-address", p.health, "--package-address", "0")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {

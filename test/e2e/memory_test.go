@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/harness"
 )
 
 const (
@@ -33,10 +34,7 @@ const (
 // which is while the catalog is read for the first time. All bundles have an image in the cluster's registry, made for the purpose; the aim
 // is 250 MB. The field's needs as much for its two operators, and 765 MB for the pod of the catalog.
 func BenchmarkMemory(b *testing.B) {
-	binary := filepath.Join(b.TempDir(), "fairlead-manager")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", binary, "fairlead.dev/fairlead/cmd/fairlead-manager").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	binary := harness.BuildManager(b)
 	for b.Loop() {
 		o := ownCluster(b)
 		dir, what := bigcatalog.Dir(b)
