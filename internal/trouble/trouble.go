@@ -36,11 +36,23 @@ func Text(err error) string {
 }
 
 // Brief is a text that is not too long for a status.
-func Brief(text string) string {
-	if len(text) <= MaxText {
+func Brief(text string) string { return cut(text, MaxText, MaxText) }
+
+const (
+	// maxEvent is how long the message of an Event can be, in bytes.
+	maxEvent = 1024
+	// remark is room for saying how much is left out.
+	remark = len("... (and 1234567890 bytes more)")
+)
+
+// ForEvent is a text that is not too long for the message of an Event. All of it has to be told elsewhere.
+func ForEvent(text string) string { return cut(text, maxEvent, maxEvent-remark) }
+
+// cut is a text of at most some bytes. Of a longer one it is the beginning, which ends with a whole character, and how much is left out.
+func cut(text string, most, end int) string {
+	if len(text) <= most {
 		return strings.ToValidUTF8(text, "?")
 	}
-	end := MaxText
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}

@@ -41,3 +41,28 @@ func TestTextsAreShort(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestTextsForEvents have 1,024 bytes at most, with the remark, and are told in full where they fit.
+func TestTextsForEvents(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		whole bool
+	}{
+		"nothing":            {"", true},
+		"short":              {"short", true},
+		"as long as can be":  {strings.Repeat("a", 1024), true},
+		"one more":           {strings.Repeat("a", 1025), false},
+		"long characters":    {strings.Repeat("\u00e4\U0001F600", 20_000), false},
+		"a million of bytes": {strings.Repeat("a", 1<<20), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ForEvent(c.text)
+			if len(got) > 1024 || !utf8.ValidString(got) || (got == c.text) != c.whole {
+				t.Errorf("%d bytes are told in %d: %.40q", len(c.text), len(got), got)
+			}
+			if !c.whole && (len(got) < 980 || !strings.HasSuffix(got, " bytes more)")) {
+				t.Errorf("%d bytes are left, and end with %q", len(got), got[len(got)-40:])
+			}
+		})
+	}
+}

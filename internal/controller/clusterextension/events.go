@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/trouble"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -38,19 +39,10 @@ func (c *Controller) tell(before, after *olmv1.ClusterExtension, o *outcome) {
 	}
 	switch {
 	case is.Status == metav1.ConditionFalse || is.Reason == olmv1.ReasonRetrying:
-		c.events.Event(after, corev1.EventTypeWarning, is.Reason, brief(is.Message))
+		c.events.Event(after, corev1.EventTypeWarning, is.Reason, trouble.ForEvent(is.Message))
 	case len(o.unmet) > 0:
-		c.events.Event(after, corev1.EventTypeWarning, eventUnmet, brief(o.unmet[0]))
+		c.events.Event(after, corev1.EventTypeWarning, eventUnmet, trouble.ForEvent(o.unmet[0]))
 	case len(o.notes) > 0:
-		c.events.Event(after, corev1.EventTypeNormal, eventHeld, brief(o.notes[0]))
+		c.events.Event(after, corev1.EventTypeNormal, eventHeld, trouble.ForEvent(o.notes[0]))
 	}
-}
-
-// brief is a text that an Event can have: the API server refuses more than a KiB.
-func brief(text string) string {
-	const most = 1000
-	if len(text) <= most {
-		return text
-	}
-	return string([]rune(text[:most])[:most/4]) + "... (the condition Progressing has all of it)"
 }

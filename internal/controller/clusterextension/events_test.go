@@ -62,16 +62,6 @@ func TestEvents(t *testing.T) {
 	expect("a version that nothing leads to", `Warning Retrying error upgrading from currently installed version "1.1.0": no bundles found for package "a" matching version "3"`)
 }
 
-// TestEventsAreShort: the API server refuses those of more than a KiB.
-func TestEventsAreShort(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("a", 1000), strings.Repeat("a", 1001), strings.Repeat("\u00e4\U0001F600", 20_000)} {
-		got := brief(text)
-		if len(got) > 1024 || len(text) <= 1000 && got != text || len(text) > 1000 && !strings.HasSuffix(got, "has all of it)") {
-			t.Errorf("%d bytes are told in %d: %.40q", len(text), len(got), got)
-		}
-	}
-}
-
 // TestMetrics are those of docs/clusterextensions.md: they follow the installed bundle and every condition, and go with the extension.
 func TestMetrics(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""), want("other", "b", ""))

@@ -64,7 +64,7 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 	if len(unknown) > 0 {
 		text += fmt.Sprintf(" Kubernetes removes what else it controls when the set goes, of %s.", strings.Join(unknown[:min(len(unknown), 5)], ", "))
 	}
-	c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, trouble.Brief(text))
+	c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, trouble.ForEvent(text))
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // outcome is what a pass over an active set came to.
@@ -149,8 +150,7 @@ func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
 	case olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonRetrying:
 		kind = corev1.EventTypeWarning
 	}
-	const maxEvent = 1000 // the API takes 1,024 bytes
-	c.events.Event(set, kind, is.Reason, strings.ToValidUTF8(is.Message[:min(len(is.Message), maxEvent)], ""))
+	c.events.Event(set, kind, is.Reason, trouble.ForEvent(is.Message))
 }
 
 // missing says what an object lacks, in the form that clients of the API know.

@@ -23,13 +23,11 @@ import (
 	"fairlead.dev/fairlead/internal/lull"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // fieldManager owns the fields that this controller applies.
 const fieldManager = client.FieldOwner("fairlead-csv")
-
-// maxEventMessage is the length of the longest message of an Event.
-const maxEventMessage = 1024
 
 // Controller reconciles ClusterServiceVersions. Its client reads from caches that have the indexes of index.go.
 type Controller struct {
@@ -175,7 +173,7 @@ func (c *Controller) count(csv *v1alpha1.ClusterServiceVersion, s *v1alpha1.Clus
 
 // tell makes an Event about a CSV.
 func (c *Controller) tell(csv *v1alpha1.ClusterServiceVersion, kind string, because reason, message string) {
-	c.events.Event(csv, kind, string(because), message[:min(len(message), maxEventMessage)])
+	c.events.Event(csv, kind, string(because), trouble.ForEvent(message))
 }
 
 // unwatchedInterval is how often something is looked at again that is waited for and that no event tells of.
