@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const prefix = "operators.fairlead.dev/"
+const prefix = olmv1.SettingsPrefix
 
 const (
 	// ExemptionsKey is the annotation of a ClusterExtension that lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]",

@@ -43,7 +43,7 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 	if err := c.trust(ctx, s, made); err != nil { // certificates are made for what is let in
 		return err
 	}
-	return c.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: c.notes(s, t, made), ServiceAccount: accountOf(s.ext),
+	return c.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: c.notes(s, t, made), ServiceAccount: gates.AccountOf(s.ext),
 		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes}, o)
 }
 

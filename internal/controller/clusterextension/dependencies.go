@@ -50,6 +50,7 @@ func (c *Controller) dependencies(ctx context.Context, s *state, o *outcome) err
 	return nil
 }
 
+// packageOf is the package that an extension asks for.
 func packageOf(ext *olmv1.ClusterExtension) string {
 	if ext.Spec.Source.Catalog == nil {
 		return ""
@@ -109,9 +110,8 @@ func manifestOf(d *olmv1.ClusterExtension) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// sweep removes the extensions that were made for the needs of one, once nobody has those needs any more: also those that were never installed,
-// since the one that asked for them is complete without them. Where another one has them, they
-// are that one's from then on.
+// sweep removes the extensions that were made for the needs of one, once nobody has those needs any more: also those that were never
+// installed, since the one that asked for them is complete without them. Where another one has those needs, they are that one's from then on.
 func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
 	var all olmv1.ClusterExtensionList
 	if err := c.client.List(ctx, &all, client.MatchingLabels{dependencyLabel: "true"}); err != nil {

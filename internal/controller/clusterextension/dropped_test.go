@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,7 +133,7 @@ func TestRollbackThatDropsACRD(t *testing.T) {
 			ask(w)
 			w.pass("my")
 			got := progressOf(w.extension("my")).Message
-			if w.newest("my").Spec.Revision != 2 || !active(w.newest("my")) || !strings.Contains(got, "bundle a.v1.0.0 does not have it") {
+			if w.newest("my").Spec.Revision != 2 || !revision.Active(w.newest("my")) || !strings.Contains(got, "bundle a.v1.0.0 does not have it") {
 				t.Errorf("%v: %s", names(w.revisions("my")), got)
 			}
 			if told := strings.Contains(got, "revision my-2, whose roll-out has failed, stays"); told != (name == "by itself") {

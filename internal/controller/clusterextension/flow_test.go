@@ -237,7 +237,7 @@ func TestNamespace(t *testing.T) {
 	w.expect("my", "Progressing", `True/Retrying: namespaces "late" not found: create namespace late, which spec.namespace of ClusterExtension my names; the installation begins when it is there`)
 	late := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "late"}}
 	w.add(late)
-	if got := w.controller.installedIn(t.Context(), late); len(got) != 1 || got[0].Name != "my" {
+	if got := w.controller.forNamespace(t.Context(), late); len(got) != 1 || got[0].Name != "my" {
 		t.Errorf("the namespace wakes %v", got)
 	}
 	w.settle("my")

@@ -218,7 +218,7 @@ func (w *world) rollOut(name string) {
 	for i := range all {
 		r := &all[i]
 		if i < len(all)-1 {
-			if active(r) {
+			if revision.Active(r) {
 				r.Spec.LifecycleState = olmv1.LifecycleStateArchived
 				w.must(w.client.Update(w.t.Context(), r))
 			}

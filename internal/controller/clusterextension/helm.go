@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/revision"
 
@@ -52,7 +53,7 @@ func (c *Controller) fromHelm(ctx context.Context, s *state, o *outcome) (waits 
 
 // unmarked tells whether a revision was made from a Helm release by a pass that did not get to say that it is installed.
 func unmarked(r *olmv1.ClusterObjectSet) bool {
-	return r.Labels[olmv1.MigratedFromHelmKey] == "true" && r.Spec.Revision == 1 && active(r) && !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded)
+	return r.Labels[olmv1.MigratedFromHelmKey] == "true" && r.Spec.Revision == 1 && revision.Active(r) && !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded)
 }
 
 // revisionOf is the first revision of an extension, which takes over what a release has, whoever it belongs to: the other implementation made
@@ -79,7 +80,7 @@ func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.He
 	built, err := revision.Build(revision.Options{
 		Extension: revision.Extension{Name: ext.Name, UID: ext.UID, Namespace: ext.Spec.Namespace}, Number: 1, SystemNamespace: c.SystemNamespace,
 		Objects: objects, Annotations: notes, Labels: map[string]string{olmv1.MigratedFromHelmKey: "true"},
-		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: accountOf(ext), ProgressDeadlineMinutes: ext.Spec.ProgressDeadlineMinutes,
+		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: gates.AccountOf(ext), ProgressDeadlineMinutes: ext.Spec.ProgressDeadlineMinutes,
 	})
 	return built, made, err
 }

@@ -15,7 +15,7 @@ func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtensio
 	if err != nil {
 		return nil, err
 	}
-	r := sorted(all).installed()
+	r := revision.Installed(all)
 	if r == nil {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtensio
 // hasNeeds tells whether an active revision needs something of other extensions, or may.
 func (c *Controller) hasNeeds(s *state) bool {
 	for i := range s.revisions {
-		if r := &s.revisions[i]; active(r) {
+		if r := &s.revisions[i]; revision.Active(r) {
 			is, err := c.installedOf(r)
 			if err != nil || len(is.Properties) == 0 || slices.ContainsFunc(is.Properties, extension.IsNeed) {
 				return true // of broken and of too many properties nobody knows

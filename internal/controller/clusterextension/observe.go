@@ -30,7 +30,7 @@ func (c *Controller) observe(ctx context.Context, ext *olmv1.ClusterExtension) (
 	if err != nil {
 		return nil, err
 	}
-	s := &state{ext: ext, revisions: sorted(own)}
+	s := &state{ext: ext, revisions: own}
 	if s.catalogs, err = clustercatalogs.List(ctx, c.client, c.Catalogs); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func outlives(s *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 // cannot be changed in this respect.
 func isOfAnother(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) bool {
 	of := release.Note(olmv1.PackageNameKey)
-	return of != "" && (ext.Spec.Source.Catalog == nil || of != ext.Spec.Source.Catalog.PackageName) || release.Namespace != "" && release.Namespace != ext.Spec.Namespace
+	return of != "" && of != packageOf(ext) || release.Namespace != "" && release.Namespace != ext.Spec.Namespace
 }
 
 // retireReleases notes on the releases of an extension that its first revision was made of them. They stay, for whoever wants to look at them.

@@ -12,8 +12,8 @@ import (
 // decision is what has to be known of the last pass of an extension to tell which news concern it.
 type decision struct {
 	pkg, namespace string
-	// prints are those of the package in each catalog.
-	prints map[string]uint64
+	// fingerprints are those of the package in each catalog.
+	fingerprints map[string]uint64
 	// open is true when something may be had that is not: what other extensions install, or a catalog that offers what is needed, may matter.
 	open bool
 	// needs is true when what is installed or rolls out needs something of others, which may go away.
@@ -29,26 +29,24 @@ func (c *Controller) look(ext *olmv1.ClusterExtension) {
 
 // remember notes what the pass rested on.
 func (c *Controller) remember(s *state, o *outcome) {
-	d := &decision{namespace: s.ext.Spec.Namespace, prints: map[string]uint64{}, open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil}
+	d := &decision{pkg: packageOf(s.ext), namespace: s.ext.Spec.Namespace, fingerprints: map[string]uint64{},
+		open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil}
 	d.needs = c.hasNeeds(s)
 	d.forbidden = errors.As(o.problem, &permissionProblem{})
-	if s.ext.Spec.Source.Catalog != nil {
-		d.pkg = s.ext.Spec.Source.Catalog.PackageName
-	}
 	for i := range s.catalogs {
-		d.prints[s.catalogs[i].Name] = print(s.catalogs[i].Index, d.pkg)
+		d.fingerprints[s.catalogs[i].Name] = fingerprint(s.catalogs[i].Index, d.pkg)
 	}
 	c.decided.Store(s.ext.Name, d)
 }
 
 // concerns tells whether new content of a catalog may change the decision.
 func (d *decision) concerns(name string, x *catalog.Index) bool {
-	before, known := d.prints[name]
-	return d.open || !known || before != print(x, d.pkg)
+	before, known := d.fingerprints[name]
+	return d.open || !known || before != fingerprint(x, d.pkg)
 }
 
-// print identifies what a catalog has of a package; zero when that is nothing.
-func print(x *catalog.Index, pkg string) uint64 {
+// fingerprint identifies what a catalog has of a package; zero when that is nothing.
+func fingerprint(x *catalog.Index, pkg string) uint64 {
 	if x == nil {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // maxContents is how many contents are kept that were rendered and could not be written yet. One may have 20 MB; others are rendered again.
@@ -91,7 +92,7 @@ func (n *propertyNotes) keep(all []olmv1.ClusterObjectSet) {
 	}
 	stay := map[string]bool{}
 	for i := range all {
-		if active(&all[i]) {
+		if revision.Active(&all[i]) {
 			stay[all[i].Name] = true
 		}
 	}

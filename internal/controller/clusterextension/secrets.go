@@ -70,8 +70,8 @@ func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving regis
 // young is the age up to which a Secret is not taken for one that nothing needs: what needs it may be about to be written.
 const young = 10 * time.Minute
 
-// dropCertificates deletes those Secrets of an extension that are not needed, and that have been there for a while. Those of an extension that is deleted
-// would be collected as garbage, too, but that may take its time.
+// dropCertificates deletes those Secrets of an extension that are not needed, and that have been there for a while. Those of an extension that
+// is deleted would be collected as garbage, too, but that may take its time.
 func (c *Controller) dropCertificates(ctx context.Context, from client.Reader, ext *olmv1.ClusterExtension, needed []registryv1.Serving) error {
 	all := &metav1.PartialObjectMetadataList{}
 	all.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))

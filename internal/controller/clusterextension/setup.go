@@ -65,7 +65,7 @@ func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 		Watches(&v2.OperatorCondition{}, handler.EnqueueRequestsFromMapFunc(keptFor)).
 		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(ownerOfRevision)).
 		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), builder.WithPredicates(describedOtherwise)).
-		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.installedIn), builder.WithPredicates(comesOrGoes)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.forNamespace), builder.WithPredicates(comesOrGoes)).
 		WatchesMetadata(&corev1.ServiceAccount{}, forbidden).
 		Watches(&rbacv1.Role{}, forbidden).
 		Watches(&rbacv1.ClusterRole{}, forbidden).

@@ -13,13 +13,11 @@ import (
 // revisions are those of an extension, the oldest first.
 type revisions []olmv1.ClusterObjectSet
 
+// sorted puts revisions in their order, which those of revision.List are in already.
 func sorted(all []olmv1.ClusterObjectSet) revisions {
 	slices.SortFunc(all, func(a, b olmv1.ClusterObjectSet) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
 	return all
 }
-
-// active tells whether a revision is kept up.
-func active(r *olmv1.ClusterObjectSet) bool { return revision.Active(r) }
 
 // installed is the newest active revision that was rolled out once; nil when there is none.
 func (r revisions) installed() *olmv1.ClusterObjectSet { return revision.Installed(r) }
@@ -28,7 +26,7 @@ func (r revisions) installed() *olmv1.ClusterObjectSet { return revision.Install
 func (r revisions) rolling() []*olmv1.ClusterObjectSet {
 	var all []*olmv1.ClusterObjectSet
 	for i := range r {
-		if active(&r[i]) && !meta.IsStatusConditionTrue(r[i].Status.Conditions, olmv1.TypeSucceeded) {
+		if revision.Active(&r[i]) && !meta.IsStatusConditionTrue(r[i].Status.Conditions, olmv1.TypeSucceeded) {
 			all = append(all, &r[i])
 		}
 	}
@@ -38,7 +36,7 @@ func (r revisions) rolling() []*olmv1.ClusterObjectSet {
 // newest is the newest active revision, which is what was wanted last; nil when there is none.
 func (r revisions) newest() *olmv1.ClusterObjectSet {
 	for i := len(r) - 1; i >= 0; i-- {
-		if active(&r[i]) {
+		if revision.Active(&r[i]) {
 			return &r[i]
 		}
 	}

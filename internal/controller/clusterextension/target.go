@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
 )
 
 // target is what an extension is to have: a bundle, or what an earlier revision had.
@@ -88,7 +89,7 @@ func (t *target) inputs(ext *olmv1.ClusterExtension, provider registryv1.Certifi
 		Account      string
 		Deadline     int32
 		Certificates registryv1.CertificateProvider
-	}{t, renderedAs, ext.Spec.Namespace, canonical(configOf(ext)), accountOf(ext), ext.Spec.ProgressDeadlineMinutes, provider}
+	}{t, renderedAs, ext.Spec.Namespace, canonical(configOf(ext)), gates.AccountOf(ext), ext.Spec.ProgressDeadlineMinutes, provider}
 	text, err := json.Marshal(in)
 	if err != nil {
 		panic("values that were read as JSON always encode: " + err.Error())
@@ -102,13 +103,6 @@ func configOf(ext *olmv1.ClusterExtension) json.RawMessage {
 		return nil
 	}
 	return ext.Spec.Config.Inline.Raw
-}
-
-func accountOf(ext *olmv1.ClusterExtension) string {
-	if ext.Spec.ServiceAccount == nil {
-		return ""
-	}
-	return ext.Spec.ServiceAccount.Name
 }
 
 // canonical is the same for the same JSON, however it is written. What is no JSON is told of when it is rendered.

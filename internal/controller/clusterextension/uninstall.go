@@ -52,7 +52,7 @@ func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension)
 		}
 		return ctrl.Result{}, c.letGo(ctx, ext)
 	}
-	s := &state{ext: ext, revisions: sorted(all)}
+	s := &state{ext: ext, revisions: all}
 	o := &outcome{leaving: true}
 	last := s.revisions.inTheWay()
 	o.doing = fmt.Sprintf("Uninstalling: revision %s is being torn down", last.Name)

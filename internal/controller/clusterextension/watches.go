@@ -38,8 +38,8 @@ func (c *Controller) open(ctx context.Context, o client.Object) []reconcile.Requ
 	return out
 }
 
-// installedIn are the extensions that are for a namespace.
-func (c *Controller) installedIn(ctx context.Context, o client.Object) []reconcile.Request {
+// forNamespace are the extensions that are for a namespace.
+func (c *Controller) forNamespace(ctx context.Context, o client.Object) []reconcile.Request {
 	return c.those(ctx, func(d *decision) bool { return d.namespace == o.GetName() })
 }
 
