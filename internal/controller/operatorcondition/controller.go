@@ -27,6 +27,9 @@ import (
 // fieldManager owns the fields that this controller writes.
 const fieldManager = client.FieldOwner("fairlead-operatorcondition")
 
+// keepingManager owns a status that has conditions of others beside those of the spec.
+const keepingManager = fieldManager + "-kept"
+
 // reasonNameTaken is the reason of the Event that tells of an object whose name would be needed.
 const reasonNameTaken = "NameTaken"
 
@@ -134,7 +137,7 @@ func (c *Controller) report(ctx context.Context, condition *v2.OperatorCondition
 		return nil
 	}
 	patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
+	if err := c.client.Status().Patch(ctx, updated, patch, managerOf(updated)); err != nil {
 		return fmt.Errorf("take the conditions of OperatorCondition %s over into its status: %w", client.ObjectKeyFromObject(condition), err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
@@ -87,8 +88,8 @@ func ownedMeta(condition *v2.OperatorCondition) metav1.ObjectMeta {
 	}
 }
 
-// reported is what the status is to say: what the spec does, about the present generation. Other conditions stay beside that where somebody
-// else wrote them: operators of the older version of the API report in the status.
+// reported is what the status is to say: what the spec does, about the present generation. Other conditions stay beside that unless they were
+// all taken from the spec, which does not report them any more: operators of the older version of the API report in the status.
 func reported(condition *v2.OperatorCondition, writtenByUs bool) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range condition.Spec.Conditions {
@@ -113,7 +114,16 @@ func othersInStatus(condition *v2.OperatorCondition) bool {
 	})
 }
 
-// writtenByUs says whether the conditions of the status are as this controller wrote them last.
+// managerOf is the field manager that a status is written as. It says whether all of it was taken from the spec: the conditions of a status are
+// one field, which does not tell who wrote which of them, and what an operator reported there must not go because something else was added.
+func managerOf(condition *v2.OperatorCondition) client.FieldOwner {
+	if othersInStatus(condition) {
+		return keepingManager
+	}
+	return fieldManager
+}
+
+// writtenByUs says whether the conditions of the status are as this controller wrote them last, and were all taken from the spec then.
 func writtenByUs(condition *v2.OperatorCondition) bool {
 	return slices.ContainsFunc(condition.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		var fields struct {
