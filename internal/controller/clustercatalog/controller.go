@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/metrics"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,6 +30,7 @@ type Controller struct {
 	clock       clock.PassiveClock
 	leads       func() bool                              // whether this manager writes to the cluster
 	remove      func(ctx context.Context, digest string) // gives the room of content back that nobody serves any more
+	conditions  *metrics.Conditions
 
 	memory  memory
 	reads   reads
@@ -42,6 +44,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		if client.IgnoreNotFound(err) == nil {
 			c.drop(ctx, request.Name)
 			c.written.forget(request.Name)
+			c.conditions.Gone(request.Name)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -147,6 +150,15 @@ func (c *Controller) giveBack(ctx context.Context, name, digest string) {
 	c.remove(ctx, digest)
 }
 
+// measure counts a catalog as its status says that it stands. Only the manager that leads does.
+func (c *Controller) measure(object *olmv1.ClusterCatalog) {
+	var all []metrics.Condition
+	for _, one := range object.Status.Conditions {
+		all = append(all, metrics.Condition{Type: one.Type, Status: string(one.Status), Reason: one.Reason})
+	}
+	c.conditions.Seen(object.Name, all...)
+}
+
 // write brings the metadata and the status of a catalog about.
 func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r report) error {
 	if err := c.mark(ctx, object); err != nil || !object.DeletionTimestamp.IsZero() {
@@ -154,6 +166,7 @@ func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r 
 	}
 	before := object.DeepCopy()
 	object.Status = status(before, r, c.clock.Now())
+	c.measure(object)
 	if same(before.Status, object.Status) || c.written.repeats(before, object.Status) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/trigger"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -21,6 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -49,6 +51,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("make a client that follows the pull secret of catalogs: %w", err)
 	}
+	conditions, err := metrics.Register(ctrlmetrics.Registry, metrics.NewConditions(olmv1.ClusterCatalogKind))
+	if err != nil {
+		return err
+	}
 	q := &queue{client: mgr.GetClient(), elected: mgr.Elected()}
 	c := &Controller{
 		client:      mgr.GetClient(),
@@ -60,6 +66,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		clock:       o.Clock,
 		leads:       q.leads,
 		remove:      o.remove,
+		conditions:  conditions,
 		reads:       reads{finished: q.add, slots: make(chan struct{}, maxReads)},
 	}
 	q.follow = func(ctx context.Context) { c.credentials.follow(ctx, metadataOnly, func() { q.addAll(ctx) }) }
