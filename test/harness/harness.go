@@ -14,7 +14,9 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -24,8 +26,12 @@ const startTimeout = 2 * time.Minute
 // store is the directory of the content of the shared manager, which outlives single tests.
 var store string
 
-// Main is for TestMain of a package whose tests share a manager of the whole cluster. That cluster is the package's own.
-func Main(m *testing.M) { devcluster.MainAlone(m, func() { _ = os.RemoveAll(store) }) }
+// Main is for TestMain of a package whose tests have managers of the whole cluster, such as the one that they share. That cluster is the
+// package's own. What managers log is not for the output of tests: those say themselves what is wrong.
+func Main(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	devcluster.MainAlone(m, func() { _ = os.RemoveAll(store) })
+}
 
 // Shared starts the manager that all tests of the package share, once, and returns a client of its cluster.
 var Shared = sync.OnceValues(func() (client.Client, error) { return Start(manager.Options{}) })

@@ -12,21 +12,16 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 
-	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	harness.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // world is a cluster with a manager.
 type world struct {

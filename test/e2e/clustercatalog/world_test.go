@@ -19,19 +19,14 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // ClusterCatalogs have no namespace, so the cluster is the package's own.
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	devcluster.MainAlone(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // world is the cluster, and a registry.
 type world struct {

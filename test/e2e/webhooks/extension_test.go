@@ -87,19 +87,6 @@ func (w *world) has(name string) {
 	})
 }
 
-// inUse waits until things are validated, mutated and converted by a server, and goes on using them.
-func (w *world) inUse(s *server) []*work {
-	w.Helper()
-	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
-	w.make(w.thing(w.namespace, "v1", "used", 7))
-	w.conversions(s, "used")
-	w.eventually("things to be mutated", func() error { return w.uses(w.Context(), "used") })
-	return []*work{
-		w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") }),
-		w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) }),
-	}
-}
-
 // TestExtension: things are validated, mutated and converted all the time while a ClusterExtension goes from version to version, and none of
 // what clients ask fails: with new pods of the same Deployment, and with another Deployment, which comes up slowly.
 func TestExtension(t *testing.T) {
@@ -116,18 +103,14 @@ func TestExtension(t *testing.T) {
 	second := w.extensible("op.v1.1.0", "manager", image)
 	w.offer(first, second)
 	w.has("op.v1.1.0")
-	for _, k := range works {
-		k.goesOn()
-	}
+	works.goOn()
 	if after := w.secret("manager-service-cert"); string(after.Data["tls.crt"]) != string(before.Data["tls.crt"]) {
 		t.Error("the certificate was made anew although it is good")
 	}
 	if d := w.deployment("manager"); d == nil || d.Spec.Template.Spec.Containers[0].Image != "example.com/manager:2" {
 		t.Errorf("the Deployment is %+v", d)
 	}
-	for _, k := range works {
-		k.neverFailed()
-	}
+	works.neverFailed()
 }
 
 // TestExtensionOtherDeployment: the next version serves its webhooks from another Deployment, which comes up slowly. Until it answers, things are
@@ -145,23 +128,15 @@ func TestExtensionOtherDeployment(t *testing.T) {
 		}
 		return nil
 	})
-	for _, k := range works {
-		k.goesOn()
-	}
-	for _, path := range paths {
-		if after.count(path) > 0 {
-			t.Errorf("the new server is asked for %s before its pods run", path)
-		}
-	}
+	works.goOn()
+	after.unasked()
 	w.openGates("new")
 	w.has("op.v1.1.0")
 	w.conversions(after, "used")
 	w.goes("old-service", &corev1.Service{})
 	before.server.Close()
-	for _, k := range works {
-		k.goesOn()
-		k.neverFailed()
-	}
+	works.goOn()
+	works.neverFailed()
 }
 
 // TestExtensionRotation renews the certificate of an extension while its webhooks are asked all the time and an upgrade is held up by the
@@ -181,18 +156,14 @@ func TestExtensionRotation(t *testing.T) {
 	w.lookAgain(0)
 	w.eventually("the next certificate to be trusted", func() error { return w.announces(old) })
 	w.has("op.v1.0.0")
-	for _, k := range works {
-		k.goesOn()
-	}
+	works.goOn()
 	if s.certificates() != 1 {
 		t.Error("the next certificate is shown as soon as it is announced")
 	}
 	w.lookAgain(2 * time.Minute)
 	s.showsAnother()
-	for _, k := range works {
-		k.goesOn()
-		k.neverFailed()
-	}
+	works.goOn()
+	works.neverFailed()
 	if complaints := s.complained(); len(complaints) > 0 {
 		t.Errorf("the server complains: %q", complaints)
 	}

@@ -12,16 +12,11 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 
-	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	harness.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // running is the manager that all tests share. TestRotation changes its clock, and runs before those that are parallel.
 // Operators for all namespaces are not copied into those of other tests.

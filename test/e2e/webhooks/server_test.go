@@ -139,6 +139,16 @@ func (s *server) count(path string) int {
 	return s.asked[path]
 }
 
+// unasked complains when anybody has asked the server, whose pods do not run yet.
+func (s *server) unasked() {
+	s.w.Helper()
+	for _, path := range paths {
+		if s.count(path) > 0 {
+			s.w.Errorf("the server of Deployment %s is asked for %s before its pods run", s.deployment, path)
+		}
+	}
+}
+
 // certificates are the serial numbers of the certificates that were shown.
 func (s *server) certificates() int {
 	s.mu.Lock()

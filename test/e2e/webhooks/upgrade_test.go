@@ -54,29 +54,17 @@ func TestUpgrade(t *testing.T) {
 	before, after := w.serve("old"), w.serve("new")
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, deployments("old"), w.hooks("old", validating, mutating, converting)))
 	w.succeeds("op.v1")
-	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
-	w.make(w.thing(w.namespace, "v1", "used", 7))
-	w.conversions(before, "used")
-	w.eventually("things to be mutated", func() error { return w.uses(t.Context(), "used") })
-
-	using := w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") })
-	judging := w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) })
+	works := w.inUse(before)
 	before.endsWith("op.v1")
 	w.make(w.operator("op.v2", modes("AllNamespaces"), replacing("op.v1"), w.owns, deployments("new"), gated, w.hooks("new", validating, mutating, converting)))
 	w.is("op.v2", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
-	using.goesOn()
-	for _, path := range paths {
-		if after.count(path) > 0 {
-			t.Errorf("the new server is asked for %s before its pods run", path)
-		}
-	}
+	works.goOn()
+	after.unasked()
 	w.openGates("new")
 	w.succeeds("op.v2")
 	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-	using.goesOn()
-	judging.goesOn()
-	using.neverFailed()
-	judging.neverFailed()
+	works.goOn()
+	works.neverFailed()
 	w.conversions(after, "used")
 	validating, mutating := w.configurations(w.namespace)
 	if len(validating) != 1 || len(mutating) != 1 || validating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" || mutating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" {
@@ -92,23 +80,16 @@ func TestUpgradeOfTheSameDeployment(t *testing.T) {
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
 	w.succeeds("op.v1")
 	before := w.secret("manager-service-cert")
-	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
-	w.make(w.thing(w.namespace, "v1", "used", 7))
-	w.conversions(s, "used")
-	w.eventually("things to be mutated", func() error { return w.uses(t.Context(), "used") })
 	w.answers("v3", "manager")
-	using := w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") })
-	judging := w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) })
+	works := w.inUse(s)
 	w.make(w.operator("op.v2", modes("AllNamespaces"), replacing("op.v1"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3"),
 		func(csv *v1alpha1.ClusterServiceVersion) {
 			csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
 		}))
 	csv := w.succeeds("op.v2")
 	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-	using.goesOn()
-	judging.goesOn()
-	using.neverFailed()
-	judging.neverFailed()
+	works.goOn()
+	works.neverFailed()
 	after := w.secret("manager-service-cert")
 	if string(after.Data["tls.crt"]) != string(before.Data["tls.crt"]) {
 		t.Error("the certificate was made anew although it is good")

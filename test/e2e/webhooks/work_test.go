@@ -71,3 +71,33 @@ func (k *work) neverFailed() {
 		k.w.Errorf("%s: %d of %d times it failed: %q", k.what, len(k.failures), k.times, k.failures[:min(5, len(k.failures))])
 	}
 }
+
+// works are those that go on all the time while something else happens.
+type works []*work
+
+// inUse waits until things are validated, mutated and converted by a server, and goes on using them.
+func (w *world) inUse(s *server) works {
+	w.Helper()
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.conversions(s, "used")
+	w.eventually("things to be mutated", func() error { return w.uses(w.Context(), "used") })
+	return works{
+		w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") }),
+		w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) }),
+	}
+}
+
+// goOn waits until each was done some more times.
+func (all works) goOn() {
+	for _, k := range all {
+		k.goesOn()
+	}
+}
+
+// neverFailed ends them and complains about what failed.
+func (all works) neverFailed() {
+	for _, k := range all {
+		k.neverFailed()
+	}
+}
