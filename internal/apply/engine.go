@@ -126,9 +126,10 @@ func (r *run) stopped(tasks []*task) bool {
 	return false
 }
 
+// waits tells whether an object lacks something that others have to wait for.
 func waits(tasks []*task) bool {
 	for _, t := range tasks {
-		if t.result.Waiting != "" {
+		if t.result.Waiting != "" && !t.Optional {
 			return true
 		}
 	}

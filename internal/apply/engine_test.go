@@ -231,6 +231,11 @@ func TestPhases(t *testing.T) {
 			p[0].Barrier, p[0].Objects[0].Probe = true, waiting
 			return p
 		}, []Outcome{Created, NotAttempted}},
+		"barrier does not wait for what is optional": {func() []Phase {
+			p := []Phase{phase(configMap("a", "1")), phase(configMap("c", "1"))}
+			p[0].Barrier, p[0].Objects[0].Probe, p[0].Objects[0].Optional = true, waiting, true
+			return p
+		}, []Outcome{Created, Created}},
 		"without barrier the probe holds nobody up": {func() []Phase {
 			p := []Phase{phase(configMap("a", "1")), phase(configMap("c", "1"))}
 			p[0].Objects[0].Probe = waiting

@@ -47,7 +47,7 @@ type Object struct {
 	// Look reads the object for another look at what it lacked, from where that is cheap, such as a cache, and returns nil for what is
 	// not there; nil reads from the API server.
 	Look func(ctx context.Context) (*unstructured.Unstructured, error)
-	// Optional objects may fail, or be on their way out, without stopping the run.
+	// Optional objects may fail, lack something, or be on their way out, without stopping the run.
 	Optional bool
 }
 
@@ -55,7 +55,7 @@ type Object struct {
 type Phase struct {
 	Name    string
 	Objects []Object
-	// Barrier holds back the phases after this one until the probes of this one are satisfied.
+	// Barrier holds back the phases after this one until the probes of this one are satisfied, but for those of optional objects.
 	Barrier bool
 	// Client writes the objects of this phase; nil is the engine's.
 	Client client.Client

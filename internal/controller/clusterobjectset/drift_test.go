@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -92,6 +93,49 @@ func TestHealingGoesOn(t *testing.T) {
 	if w.get("Deployment", "op") == nil {
 		t.Error("a collision keeps another object from being healed")
 	}
+}
+
+// TestHealingBehindWhatLacksSomething: an object of an earlier phase that does not satisfy its probe any more, here a CRD, keeps nothing of a
+// later phase from coming back.
+func TestHealingBehindWhatLacksSomething(t *testing.T) {
+	w := newWorld(t)
+	w.revise(options(1, thing(t), deployment(t, "op", "op:v1")))
+	w.establish()
+	w.run("op", true)
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+	crd := w.definition()
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionFalse}}
+	if err := w.inner.Status().Update(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	w.update(crd)
+	if err := w.inner.Delete(t.Context(), w.get("Deployment", "op")); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if w.get("Deployment", "op") == nil {
+		t.Error("the deleted Deployment does not come back while a CRD is not established")
+	}
+	w.expect("ext-1", "Available=False/ProbeFailure", things+": condition NamesAccepted is not set yet", "Deployment.apps/v1 ns/op")
+}
+
+// TestHealingBehindWhatIsBeingDeleted: an object that waits for a finalizer of somebody else keeps nothing of a later phase from coming back.
+func TestHealingBehindWhatIsBeingDeleted(t *testing.T) {
+	w := running(t)
+	u := w.get("ConfigMap", "config")
+	u.SetFinalizers([]string{"example.com/stuck"})
+	w.update(u)
+	for _, u := range []*unstructured.Unstructured{u, w.get("Deployment", "op")} {
+		if err := w.inner.Delete(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.settle()
+	if w.get("Deployment", "op") == nil {
+		t.Error("the deleted Deployment does not come back while a ConfigMap waits for a finalizer")
+	}
+	w.expect("ext-1", "Available=False/ProbeFailure", "ns/config: ConfigMap ns/config is being deleted", "Deployment.apps/v1 ns/op")
 }
 
 // TestDeadline is told when it passes, and taken back when the revision is complete after all.
