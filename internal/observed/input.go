@@ -85,12 +85,23 @@ func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
 	if name == "" || n.Operator(name) != nil || n.Installed(sub) != "" {
 		return ""
 	}
+	p := n.Installer(sub)
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since; it is not installed again "+
+		"as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription", name, p.Name)
+}
+
+// Installer is the plan that says that the version which a Subscription moved to last was installed: the first one in the order of Plans
+// that is complete and names it, or nil.
+func (n *Namespace) Installer(sub *v1alpha1.Subscription) *v1alpha1.InstallPlan {
+	name := Target(sub)
 	for i := range n.Plans {
 		p := &n.Plans[i]
-		if p.Status.Phase == v1alpha1.InstallPlanPhaseComplete && slices.Contains(p.Spec.ClusterServiceVersionNames, name) {
-			return fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since; it is not installed again "+
-				"as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription", name, p.Name)
+		if name != "" && p.Status.Phase == v1alpha1.InstallPlanPhaseComplete && slices.Contains(p.Spec.ClusterServiceVersionNames, name) {
+			return p
 		}
 	}
-	return ""
+	return nil
 }

@@ -14,25 +14,21 @@ const (
 	sweep     = 10
 )
 
-// collect removes the oldest plans of a namespace that has too many; plans that are not finished stay, and so does the newest one
-// of every Subscription.
+// collect removes the oldest plans of a namespace that has too many. Plans that are not finished stay, and of every Subscription at most
+// three: its newest, the one that its status refers to, and the one that says that what it moved to last was installed. Without that one
+// the operator that somebody deleted would be installed again.
 func (c *Controller) collect(ctx context.Context, s *state) error {
 	if len(s.Plans) <= keptPlans {
 		return nil
 	}
 	kept, removed := 0, 0
-	newest := map[types.UID]bool{} // Subscriptions whose newest plan has been seen: the plans are sorted, the newest first
+	needed := s.neededPlans()
 	for i := range s.Plans {
 		p := &s.Plans[i]
 		if p.IsHandWritten() {
 			continue // whoever wrote it, perhaps in Git, would only write it again
 		}
-		needed := false
-		for _, owner := range p.OwnerReferences {
-			needed = needed || !newest[owner.UID]
-			newest[owner.UID] = true
-		}
-		if kept < keptPlans || needed || !finished(p) || removed == sweep {
+		if kept < keptPlans || needed[p.Name] || !finished(p) || removed == sweep {
 			kept++
 			continue
 		}
@@ -42,4 +38,29 @@ func (c *Controller) collect(ctx context.Context, s *state) error {
 		removed++
 	}
 	return nil
+}
+
+// neededPlans are the names of the plans that statuses and decisions of Subscriptions rest on.
+func (s *state) neededPlans() map[string]bool {
+	needed := map[string]bool{}
+	for i := range s.Subscriptions {
+		sub := &s.Subscriptions[i]
+		needed[planOf(sub)] = true
+		if p := s.Installer(sub); p != nil {
+			needed[p.Name] = true
+		}
+	}
+	newest := map[types.UID]bool{} // Subscriptions whose newest plan has been seen: the plans are sorted, the newest first
+	for i := range s.Plans {
+		p := &s.Plans[i]
+		if p.IsHandWritten() {
+			continue
+		}
+		for _, owner := range p.OwnerReferences {
+			if !newest[owner.UID] {
+				newest[owner.UID], needed[p.Name] = true, true
+			}
+		}
+	}
+	return needed
 }

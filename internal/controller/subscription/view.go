@@ -46,16 +46,21 @@ func (v view) currentPlan() *v1alpha1.InstallPlan {
 	if v.choice != nil && v.group.installPlan != nil {
 		return v.group.installPlan
 	}
-	name := v.sub.Annotations[v1alpha1.GeneratedByAnnotation]
-	if v.sub.Status.InstallPlanRef != nil {
-		name = v.sub.Status.InstallPlanRef.Name
-	}
+	name := planOf(v.sub)
 	for i := range v.state.Plans {
 		if name != "" && v.state.Plans[i].Name == name {
 			return &v.state.Plans[i]
 		}
 	}
 	return nil
+}
+
+// planOf names the plan that a Subscription refers to; empty when it refers to none.
+func planOf(sub *v1alpha1.Subscription) string {
+	if sub.Status.InstallPlanRef != nil {
+		return sub.Status.InstallPlanRef.Name
+	}
+	return sub.Annotations[v1alpha1.GeneratedByAnnotation]
 }
 
 // planned tells whether there is a plan for what the Subscription is to become.
