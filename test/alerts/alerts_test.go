@@ -200,6 +200,56 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// TestAlertsV1: the same for ClusterExtensions with their revisions, and for ClusterCatalogs.
+func TestAlertsV1(t *testing.T) {
+	const absent, down, stuck, sets, silent = "ClusterExtensionNotInstalledOver15Min", "ClusterExtensionUnavailableOver15Min", "ClusterExtensionStuckOver30Min",
+		"ClusterObjectSetUnavailableOver30Min", "ClusterCatalogNotServingOver15Min"
+	minutes := func(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+	during := func(from, until float64) [2]time.Duration { return [2]time.Duration{minutes(from), minutes(until)} }
+	type fires = map[string][2]time.Duration
+	extension := func(state string, n float64) span { return span{"extension-" + state, minutes(n)} }
+	catalog := func(state string, n float64) span { return span{"catalog-" + state, minutes(n)} }
+	for name, test := range map[string]struct {
+		spans []span
+		want  fires
+	}{
+		"all is well":                           {[]span{extension("installed", 40)}, nil},
+		"an installation":                       {[]span{extension("unresolved", 2), extension("installing", 12), extension("installed", 40)}, nil},
+		"an installation that takes long":       {[]span{extension("installing", 20), extension("installed", 40)}, fires{absent: during(15, 19.5)}},
+		"one that does not end":                 {[]span{extension("installing", 40), extension("installed", 40)}, fires{absent: during(15, 39.5), sets: during(30, 39.5)}},
+		"no bundle that fits":                   {[]span{extension("unresolved", 40), extension("removed", 10)}, fires{absent: during(15, 44)}},
+		"first one cause, then another":         {[]span{extension("unresolved", 10), extension("installing", 10), extension("installed", 40)}, fires{absent: during(15, 19.5)}},
+		"what is installed cannot be read":      {[]span{extension("installed", 5), extension("unread", 20), extension("installed", 10)}, fires{absent: during(20, 24.5)}},
+		"not installed while it starts again":   {[]span{extension("unresolved", 10), {away, minutes(2)}, extension("unresolved", 10), extension("installed", 10)}, fires{absent: during(15, 21.5)}},
+		"an upgrade":                            {[]span{extension("installed", 5), extension("upgrading", 20), extension("installed", 40)}, nil},
+		"one upgrade after the other":           {slices.Repeat([]span{extension("upgrading", 20), extension("installed", 1)}, 3), nil},
+		"an upgrade that does not end":          {[]span{extension("installed", 5), extension("upgrading", 40), extension("installed", 10)}, fires{stuck: during(35, 44.5), sets: during(35, 44.5)}},
+		"blocked until somebody agrees":         {[]span{extension("blocked", 45), extension("installed", 10)}, fires{stuck: during(30, 44.5)}},
+		"blocked for less":                      {[]span{extension("blocked", 29), extension("installed", 10)}, nil},
+		"stuck for this and for that":           {slices.Repeat([]span{extension("retrying", 1), extension("upgrading", 1)}, 20), fires{stuck: during(30, 39.5)}},
+		"stuck while the manager starts again":  {[]span{extension("retrying", 20), {away, minutes(2)}, extension("retrying", 20)}, fires{stuck: during(30, 41.5)}},
+		"stuck, and removed":                    {[]span{extension("blocked", 35), extension("removed", 20)}, fires{stuck: during(30, 39)}},
+		"an operator that does not run":         {[]span{extension("installed", 5), extension("down", 20), extension("installed", 10)}, fires{down: during(20, 24.5)}},
+		"one that does not run for long":        {[]span{extension("down", 40), extension("installed", 10)}, fires{down: during(15, 39.5), sets: during(30, 39.5)}},
+		"one that starts again now and then":    {slices.Repeat([]span{extension("down", 3), extension("installed", 3)}, 10), nil},
+		"a catalog":                             {[]span{catalog("not-serving", 5), catalog("serving", 30)}, nil},
+		"a catalog that cannot be read":         {[]span{catalog("not-serving", 20), catalog("serving", 10)}, fires{silent: during(15, 19.5)}},
+		"one that serves no more":               {[]span{catalog("serving", 5), catalog("not-serving", 20), catalog("serving", 10)}, fires{silent: during(20, 24.5)}},
+		"one that serves what it had":           {[]span{catalog("serving", 5), catalog("stale", 30)}, nil},
+		"one that is switched off":              {[]span{catalog("serving", 5), catalog("off", 30)}, nil},
+		"one that is switched off in trouble":   {[]span{catalog("not-serving", 12), catalog("off", 30)}, nil},
+		"one that is removed":                   {[]span{catalog("not-serving", 20), catalog("removed", 10)}, fires{silent: during(15, 24)}},
+		"a catalog while the manager is busy":   {[]span{catalog("not-serving", 10), {away, minutes(2)}, catalog("not-serving", 10)}, fires{silent: during(15, 21.5)}},
+		"the manager is gone with all it knows": {[]span{extension("installed", 10), {away, minutes(60)}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := play(t, test.spans); !maps.Equal(got, test.want) {
+				t.Errorf("fired: %v\nwant:  %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestEveryAlertHasItsPage, with the expression that is looked for when it fires.
 func TestEveryAlertHasItsPage(t *testing.T) {
 	for _, rule := range alertRules(t) {
