@@ -2,6 +2,7 @@ package clusterserviceversion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +32,8 @@ type certificate struct {
 	completed bool
 	// unusable is why the pods cannot serve with it; due is why it is to be replaced. Both are nil when it is good.
 	unusable, due error
+	// held is why the Secret is not to be written: it is somebody else's.
+	held error
 }
 
 // readCertificates reads the serving certificates, once a pass, straight from the cluster: the contents of Secrets are
@@ -46,7 +49,11 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 		if err := f.c.live.Get(ctx, name, secret); err != nil && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", name, deployment, err)
 		}
-		c := f.judge(&certificate{
+		whose, err := f.secretHeldBy(ctx, secret)
+		if err != nil {
+			return nil, err
+		}
+		c := &certificate{
 			deployment: deployment,
 			hosts:      bundle.ServingHosts(deployment, f.csv.Namespace),
 			namespace:  f.csv.Namespace,
@@ -56,14 +63,22 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 				Key:         secret.Data[bundle.ServingKeyKey],
 				Authorities: secret.Data[bundle.ServingCAKey],
 			},
-		})
-		if err := f.inherit(ctx, c); err != nil {
+		}
+		if whose != "" {
+			c.hold(whose)
+		} else if err := f.inherit(ctx, f.judge(c)); err != nil {
 			return nil, err
 		}
 		out[deployment] = c
 	}
 	f.certificates = out
 	return out, nil
+}
+
+// hold keeps a certificate as it is that somebody else has, and out of the pods.
+func (c *certificate) hold(whose string) {
+	c.held = refused(fmt.Errorf("Secret %s %s", c.key(), whose))
+	c.unusable, c.due = errors.New(whose), errors.New(whose)
 }
 
 // judge looks at a certificate and notes when the first one is to be renewed.
@@ -130,7 +145,7 @@ func (f *facts) writeCertificate(ctx context.Context, as client.Client, c *certi
 }
 
 // certificateChanges take over good certificates that do not belong to the CSV, such as those of the version that it replaces, which would go
-// with that, and complete those that lacked their authorities.
+// with that, and complete those that lacked their authorities. Those that somebody else has are refused.
 func (f *facts) certificateChanges(ctx context.Context) ([]change, error) {
 	certificates, err := f.readCertificates(ctx)
 	if err != nil {
@@ -139,6 +154,9 @@ func (f *facts) certificateChanges(ctx context.Context) ([]change, error) {
 	var out []change
 	for _, name := range slices.Sorted(maps.Keys(certificates)) {
 		c := certificates[name]
+		if c.held != nil {
+			return nil, c.held
+		}
 		if c.unusable == nil && (c.completed || !(ownedBy(&c.secret, f.csv) && hasOwner(&c.secret, f.csv.UID))) {
 			out = append(out, change{apply: secretOf(f.csv, c)})
 		}

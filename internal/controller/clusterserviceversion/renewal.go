@@ -39,6 +39,11 @@ func (f *facts) renew(ctx context.Context, due []*certificate) error {
 	if len(due) == 0 {
 		return nil
 	}
+	for _, c := range due {
+		if c.held != nil {
+			return c.held
+		}
+	}
 	installer, err := f.installer(ctx)
 	if err != nil {
 		return err
@@ -91,7 +96,7 @@ func (f *facts) ownCertificatesUnannounced(ctx context.Context) (finding, error)
 // own limits a reason to the certificates that are still those of the CSV.
 func (f *facts) own(reason func(*certificate) error) func(*certificate) error {
 	return func(c *certificate) error {
-		if !ownedBy(&c.secret, f.csv) {
+		if c.held != nil || !ownedBy(&c.secret, f.csv) {
 			return nil
 		}
 		return reason(c)

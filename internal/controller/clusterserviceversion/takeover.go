@@ -46,16 +46,40 @@ func (f *facts) mayHave(ctx context.Context, wanted client.Object) error {
 	if err != nil {
 		return err
 	}
-	if whose := f.heldBy(chain, live); whose != "" {
+	if whose := f.heldBy(chain, live, isOffered(live)); whose != "" {
 		return refused(fmt.Errorf("%s %s %s", kindOf(wanted), client.ObjectKeyFromObject(wanted), whose))
 	}
 	return nil
 }
 
+// issuerAnnotation is how cert-manager marks the Secrets that it writes, with the name of the Certificate.
+const issuerAnnotation = "cert-manager.io/certificate-name"
+
+// secretHeldBy says to whom the Secret of a serving certificate belongs, if that is somebody else: a private key that is overwritten cannot
+// be made again. The hash of its authorities marks one that a manager of operators made, although a restored backup may have lost its owner.
+func (f *facts) secretHeldBy(ctx context.Context, live *corev1.Secret) (string, error) {
+	if live.ResourceVersion == "" {
+		return "", nil
+	}
+	if name := live.Annotations[issuerAnnotation]; name != "" { // whoever else is named: it would be written again and again
+		return fmt.Sprintf("is written by cert-manager for Certificate %s: delete that or give it another spec.secretName, then delete the Secret", name), nil
+	}
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, isServing := live.Annotations[v1alpha1.CAHashAnnotation]
+	return f.heldBy(chain, live, isServing || isOffered(live)), nil
+}
+
+// isOffered says whether an object has the label of what is managed, by which users offer it.
+func isOffered(live metav1.Object) bool {
+	return live.GetLabels()[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue
+}
+
 // heldBy says to whom an object of the namespace belongs, if that is neither this CSV, nor one that it replaces or is replaced by, nor one
-// that is gone. The labels of owners are those of every manager of operators; the label of what is managed is how users offer an object.
-func (f *facts) heldBy(chain *chain, live metav1.Object) string {
-	isMarked := live.GetLabels()[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue
+// that is gone. The labels of owners are those of every manager of operators; isMarked is whether it is meant for operators without them.
+func (f *facts) heldBy(chain *chain, live metav1.Object, isMarked bool) string {
 	var owners []string
 	if owner, ok := ownerOf(live); ok && owner.Namespace == f.csv.Namespace {
 		owners = append(owners, owner.Name)

@@ -4,12 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/certs"
 )
 
 // belonging is what the metadata of an object says of whose it is.
@@ -113,6 +117,89 @@ func TestServiceThatIsThere(t *testing.T) {
 	if k.get(ns, "manager-service", live); live.Spec.Selector["app"] != "theirs" || len(live.Labels) > 0 {
 		t.Errorf("the Service is now %+v", live)
 	}
+}
+
+// TestSecretThatIsThere: a private key is not replaced, nor a Secret taken along at uninstall, that somebody else has under the name of a
+// serving certificate, whether it would do or not. One that another manager of operators made is taken over.
+func TestSecretThatIsThere(t *testing.T) {
+	issued, err := certs.Issue(certs.Request{Hosts: bundle.ServingHosts("manager", ns), Now: newCluster(t).clock.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := map[string][]byte{"tls.crt": []byte("certificate"), "tls.key": []byte("private key"), "ca.crt": []byte("authority")}
+	good := map[string][]byte{"tls.crt": issued.Certificate, "tls.key": issued.Key, bundle.ServingCAKey: issued.Authorities}
+	operators := v1alpha1.GroupVersion.String()
+	byCertManager := func(m *metav1.ObjectMeta) { m.OwnerReferences = ownerRef("cert-manager.io/v1", "Certificate", "web") }
+	for name, tc := range map[string]struct {
+		change  func(*metav1.ObjectMeta)
+		data    map[string][]byte
+		refused string
+	}{
+		"a controller's":               {byCertManager, others, "Secret operators/manager-service-cert is controlled by Certificate web: delete or rename one of the two"},
+		"a controller's that would do": {byCertManager, good, "Secret operators/manager-service-cert is controlled by Certificate web"},
+		"a user's":                     {func(*metav1.ObjectMeta) {}, others, "Secret operators/manager-service-cert exists, and nothing says that it belongs to an operator"},
+		"a user's that would do":       {func(*metav1.ObjectMeta) {}, good, "exists, and nothing says that it belongs to an operator"},
+		"another operator's":           {func(m *metav1.ObjectMeta) { m.Labels = ownerLabels("neighbour.v1") }, good, "belongs to ClusterServiceVersion operators/neighbour.v1"},
+		"written by cert-manager since": {func(m *metav1.ObjectMeta) {
+			m.Labels, m.Annotations = ownerLabels("op.v2"), map[string]string{"cert-manager.io/certificate-name": "web"}
+		}, others, "Secret operators/manager-service-cert is written by cert-manager for Certificate web: delete that or give it another spec.secretName, then delete the Secret"},
+		"of another manager, by its owner": {func(m *metav1.ObjectMeta) {
+			m.OwnerReferences = ownerRef(operators, v1alpha1.ClusterServiceVersionKind, "op.v2")
+			m.OwnerReferences[0].Controller = nil
+		}, good, ""},
+		"of another manager, by its label":      {func(m *metav1.ObjectMeta) { m.Labels = map[string]string{v1alpha1.ManagedLabel: "true"} }, good, ""},
+		"of another manager, by its annotation": {func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{v1alpha1.CAHashAnnotation: "x"} }, others, ""},
+		"of the version that was here":          {func(m *metav1.ObjectMeta) { m.Labels = ownerLabels("op.v1") }, good, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := &corev1.Secret{ObjectMeta: belonging(tc.change), Type: corev1.SecretTypeTLS, Data: tc.data}
+			before.Name = bundle.ServingSecretName("manager")
+			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), before, newCSV("neighbour.v1", withoutAccounts, withDeployments("other")))
+			k.create(newCSV("op.v2", withoutAccounts, withWebhooks, replacing("op.v1")))
+			csv := k.pass("op.v2")
+			live := &corev1.Secret{}
+			k.get(ns, before.Name, live)
+			if tc.refused == "" {
+				expect(t, csv, toInstalling, "InstallWaiting", "")
+				if !ownedBy(live, csv) || !hasOwner(live, csv.UID) {
+					t.Errorf("the Secret is not taken over: %+v", live.ObjectMeta)
+				}
+				return
+			}
+			if csv.Status.Phase != toFailed || csv.Status.Reason != v1alpha1.CSVReasonComponentFailedNoRetry || !strings.Contains(csv.Status.Message, tc.refused) {
+				t.Errorf("%s/%s %q, want it to say %q", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, tc.refused)
+			}
+			if diff := cmp.Diff(before, live, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion")); diff != "" {
+				t.Errorf("the Secret was changed (-before +after):\n%s", diff)
+			}
+			k.stays(t, "op.v2")
+			k.delete(live)
+			k.pass("op.v2")
+			expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
+		})
+	}
+}
+
+// TestSecretTakenFromARunningOperator: the operator says whose its Secret is now, and goes on when it has it back.
+func TestSecretTakenFromARunningOperator(t *testing.T) {
+	k := hooked(t)
+	edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) {
+		s.Annotations["cert-manager.io/certificate-name"] = "web"
+		s.Data = map[string][]byte{"tls.crt": []byte("certificate"), "tls.key": []byte("private key")}
+	})
+	for range 2 {
+		csv := k.pass("op.v1")
+		expect(t, csv, toFailed, v1alpha1.CSVReasonComponentFailedNoRetry, "install strategy failed: Secret operators/manager-service-cert is written by cert-manager "+
+			"for Certificate web: delete that or give it another spec.secretName, then delete the Secret")
+	}
+	_, secret := k.servingCertificate()
+	if string(secret.Data["tls.key"]) != "private key" {
+		t.Error("the private key was replaced")
+	}
+	k.delete(secret)
+	k.pass("op.v1")
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
 // TestHealingTakesNothing: a Deployment that somebody makes in place of the operator's is theirs, while the operator says what it lacks.
