@@ -40,8 +40,8 @@ func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
 }
 
 // Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before, else the
-// version that has replaced one of these without the Subscription saying so, as when the manager was stopped meanwhile. What it
-// brought when it asked for another package is no longer its own.
+// version that has replaced one of these without the Subscription saying so, as when the manager was stopped meanwhile, else the one that
+// the version it moved to was replacing when somebody deleted that. What it brought when it asked for another package is no longer its own.
 func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	stated := []string{Target(sub), sub.Status.InstalledCSV}
 	for _, name := range stated {
@@ -55,7 +55,21 @@ func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 			return csv.Name
 		}
 	}
+	for i := range n.Operators {
+		csv := &n.Operators[i]
+		if Target(sub) != "" && n.forsaken(csv) && recordedPackage(csv) == sub.Spec.Package {
+			return csv.Name
+		}
+	}
 	return ""
+}
+
+// forsaken tells whether an operator was being replaced when somebody deleted what replaced it. It does not go back: another version may
+// replace it at once. What is being deleted still counts; once it is gone, this is looked at again.
+func (n *Namespace) forsaken(csv *v1alpha1.ClusterServiceVersion) bool {
+	return csv.Status.Phase == v1alpha1.CSVPhaseReplacing && !slices.ContainsFunc(n.Operators, func(next v1alpha1.ClusterServiceVersion) bool {
+		return next.Spec.Replaces == csv.Name && next.Name != csv.Name
+	})
 }
 
 // ofOtherPackage tells whether it is recorded with an operator that it is of another package.
@@ -79,18 +93,26 @@ func Target(sub *v1alpha1.Subscription) string {
 }
 
 // leftAlone tells why a Subscription takes no part in the decision: somebody deleted the operator that it had brought, and that
-// is not undone.
+// is not undone, even if the version before is still there.
 func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
 	name := Target(sub)
-	if name == "" || n.Operator(name) != nil || n.Installed(sub) != "" {
+	if name == "" || n.Operator(name) != nil {
+		return ""
+	}
+	before := n.Operator(n.Installed(sub))
+	if before != nil && !n.forsaken(before) {
 		return ""
 	}
 	p := n.Installer(sub)
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since; it is not installed again "+
-		"as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription", name, p.Name)
+	done := fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since", name, p.Name)
+	if before != nil {
+		return fmt.Sprintf("%s; ClusterServiceVersion %s, which it was replacing, is still there and waits for a version that replaces it, and none is installed "+
+			"as long as the plan exists: delete the InstallPlan to have the upgrade made anew", done, before.Name)
+	}
+	return done + "; it is not installed again as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription"
 }
 
 // Installer is the plan that says that the version which a Subscription moved to last was installed: the first one in the order of Plans

@@ -152,6 +152,47 @@ func TestASuccessorStandsForWhatItReplaced(t *testing.T) {
 	}
 }
 
+// TestWhatIsReplacedByNothingMayBeReplaced: what replaced it was deleted, and it does not go back by itself.
+func TestWhatIsReplacedByNothingMayBeReplaced(t *testing.T) {
+	recorded := `{"properties":[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}]}`
+	next := csv("a.v2", v1alpha1.CSVPhaseInstalling, recorded)
+	next.Spec.Replaces = "a.v1"
+	itself := csv("a.v1", v1alpha1.CSVPhaseReplacing, recorded)
+	itself.Spec.Replaces = "a.v1"
+	done := v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Name: "install-1"},
+		Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"a.v2"}}, Status: v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseComplete}}
+	other := sub("s", "b", "a.v2")
+	none := sub("s", "a", "")
+	for name, tc := range map[string]struct {
+		sub       v1alpha1.Subscription
+		operators []v1alpha1.ClusterServiceVersion
+		plans     []v1alpha1.InstallPlan
+		installed string
+		settled   bool
+		idle      bool
+	}{
+		"the next version is there":                       {sub("s", "a", "a.v2"), []v1alpha1.ClusterServiceVersion{csv("a.v1", v1alpha1.CSVPhaseReplacing, recorded), next}, nil, "a.v2", false, false},
+		"it was deleted":                                  {sub("s", "a", "a.v2"), []v1alpha1.ClusterServiceVersion{csv("a.v1", v1alpha1.CSVPhaseReplacing, recorded)}, nil, "a.v1", true, false},
+		"it was deleted, and its plan is there":           {sub("s", "a", "a.v2"), []v1alpha1.ClusterServiceVersion{csv("a.v1", v1alpha1.CSVPhaseReplacing, recorded)}, []v1alpha1.InstallPlan{done}, "a.v1", true, true},
+		"it says that it replaces itself":                 {sub("s", "a", "a.v2"), []v1alpha1.ClusterServiceVersion{itself}, nil, "a.v1", true, false},
+		"it waits for something else":                     {sub("s", "a", "a.v1"), []v1alpha1.ClusterServiceVersion{csv("a.v1", v1alpha1.CSVPhasePending, recorded)}, nil, "a.v1", false, false},
+		"the Subscription asks for another package":       {other, []v1alpha1.ClusterServiceVersion{csv("a.v1", v1alpha1.CSVPhaseReplacing, recorded)}, nil, "", true, false},
+		"the Subscription has never had anything, as yet": {none, []v1alpha1.ClusterServiceVersion{csv("a.v1", v1alpha1.CSVPhaseReplacing, recorded)}, nil, "", true, false},
+	} {
+		n := Namespace{Name: "ns", Subscriptions: []v1alpha1.Subscription{tc.sub}, Operators: tc.operators, Plans: tc.plans}
+		in, idle := n.Input()
+		if got := n.Installed(&tc.sub); got != tc.installed {
+			t.Errorf("%s: %q is installed, want %q", name, got, tc.installed)
+		}
+		if in.Operators[0].Settled != tc.settled {
+			t.Errorf("%s: %s may be replaced: %t", name, in.Operators[0].Name, in.Operators[0].Settled)
+		}
+		if (idle["s"] != "") != tc.idle || tc.idle && !strings.Contains(idle["s"], "a.v1, which it was replacing") {
+			t.Errorf("%s: left alone: %q", name, idle["s"])
+		}
+	}
+}
+
 func TestAnnotationsOfTheOperatorGroup(t *testing.T) {
 	og := func(key string) operatorsv1.OperatorGroup {
 		return operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{key: "true"}}}

@@ -19,7 +19,7 @@ func (n *Namespace) describe(csv *v1alpha1.ClusterServiceVersion) plan.Operator 
 		Replaces: csv.Spec.Replaces,
 		Failed:   csv.Status.Phase == v1alpha1.CSVPhaseFailed,
 	}
-	o.Settled = csv.Status.Phase == v1alpha1.CSVPhaseSucceeded || o.Failed && failForward
+	o.Settled = csv.Status.Phase == v1alpha1.CSVPhaseSucceeded || o.Failed && failForward || n.forsaken(csv)
 	if !properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation]) {
 		apis(&o, csv)
 	}

@@ -57,7 +57,7 @@ type Operator struct {
 	// Properties are those that its bundle had in the catalog, as far as they are recorded.
 	Properties []catalog.Property
 	// Settled is true when a newer version may replace the operator: it runs (phase Succeeded), or it has failed and its OperatorGroup
-	// lets failed operators be replaced.
+	// lets failed operators be replaced, or what was replacing it has been deleted.
 	Settled bool
 	// Failed is true when the operator has failed.
 	Failed bool

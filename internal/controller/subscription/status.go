@@ -44,6 +44,8 @@ func (v view) current() string {
 		return v.choice.Bundle.Name
 	case v.pending():
 		return v.sub.Status.CurrentCSV
+	case v.idle != "": // what was deleted is what it had moved to, also where the version before is still there
+		return observed.Target(v.sub)
 	case v.installed != nil:
 		return v.installed.Name
 	}
@@ -58,7 +60,7 @@ func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.Subscripti
 		return v1alpha1.SubscriptionStateUpgradePending
 	case v.installed == nil && next.CurrentCSV == "":
 		return v1alpha1.SubscriptionStateNone
-	case v.installed == nil:
+	case v.installed == nil || v.idle != "":
 		return v1alpha1.SubscriptionStateUpgradePending
 	case v.choice != nil:
 		return v1alpha1.SubscriptionStateUpgradeAvailable
