@@ -38,10 +38,7 @@ func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
 	if err := wanted.Check(crd); err != nil {
 		return refused(err)
 	}
-	if other, err := f.converterElsewhere(ctx, wanted.CRD); err != nil || other != nil {
-		if other != nil {
-			err = refused(fmt.Errorf("CRD %s is converted by ClusterServiceVersion %s, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two", wanted.CRD, client.ObjectKeyFromObject(other)))
-		}
+	if err := f.convertedElsewhere(ctx, crd); err != nil {
 		return err
 	}
 	if service := conversionService(wanted.Spec); service != nil && !leadsTo(crd, wanted.Spec) {
@@ -79,20 +76,47 @@ func conversionService(c *apiextensionsv1.CustomResourceConversion) *apiextensio
 	return c.Webhook.ClientConfig.Service
 }
 
-// converterElsewhere is an older CSV of another namespace that converts the CRD as well; nil when there is none.
-func (f *facts) converterElsewhere(ctx context.Context, crd string) (*v1alpha1.ClusterServiceVersion, error) {
-	var list v1alpha1.ClusterServiceVersionList
-	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(crd)}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", crd, err)
+// convertedElsewhere refuses to convert a CRD that a CSV of another namespace converts, or, while nobody does, that an older one is about to
+// convert. That a CSV describes a conversion is not enough: it may never have been installed.
+func (f *facts) convertedElsewhere(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	if s := conversionService(crd.Spec.Conversion); s != nil && s.Namespace == f.csv.Namespace {
+		return nil
 	}
+	var list v1alpha1.ClusterServiceVersionList
+	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(crd.Name)}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", crd.Name, err)
+	}
+	var next *v1alpha1.ClusterServiceVersion
 	for i := range list.Items {
 		other := &list.Items[i]
+		if other.Namespace == f.csv.Namespace || !other.DeletionTimestamp.IsZero() || isStopped(other) {
+			continue
+		}
+		if convertsNow(other, crd) {
+			return conversionHeld(crd, "is", other)
+		}
 		older := cmp.Or(other.CreationTimestamp.Compare(f.csv.CreationTimestamp.Time), cmp.Compare(other.Namespace, f.csv.Namespace)) < 0
-		if other.Namespace != f.csv.Namespace && older && other.DeletionTimestamp.IsZero() && converts(other, crd) {
-			return other, nil
+		if older && installs(other) && converts(other, crd.Name) {
+			next = other
 		}
 	}
-	return nil, nil
+	if next != nil {
+		return conversionHeld(crd, "is to be", next)
+	}
+	return nil
+}
+
+func conversionHeld(crd *apiextensionsv1.CustomResourceDefinition, is string, by *v1alpha1.ClusterServiceVersion) error {
+	return refused(fmt.Errorf("CRD %s %s converted by ClusterServiceVersion %s, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two",
+		crd.Name, is, client.ObjectKeyFromObject(by)))
+}
+
+// convertsNow says whether a CRD is converted by one of the Services of a CSV.
+func convertsNow(csv *v1alpha1.ClusterServiceVersion, crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(csv.Spec.WebhookDefinitions, func(d v1alpha1.WebhookDescription) bool {
+		return d.Type == v1alpha1.ConversionWebhook && slices.Contains(d.ConversionCRDs, crd.Name) &&
+			servedFrom(crd, csv.Namespace, bundle.ServingServiceName(d.DeploymentName))
+	})
 }
 
 // converts says whether a CSV describes a conversion webhook for the CRD.

@@ -75,6 +75,12 @@ func (f *facts) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// isStopped says whether stop has taken the Deployments of a CSV away.
+func isStopped(csv *v1alpha1.ClusterServiceVersion) bool {
+	because := csv.Status.Reason
+	return csv.Status.Phase == toFailed && (because == v1alpha1.CSVReasonInterOperatorGroupOwnerConflict || because == v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs)
+}
+
 // competing are the CSVs that provide an API that a group lists, or listed before: what one group has, others have not.
 func (c *Controller) competing(ctx context.Context, o client.Object) []reconcile.Request {
 	group, ok := o.(*v1.OperatorGroup)

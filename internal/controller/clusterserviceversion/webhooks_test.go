@@ -263,22 +263,91 @@ func TestWebhooksUnderOtherNames(t *testing.T) {
 	}
 }
 
+// convertedBy makes the CRD of withWebhooks be converted by the Service of an operator of a namespace.
+func (k *cluster) convertedBy(namespace string) {
+	k.t.Helper()
+	edit(k, "", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Namespace: namespace, Name: "manager-service"}},
+		}}
+	})
+}
+
+// TestConversionOfAnotherNamespace: who converts the CRD goes on converting it, and where nobody does yet, the older one that is being installed.
 func TestConversionOfAnotherNamespace(t *testing.T) {
-	first := newCSV("first", withWebhooks)
-	first.Namespace, first.CreationTimestamp = "other", metav1.NewTime(time.Unix(1, 0))
-	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), first)
-	csv := newCSV("op.v1", withWebhooks, withoutAccounts)
-	k.create(csv)
-	k.pass("op.v1")
-	k.rollOut()
-	k.forgetTimes()
-	if _, err := k.reconcile("op.v1"); err == nil {
-		t.Error("the conflict is not looked at again")
+	const other = "ClusterServiceVersion other/first, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two"
+	for name, tc := range map[string]struct {
+		phase     phase
+		reason    reason
+		created   int64
+		convertBy string
+		want      string
+	}{
+		"it converts":                         {toSucceeded, "", 1, "other", "is converted by " + other},
+		"it converts, although it is younger": {toSucceeded, "", 1 << 32, "other", "is converted by " + other},
+		"it converts, although it failed":     {toFailed, v1alpha1.CSVReasonInstallCheckFailed, 1, "other", "is converted by " + other},
+		"it is being installed":               {toInstalling, "", 1, "", "is to be converted by " + other},
+		"it is being installed, and younger":  {toInstalling, "", 1 << 32, "", ""},
+		"it waits":                            {toPending, "", 1, "", ""},
+		"it never ran":                        {toFailed, v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, 1, "", ""},
+		"it was stopped":                      {toFailed, v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, 1, "other", ""},
+		"it was stopped by a static group":    {toFailed, v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs, 1, "other", ""},
+		"somebody else converts, who is gone": {toPending, "", 1, "third", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := newCSV("first", withWebhooks)
+			first.Namespace, first.CreationTimestamp = "other", metav1.NewTime(time.Unix(tc.created, 0))
+			first.Status.Phase, first.Status.Reason = tc.phase, tc.reason
+			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), first)
+			if tc.convertBy != "" {
+				k.convertedBy(tc.convertBy)
+			}
+			k.create(newCSV("op.v1", withWebhooks, withoutAccounts))
+			k.pass("op.v1")
+			k.rollOut()
+			k.forgetTimes()
+			_, err := k.reconcile("op.v1")
+			if tc.want == "" {
+				expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
+				if s := k.conversion("things.example.com").Webhook.ClientConfig.Service; err != nil || s.Namespace != ns {
+					t.Errorf("it is converted by %s/%s; %v", s.Namespace, s.Name, err)
+				}
+				return
+			}
+			if err == nil {
+				t.Error("the conflict is not looked at again")
+			}
+			expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "Webhook install failed: CRD things.example.com "+tc.want)
+			k.delete(first)
+			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+		})
 	}
-	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "Webhook install failed: CRD things.example.com is converted by ClusterServiceVersion other/first, "+
-		"which was there first: a CRD has one conversion webhook in the cluster; delete one of the two")
-	k.delete(first)
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+}
+
+// TestAnotherNamespaceDoesNotHoldAnUpgrade: the operator that converts is upgraded to a version that is younger than an operator of another
+// namespace, which converts nothing.
+func TestAnotherNamespaceDoesNotHoldAnUpgrade(t *testing.T) {
+	for name, phase := range map[string]phase{"runs": toSucceeded, "was refused": toFailed} {
+		t.Run(name, func(t *testing.T) {
+			k := hooked(t)
+			second := newCSV("second", withWebhooks, withoutAccounts)
+			second.Namespace, second.CreationTimestamp, second.Status.Phase = "other", metav1.NewTime(time.Unix(5, 0)), phase
+			k.create(second)
+			k.create(newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) {
+				csv.Spec.WebhookDefinitions[2].WebhookPath = new("/convert/v2")
+			}))
+			for range 4 {
+				_, _ = k.reconcile("op.v1")
+				_, _ = k.reconcile("op.v2")
+				k.rollOut()
+				k.forgetTimes()
+			}
+			expect(t, k.csv("op.v2"), toSucceeded, "InstallSucceeded", "")
+			if path := *k.conversion("things.example.com").Webhook.ClientConfig.Service.Path; path != "/convert/v2" {
+				t.Errorf("it is converted at %s", path)
+			}
+		})
+	}
 }
 
 // TestWebhooksThatCannotBeRegistered: after the time to install the CSV rests in Failed until they can.
