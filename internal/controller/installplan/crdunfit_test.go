@@ -48,6 +48,9 @@ func TestCRDsThatAreTooLarge(t *testing.T) {
 
 // TestCRDAsLargeAsCanBe makes, and replaces, a CRD of 1.4 MB, of which the storage of a cluster takes 1.5.
 func TestCRDAsLargeAsCanBe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("comparing CRDs of 1.4 MB takes half a minute, and several under the race detector")
+	}
 	w := newCRDWorld(t)
 	var fields strings.Builder
 	for i := range 1500 {
