@@ -112,11 +112,11 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 	seen := newFacts(c, csv)
 	before, after := &csv.Status, csv.Status.DeepCopy()
 	steps, walked := walk(ctx, after, seen, now)
-	steps = settle(before, after, steps)
+	steps = settle(before, after, steps, seen.rolloutBegan())
 	result := c.wakeUp(after, seen)
 	var written error
 	if report(before, after, seen, now) {
-		if wait := c.tooSoon(csv, steps); wait > 0 {
+		if wait := c.tooSoon(csv, after, steps); wait > 0 {
 			result.RequeueAfter = trigger.Sooner(result.RequeueAfter, wait)
 		} else {
 			written = c.write(ctx, seen.csv, after, steps)
@@ -125,10 +125,10 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 	return result, quiet(errors.Join(walked, written, seen.retry))
 }
 
-// tooSoon is how long to wait before the details of an unchanged state are written again.
-func (c *Controller) tooSoon(csv *v1alpha1.ClusterServiceVersion, steps []step) time.Duration {
+// tooSoon is how long to wait before the details of an unchanged state are written again. When it began is no detail.
+func (c *Controller) tooSoon(csv *v1alpha1.ClusterServiceVersion, after *v1alpha1.ClusterServiceVersionStatus, steps []step) time.Duration {
 	last, ok := c.written.Load(client.ObjectKeyFromObject(csv))
-	if !ok || len(steps) > 0 {
+	if !ok || len(steps) > 0 || !after.LastTransitionTime.Equal(csv.Status.LastTransitionTime) {
 		return 0
 	}
 	return detailInterval - c.clock.Since(last.(write).at)

@@ -17,6 +17,8 @@ type attempt struct {
 	err error
 	// deployments are the Deployments as the cluster answered.
 	deployments map[string]*appsv1.Deployment
+	// began is whether a rollout of one of them began.
+	began bool
 }
 
 // notInstalled says that this pass has not tried to install yet.
@@ -91,13 +93,37 @@ func (f *facts) makeChanges(ctx context.Context) error {
 	if err := f.nothingTaken(ctx, changes); err != nil {
 		return err
 	}
+	before, err := f.generations(ctx, changes)
+	if err != nil {
+		return err
+	}
 	applied, err := f.make(ctx, changes)
 	for _, object := range applied {
 		if d, ok := object.(*appsv1.Deployment); ok && f.attempt != nil {
+			f.attempt.began = f.attempt.began || before[d.Name] != d.Generation
 			f.attempt.deployments[d.Name] = d
 		}
 	}
 	return err
+}
+
+// generations are those of the Deployments that are about to be changed, by name. Of one that is not there there is none.
+func (f *facts) generations(ctx context.Context, changes []change) (map[string]int64, error) {
+	out := map[string]int64{}
+	for _, c := range changes {
+		wanted, ok := c.apply.(*appsv1.Deployment)
+		if !ok {
+			continue
+		}
+		live, err := f.readDeployment(ctx, wanted.Name)
+		if err != nil {
+			return nil, err
+		}
+		if live != nil {
+			out[live.Name] = live.Generation
+		}
+	}
+	return out, nil
 }
 
 // oldDeployments are the Deployments that belong to the CSV and are not in its strategy any more.
@@ -130,10 +156,14 @@ func (f *facts) heal(ctx context.Context) error {
 	return nil
 }
 
+// rolloutBegan says whether the install of this pass began a rollout. One that heals what somebody changed does not count, nor does an install
+// that changed nothing but marks: where that is done again and again, the operator is to be called late some time.
+func (f *facts) rolloutBegan() bool { return f.attempt != nil && f.attempt.began }
+
 // installTimedOut says that the components are not healthy although they had their time.
 func (f *facts) installTimedOut(ctx context.Context) (finding, error) {
 	since := f.csv.Status.LastTransitionTime
-	if f.csv.Status.Phase != toInstalling || since == nil || f.c.clock.Now().Before(since.Add(f.c.limits.install)) {
+	if f.rolloutBegan() || f.csv.Status.Phase != toInstalling || since == nil || f.c.clock.Now().Before(since.Add(f.c.limits.install)) {
 		return seenNot, nil
 	}
 	for _, unhealthy := range []func(*facts, context.Context) (finding, error){

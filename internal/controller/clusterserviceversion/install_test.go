@@ -620,3 +620,72 @@ func TestDetailsAreWrittenNowAndThen(t *testing.T) {
 	}
 	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "")
 }
+
+// TestANewRolloutHasItsOwnTime: an operator whose Deployments are changed while they are waited for is not called late for what was before.
+func TestANewRolloutHasItsOwnTime(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	k.create(&v1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "sub"}, Spec: &v1alpha1.SubscriptionSpec{}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "op.v1"},
+	})
+	k.pass("op.v1")
+	k.pass("op.v1")
+	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout - 10*time.Second))
+	before := k.csv("op.v1")
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	if after := k.csv("op.v1"); !after.Status.LastTransitionTime.Equal(before.Status.LastTransitionTime) {
+		t.Error("a pass that changes nothing gives it more time")
+	}
+
+	configure := func(value string) {
+		edit(k, ns, "sub", &v1alpha1.Subscription{}, func(s *v1alpha1.Subscription) {
+			s.Spec.Config = &v1alpha1.SubscriptionConfig{Env: []corev1.EnvVar{{Name: "FIX", Value: value}}}
+		})
+		if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != DefaultInstallTimeout {
+			t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, DefaultInstallTimeout)
+		}
+		got := k.csv("op.v1").Status
+		if now := k.clock.Now(); !got.LastTransitionTime.Time.Equal(now) || got.LastUpdateTime.Time.Before(now) {
+			t.Errorf("the rollout of %s began %s, was written %s, want %s", now, got.LastTransitionTime, got.LastUpdateTime, now)
+		}
+	}
+	configure("1")
+	k.clock.SetTime(k.clock.Now().Add(time.Second)) // sooner than details are written again
+	configure("2")
+	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout)) // at the very end of the time of the one before
+	configure("3")
+	k.wrote()
+	for range 2 {
+		k.pass("op.v1")
+	}
+	if writes := k.wrote(); writes != nil {
+		t.Errorf("writes of passes that change nothing: %v", writes)
+	}
+
+	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout - time.Second))
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
+	k.clock.SetTime(k.clock.Now().Add(time.Second))
+	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
+}
+
+// TestAppliedInVainIsNoRollout: where the cluster takes a change back, as a mutating webhook can make it, the time is not prolonged for ever.
+func TestAppliedInVainIsNoRollout(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	k.create(newCSV("op.v1", withoutAccounts))
+	k.pass("op.v1")
+	k.pass("op.v1")
+	before := k.csv("op.v1").Status.LastTransitionTime
+	takeBack := func() {
+		edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { delete(d.Labels, v1alpha1.DeploymentSpecHashLabel) })
+	}
+	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout - time.Second))
+	takeBack()
+	if csv := k.pass("op.v1"); csv.Status.Phase != toInstalling || !csv.Status.LastTransitionTime.Equal(before) {
+		t.Errorf("%s since %s, want Installing since %s", csv.Status.Phase, csv.Status.LastTransitionTime, before)
+	}
+	k.clock.SetTime(k.clock.Now().Add(time.Second))
+	takeBack()
+	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
+}

@@ -75,12 +75,15 @@ func stateOf(s *v1alpha1.ClusterServiceVersionStatus) state {
 }
 
 // settle takes the steps of a pass back that ended in the state where it began: nothing has changed for those who
-// watch. What remains is a new message, if there is one.
-func settle(before, after *v1alpha1.ClusterServiceVersionStatus, steps []step) []step {
+// watch. What remains is a new message, if there is one, and the time where a rollout began, which has its own until it is late.
+func settle(before, after *v1alpha1.ClusterServiceVersionStatus, steps []step, rolloutBegan bool) []step {
 	if before.Phase != after.Phase || before.Reason != after.Reason {
 		return steps
 	}
 	after.Conditions = before.Conditions
+	if rolloutBegan && after.Phase == toInstalling {
+		return nil
+	}
 	after.LastTransitionTime = before.LastTransitionTime
 	if before.Message == after.Message {
 		after.LastUpdateTime = before.LastUpdateTime

@@ -356,7 +356,7 @@ func FuzzWalk(f *testing.F) {
 		}
 		again := status.DeepCopy()
 		more, err := walk(t.Context(), again, around, metav1.Now())
-		if more = settle(status, again, more); err == nil && len(more) > 0 && !ended(steps) {
+		if more = settle(status, again, more, false); err == nil && len(more) > 0 && !ended(steps) {
 			t.Errorf("from %v with %b: %v, and then %v", before.Phase, bits, steps, more)
 		}
 	})
@@ -376,19 +376,19 @@ func TestSettle(t *testing.T) {
 	after := before.DeepCopy()
 	after.SetPhase(toPending, v1alpha1.CSVReasonNeedsReinstall, "again", now)
 	after.SetPhase(toFailed, v1alpha1.CSVReasonComponentFailed, "no", now)
-	if steps := settle(&before, after, []step{{}}); steps != nil || cmp.Diff(&before, after) != "" {
+	if steps := settle(&before, after, []step{{}}, false); steps != nil || cmp.Diff(&before, after) != "" {
 		t.Errorf("a pass that led nowhere leaves %v and:\n%s", steps, cmp.Diff(&before, after))
 	}
 
 	after.SetPhase(toPending, v1alpha1.CSVReasonNeedsReinstall, "again", now)
 	after.SetPhase(toFailed, v1alpha1.CSVReasonComponentFailed, "still no", now)
-	settle(&before, after, []step{{}})
+	settle(&before, after, []step{{}}, false)
 	if !after.LastTransitionTime.Equal(&old) || !after.LastUpdateTime.Equal(&now) || len(after.Conditions) != 1 || after.Message != "still no" {
 		t.Errorf("a pass that led to nothing but another message leaves %+v", after)
 	}
 
 	after.SetPhase(toPending, v1alpha1.CSVReasonNeedsReinstall, "again", now)
-	if steps := settle(&before, after, []step{{}}); len(steps) != 1 || len(after.Conditions) != 2 {
+	if steps := settle(&before, after, []step{{}}, false); len(steps) != 1 || len(after.Conditions) != 2 {
 		t.Errorf("a pass that led elsewhere leaves %v and %+v", steps, after.Conditions)
 	}
 }
