@@ -5,6 +5,7 @@
 //
 // The package decides nothing about what is looked at, and writes nothing. Start reading at After (trigger.go). Then:
 //
+//	news.go       requests that no event leads to
 //	overtaken.go  failed writes that an event follows, by which their object is looked at again anyway
 //	secret.go     changes of one Secret, without its content
 //	options.go    how soon requests that failed are repeated

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
@@ -25,7 +24,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -114,7 +112,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Owns(&corev1.ServiceAccount{}, builder.OnlyMetadata).
 		Owns(&networkingv1.NetworkPolicy{}, builder.OnlyMetadata).
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(c.usingConfigMap)).
-		WatchesRawSource(ctrlsource.Func(q.start)).
+		WatchesRawSource(ctrlsource.Func(q.Start)).
 		WithOptions(trigger.Options(workers)).
 		Complete(c)
 }
@@ -159,25 +157,9 @@ func (c *Controller) usingConfigMap(ctx context.Context, object client.Object) [
 }
 
 // queue brings news that are no Kubernetes events, such as content that has arrived, to the controller.
-type queue struct {
-	mu sync.Mutex
-	to workqueue.TypedRateLimitingInterface[reconcile.Request]
-}
-
-// start is called when the controller's queue is ready.
-func (q *queue) start(_ context.Context, to workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.to = to
-	return nil
-}
+type queue struct{ trigger.News }
 
 // add lets a catalog be looked at.
 func (q *queue) add(ref catalogset.Ref) {
-	q.mu.Lock()
-	to := q.to
-	q.mu.Unlock()
-	if to != nil {
-		to.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
-	}
+	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
 }

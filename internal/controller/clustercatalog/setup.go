@@ -3,7 +3,6 @@ package clustercatalog
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/catalogcache"
@@ -98,16 +97,14 @@ type queue struct {
 	client  client.Reader
 	elected <-chan struct{} // closed once this manager leads
 	follow  func(context.Context)
-
-	mu sync.Mutex
-	to workqueue.TypedRateLimitingInterface[reconcile.Request]
+	news    trigger.News
 }
 
 // start is called when the controller's queue is ready.
 func (q *queue) start(ctx context.Context, to workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	q.mu.Lock()
-	q.to = to
-	q.mu.Unlock()
+	if err := q.news.Start(ctx, to); err != nil {
+		return err
+	}
 	q.follow(ctx)
 	go func() {
 		select {
@@ -131,12 +128,7 @@ func (q *queue) leads() bool {
 
 // add lets a catalog be looked at.
 func (q *queue) add(name string) {
-	q.mu.Lock()
-	to := q.to
-	q.mu.Unlock()
-	if to != nil {
-		to.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
-	}
+	q.news.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
 }
 
 // addAll lets all catalogs be looked at.

@@ -74,7 +74,7 @@ func TestStart(t *testing.T) {
 	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != startPatience {
 		t.Errorf("before catalogs are read: writes %v, again after %s", w.writes, result.RequeueAfter)
 	}
-	if got := w.controller.those(t.Context(), func(d *decision) bool { return d.open }); len(got) != 1 {
+	if got := w.controller.those(func(d *decision) bool { return d.open }); len(got) != 1 {
 		t.Errorf("new content wakes %v", got)
 	}
 	w.serve("cat", pkg("a", "1.0.0"))

@@ -71,5 +71,5 @@ func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 		Watches(&rbacv1.ClusterRole{}, forbidden).
 		Watches(&rbacv1.RoleBinding{}, forbidden).
 		Watches(&rbacv1.ClusterRoleBinding{}, forbidden).
-		WatchesRawSource(ctrlsource.Func(c.Notify.start))
+		WatchesRawSource(ctrlsource.Func(c.Notify.news.Start))
 }

@@ -16,7 +16,7 @@ func newQueue(t *testing.T, n *Notifier) workqueue.TypedRateLimitingInterface[re
 	t.Helper()
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
-	if err := n.start(t.Context(), q); err != nil {
+	if err := n.news.Start(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
 	return q

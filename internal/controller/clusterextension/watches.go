@@ -23,14 +23,14 @@ func ownerOfRevision(_ context.Context, o client.Object) []reconcile.Request {
 }
 
 // all are all extensions.
-func (c *Controller) all(ctx context.Context, _ client.Object) []reconcile.Request {
-	return c.those(ctx, func(*decision) bool { return true })
+func (c *Controller) all(context.Context, client.Object) []reconcile.Request {
+	return c.those(func(*decision) bool { return true })
 }
 
 // open are the extensions that could have something else if others had, or that have needs, which others may meet no more.
-func (c *Controller) open(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) open(_ context.Context, o client.Object) []reconcile.Request {
 	var out []reconcile.Request
-	for _, r := range c.those(ctx, func(d *decision) bool { return d.open || d.needs }) {
+	for _, r := range c.those(func(d *decision) bool { return d.open || d.needs }) {
 		if r.Name != o.GetName() {
 			out = append(out, r)
 		}
@@ -39,17 +39,17 @@ func (c *Controller) open(ctx context.Context, o client.Object) []reconcile.Requ
 }
 
 // forNamespace are the extensions that are for a namespace.
-func (c *Controller) forNamespace(ctx context.Context, o client.Object) []reconcile.Request {
-	return c.those(ctx, func(d *decision) bool { return d.namespace == o.GetName() })
+func (c *Controller) forNamespace(_ context.Context, o client.Object) []reconcile.Request {
+	return c.those(func(d *decision) bool { return d.namespace == o.GetName() })
 }
 
 // forbidden are the extensions whose service accounts lack permissions.
-func (c *Controller) forbidden(ctx context.Context, _ client.Object) []reconcile.Request {
-	return c.those(ctx, func(d *decision) bool { return d.forbidden })
+func (c *Controller) forbidden(context.Context, client.Object) []reconcile.Request {
+	return c.those(func(d *decision) bool { return d.forbidden })
 }
 
 // those are the extensions whose last decision is of a certain kind. One of which there was none yet has its pass ahead.
-func (c *Controller) those(_ context.Context, concerned func(*decision) bool) []reconcile.Request {
+func (c *Controller) those(concerned func(*decision) bool) []reconcile.Request {
 	var out []reconcile.Request
 	c.decided.Range(func(name, last any) bool {
 		if concerned(last.(*decision)) {

@@ -3,12 +3,11 @@ package installplan
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/trigger"
 
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -16,18 +15,8 @@ import (
 // Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
 // Its zero value is ready.
 type Notifier struct {
-	mu     sync.Mutex
-	ctx    context.Context
-	queue  workqueue.TypedRateLimitingInterface[reconcile.Request]
+	news   trigger.News
 	search func(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []reconcile.Request
-}
-
-// start is called when the controller's queue is ready.
-func (n *Notifier) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.ctx, n.queue = ctx, queue
-	return nil
 }
 
 // BundleArrived looks at every plan that waits for a bundle: which of them got something is cheap to find out.
@@ -40,17 +29,9 @@ func (n *Notifier) catalogChanged(catalogset.Ref) { n.enqueue(concernsCatalogs) 
 
 func concernsCatalogs(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || fetches(p) }
 
-// enqueue adds plans. Before the controller has started there is nothing to do: it looks at every plan when it does.
+// enqueue adds plans.
 func (n *Notifier) enqueue(which func(*v1alpha1.InstallPlan) bool) {
-	n.mu.Lock()
-	ctx, queue, search := n.ctx, n.queue, n.search
-	n.mu.Unlock()
-	if queue == nil {
-		return
-	}
-	for _, request := range search(ctx, "", which) {
-		queue.Add(request)
-	}
+	n.news.Tell(func(ctx context.Context) []reconcile.Request { return n.search(ctx, "", which) })
 }
 
 // fetches tells whether a plan that is being carried out waits for a bundle to be had again.

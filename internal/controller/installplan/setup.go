@@ -63,7 +63,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Named("installplan").
 		For(&v1alpha1.InstallPlan{}).
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.awaitingOperators)).
-		WatchesRawSource(source.Func(o.Notify.start)).
+		WatchesRawSource(source.Func(o.Notify.news.Start)).
 		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.inNamespace)).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, trigger.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
 		Watches(&rbacv1.Role{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).

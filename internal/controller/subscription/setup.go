@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -15,7 +14,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,7 +56,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&v1alpha1.InstallPlan{}, namespace).
 		Watches(&operatorsv1.OperatorGroup{}, namespace, own).
 		Watches(&v1alpha1.CatalogSource{}, handler.EnqueueRequestsFromMapFunc(o.Notify.subscribers), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(ctrlsource.Func(o.Notify.start)).
+		WatchesRawSource(ctrlsource.Func(o.Notify.news.Start)).
 		WithOptions(trigger.Options(workers)).
 		Complete(c)
 }
@@ -80,18 +78,7 @@ func forNamespace(name string) reconcile.Request {
 type Notifier struct {
 	client client.Reader
 	global string
-
-	mu    sync.Mutex
-	ctx   context.Context
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
-}
-
-// start is called when the controller's queue is ready.
-func (n *Notifier) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.ctx, n.queue = ctx, queue
-	return nil
+	news   trigger.News
 }
 
 // BundleArrived looks at every namespace that has Subscriptions: which of them waits is cheap to find out.
@@ -105,18 +92,9 @@ func (n *Notifier) catalogChanged(ref catalogset.Ref) {
 	n.enqueue(ref.Namespace)
 }
 
-// enqueue adds one namespace, or all that have Subscriptions. Before the controller has started there is nothing to do: it looks at
-// every namespace when it does.
+// enqueue adds one namespace, or all that have Subscriptions.
 func (n *Notifier) enqueue(namespace string) {
-	n.mu.Lock()
-	ctx, queue := n.ctx, n.queue
-	n.mu.Unlock()
-	if queue == nil {
-		return
-	}
-	for _, request := range n.requests(ctx, namespace) {
-		queue.Add(request)
-	}
+	n.news.Tell(func(ctx context.Context) []reconcile.Request { return n.requests(ctx, namespace) })
 }
 
 // subscribers maps a CatalogSource to the namespaces that can see it.
