@@ -13,11 +13,15 @@ import (
 
 // driftedMeanwhile looks whether somebody changed what the strategy of a CSV on its way out had set, as long as it is the one
 // that runs: its successors, which may wait for their requirements for long, have not begun their install, nor taken anything
-// over.
+// over. Where the install of one was refused, what is there is healed, and what is gone is left to that one.
 func (f *facts) driftedMeanwhile(ctx context.Context) (finding, error) {
 	chain, err := f.chain(ctx)
-	if err != nil || f.healed || successorBegan(chain, f.csv) {
+	if err != nil || f.healed {
 		return seenNot, err
+	}
+	began := successorBegan(chain, f.csv)
+	if began && !successorRefused(chain, f.csv) {
+		return seenNot, nil
 	}
 	changes, err := f.changes(ctx)
 	if isOurRefusal(err) || len(changes) == 0 && err == nil {
@@ -27,6 +31,9 @@ func (f *facts) driftedMeanwhile(ctx context.Context) (finding, error) {
 		return seenNot, err
 	}
 	for _, c := range changes {
+		if began && (c.apply == nil || c.unseen) {
+			return seenNot, nil
+		}
 		if c.apply == nil {
 			continue
 		}
@@ -49,6 +56,16 @@ func successorBegan(chain *chain, csv *v1alpha1.ClusterServiceVersion) bool {
 		}
 	}
 	return false
+}
+
+// successorRefused says whether the install of each of them that has begun was refused, until somebody changes something.
+func successorRefused(chain *chain, csv *v1alpha1.ClusterServiceVersion) bool {
+	for next := chain.successor(csv.Name); next != nil; next = chain.successor(next.Name) {
+		if wasInstalled(next) && (next.Status.Phase != toFailed || next.Status.Reason != v1alpha1.CSVReasonComponentFailedNoRetry) {
+			return false
+		}
+	}
+	return true
 }
 
 // meanwhile is what the status says of a CSV on its way out that is not healthy.
@@ -81,14 +98,7 @@ func (f *facts) healthyMeanwhile(ctx context.Context) (finding, error) {
 	if !strings.Contains(f.csv.Status.Message, meanwhile) {
 		return seenNot, nil
 	}
-	chain, err := f.chain(ctx)
-	if err != nil {
-		return seenNot, err
-	}
-	if next := chain.successor(f.csv.Name); next != nil {
-		return seen(next.Name), nil
-	}
-	return seenNot, nil
+	return f.replaced(ctx)
 }
 
 // driftedUnsettled looks whether somebody changed what the strategy had set while the OperatorGroup has yet to select its

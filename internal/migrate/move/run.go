@@ -57,19 +57,24 @@ func (m *Mover) begin(ctx context.Context, b *migrate.Backup) error {
 	return nil
 }
 
+// subscription reads the Subscription of a migration as it is now.
+func (m *Mover) subscription(ctx context.Context, b *migrate.Backup) (*v1alpha1.Subscription, error) {
+	sub := &v1alpha1.Subscription{}
+	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub); err != nil {
+		return nil, fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
+	}
+	return sub, nil
+}
+
 // freeze keeps the Subscription from upgrading: by Manual approval, which leaves its configuration in force.
 func (m *Mover) freeze(ctx context.Context, b *migrate.Backup) error {
 	return again(func() error { return m.tryFreeze(ctx, b) })
 }
 
 func (m *Mover) tryFreeze(ctx context.Context, b *migrate.Backup) error {
-	sub := &v1alpha1.Subscription{}
-	err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	sub, err := m.subscription(ctx, b)
 	if err != nil {
-		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
+		return client.IgnoreNotFound(err)
 	}
 	if frozenFor := sub.Annotations[frozenKey]; frozenFor != "" && frozenFor != b.Extension.Name {
 		return fmt.Errorf("keep Subscription %s/%s from upgrading: its annotation %s says that it becomes ClusterExtension %s; take that off, unless somebody migrates it", b.CSV.Namespace, sub.Name, frozenKey, frozenFor)

@@ -8,7 +8,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/migrate"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,9 +19,9 @@ func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
 }
 
 func (m *Mover) tryThaw(ctx context.Context, b *migrate.Backup) error {
-	sub := &v1alpha1.Subscription{}
-	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub); err != nil {
-		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
+	sub, err := m.subscription(ctx, b)
+	if err != nil {
+		return err
 	}
 	if err := m.plans(ctx, b, sub); err != nil {
 		return err
@@ -42,13 +41,9 @@ func (m *Mover) unfreeze(ctx context.Context, b *migrate.Backup) error {
 }
 
 func (m *Mover) tryUnfreeze(ctx context.Context, b *migrate.Backup) error {
-	sub := &v1alpha1.Subscription{}
-	err := m.Client.Get(ctx, client.ObjectKeyFromObject(b.Subscription), sub)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	sub, err := m.subscription(ctx, b)
 	if err != nil {
-		return fmt.Errorf("read Subscription %s/%s: %w", b.CSV.Namespace, b.Subscription.GetName(), err)
+		return client.IgnoreNotFound(err)
 	}
 	if sub.UID != b.Subscription.GetUID() || sub.Annotations[frozenKey] != b.Extension.Name {
 		return nil
