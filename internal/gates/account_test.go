@@ -30,6 +30,24 @@ func TestAccountOf(t *testing.T) {
 	}
 }
 
+func TestAccountIsThere(t *testing.T) {
+	account := typed[corev1.ServiceAccount](t, "{metadata: {name: installer, namespace: sky}}")
+	for name, c := range map[string]struct {
+		cluster client.WithWatch
+		ext     *olmv1.ClusterExtension
+		err     string
+	}{
+		"there":               {world(account), as("installer"), ""},
+		"not there":           {world(account), as("other"), `service account "other" not found in namespace "sky": create it, or take spec.serviceAccount away`},
+		"cannot be read":      {without(world(account), "ServiceAccount", errRefused), as("installer"), "read ServiceAccount sky/installer: connection refused"},
+		"nobody asks for one": {without(world(), "ServiceAccount", errRefused), kite(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantAnswer(t, Judge{Client: c.cluster}.AccountIsThere(t.Context(), c.ext), c.err, "")
+		})
+	}
+}
+
 func TestAccount(t *testing.T) {
 	account := typed[corev1.ServiceAccount](t, "{metadata: {name: installer, namespace: sky}}")
 	granted := func(verbs string) []client.Object {

@@ -105,6 +105,25 @@ func TestIncreaseOverWhatCannotBeRead(t *testing.T) {
 	wantAnswer(t, broken.Increase(t.Context(), s), "", "")
 }
 
+// TestIncreaseOverWhatIsLost cannot be told, and may be agreed to nevertheless: by the version, where that says something about the bundle.
+func TestIncreaseOverWhatIsLost(t *testing.T) {
+	installed := made(t, 1, Bundle{Name: "kite.v1.0.0"}, grants(t, "get")...)
+	for name, c := range map[string]struct {
+		ext  *olmv1.ClusterExtension
+		want string
+	}{
+		"of a catalog": {kite(), ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly 2.0.0"},
+		"of an image":  {kite(bundleimage.Key, "registry.example/kite@sha256:2"), `, or, to allow whatever it asks for, set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Step{Extension: c.ext, Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0", Version: "2.0.0"}, Objects: grants(t, "get")}
+			err := Judge{Client: world()}.Increase(t.Context(), s)
+			wantAnswer(t, err, "whether kite.v2.0.0 asks for more permissions than revision 1, which is installed, cannot be told: ", "")
+			wantAnswer(t, err, c.want, "")
+		})
+	}
+}
+
 func TestCalled(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   Bundle
