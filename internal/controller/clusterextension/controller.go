@@ -106,6 +106,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: o.again}, err
 	}
 	err = c.work(ctx, s, o)
+	if o.problem != nil && o.stopped() == nil {
+		o.soonest(recheck) // what may pass need not be followed by an event
+	}
 	return ctrl.Result{RequeueAfter: o.again}, c.report(ctx, s, o, err)
 }
 

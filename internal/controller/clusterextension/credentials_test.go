@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // asking remembers the credentials that bundles are asked for with.
@@ -34,5 +37,32 @@ func TestThePullSecretForAll(t *testing.T) {
 	w.pass("my")
 	if got := asked.with.DockerConfig; len(got) != 1 || string(got[0]) != `{"auths":{}}` {
 		t.Errorf("asked with %s", got)
+	}
+}
+
+// TestPullSecretsThatCannotBeRead for a moment are read again soon, although nothing else happens in the cluster.
+func TestPullSecretsThatCannotBeRead(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.controller.Credentials = unpack.Credentials{Account: types.NamespacedName{Namespace: "olm", Name: "manager"}}
+	away := true
+	w.controller.live = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, account := o.(*corev1.ServiceAccount); account && away {
+				return errGone
+			}
+			return c.Get(ctx, key, o, opts...)
+		}})
+	result := w.pass("my")
+	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "True/Retrying: ") || result.RequeueAfter != recheck {
+		t.Errorf("after %s it is tried again in %s", got, result.RequeueAfter)
+	}
+	writes := len(w.writes)
+	if w.pass("my"); len(w.writes) != writes {
+		t.Errorf("to try again in vain writes %v", w.writes[writes:])
+	}
+	away = false
+	if result = w.pass("my"); len(w.revisions("my")) != 1 || result.RequeueAfter != 0 {
+		t.Errorf("with the account back there are revisions %v, and the next look is in %s", names(w.revisions("my")), result.RequeueAfter)
 	}
 }

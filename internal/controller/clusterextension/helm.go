@@ -36,6 +36,7 @@ func (c *Controller) fromHelm(ctx context.Context, s *state, o *outcome) (waits 
 	built, made, err := c.revisionOf(s.ext, release)
 	if err != nil {
 		o.problem = blocked(err)
+		o.soonest(recheck) // no event tells that somebody has deleted the Secret
 		return true, nil
 	}
 	if o.problem = c.gates().Namespace(ctx, s.ext); o.problem == nil {

@@ -108,6 +108,30 @@ func TestHelmReleasesThatFailed(t *testing.T) {
 	}
 }
 
+// TestHelmReleasesThatAreLookedAtAgain: no event tells that somebody has restored a part of a release, or deleted one as the message advises.
+func TestHelmReleasesThatAreLookedAtAgain(t *testing.T) {
+	for name, change := range map[string]func(*corev1.Secret){
+		"a part is missing": func(s *corev1.Secret) { s.Data["extraChunks"] = []byte(`["sh.helm.release.v1.my.v2-1"]`) },
+		"is of no bundle":   func(s *corev1.Secret) { delete(s.Labels, olmv1.BundleNameKey) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", ""))
+			s := helmSecret(t, "deployed")
+			change(s)
+			w.add(s)
+			w.serve("cat", pkg("a", "1.0.0"))
+			if result := w.pass("my"); result.RequeueAfter != recheck || len(w.revisions("my")) != 0 {
+				t.Errorf("after %s the next look is in %s", w.condition("my", olmv1.TypeProgressing), result.RequeueAfter)
+			}
+			w.must(w.client.Delete(t.Context(), s))
+			w.settle("my")
+			if r := w.newest("my"); r.Labels[olmv1.MigratedFromHelmKey] != "" {
+				t.Errorf("the revision is %+v", r)
+			}
+		})
+	}
+}
+
 // TestHelmReleaseHalfTaken: a pass that ended before it could say that the revision is installed is finished by the next one.
 func TestHelmReleaseHalfTaken(t *testing.T) {
 	for n := 1; n < 6; n++ {
