@@ -105,6 +105,9 @@ func checkConversion(csv *v1alpha1.ClusterServiceVersion, description v1alpha1.W
 		return errors.New("a conversion webhook needs conversionCRDs")
 	}
 	for _, crd := range description.ConversionCRDs {
+		if err := CheckCRDName(crd); err != nil {
+			return err
+		}
 		if !csv.OwnsCRD(crd) {
 			return fmt.Errorf("CRD %s is not among the owned CRDs of the ClusterServiceVersion", crd)
 		}

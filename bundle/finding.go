@@ -58,6 +58,7 @@ const (
 	RuleOwnedCRD       Rule = "csv-owned-crd"
 	RuleRequiredCRD    Rule = "csv-required-crd"
 	RuleCRDName        Rule = "crd-name"
+	RuleCRDGroup       Rule = "crd-lifecycle-group"
 	RuleCRDVersion     Rule = "crd-api-version" // a warning
 	RuleCRDNotOwned    Rule = "crd-not-owned"   // a warning
 	RuleObjectTwice    Rule = "object-duplicate"

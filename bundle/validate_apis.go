@@ -63,6 +63,9 @@ func checkCRDs(r recorder, b *Bundle) {
 func checkCRD(r recorder, csv *v1alpha1.ClusterServiceVersion, crd *unstructured.Unstructured) {
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	if CheckCRDName(crd.GetName()) != nil {
+		r.err(RuleCRDGroup, "spec.group", "%v; %s", ErrForbiddenCRD, ownGroup)
+	}
 	if want := plural + "." + group; crd.GetName() != want {
 		r.err(RuleCRDName, "metadata.name", "has to be <plural>.<group>, which is %q", want)
 	}

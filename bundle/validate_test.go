@@ -120,8 +120,13 @@ func TestValidateRules(t *testing.T) {
 		"required CRD: no dot": {change: func(b *Bundle) {
 			b.CSV.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "things"}}
 		}, want: "customresourcedefinitions.required[0].name"},
-		"CRD: not owned":             {change: func(b *Bundle) { b.CSV.Spec.CustomResourceDefinitions.Owned = nil }, want: "Warning: CustomResourceDefinition things.example.com: the ClusterServiceVersion does not own it"},
-		"CRD: name":                  {files: map[string]string{"manifests/things.crd.yaml": strings.Replace(testCRDYAML, "plural: things", "plural: thing", 1)}, want: `Error: CustomResourceDefinition things.example.com: metadata.name: has to be <plural>.<group>, which is "thing.example.com"`},
+		"CRD: not owned": {change: func(b *Bundle) { b.CSV.Spec.CustomResourceDefinitions.Owned = nil }, want: "Warning: CustomResourceDefinition things.example.com: the ClusterServiceVersion does not own it"},
+		"CRD: name":      {files: map[string]string{"manifests/things.crd.yaml": strings.Replace(testCRDYAML, "plural: things", "plural: thing", 1)}, want: `Error: CustomResourceDefinition things.example.com: metadata.name: has to be <plural>.<group>, which is "thing.example.com"`},
+		"CRD: of lifecycle management": {files: map[string]string{"manifests/x.yaml": strings.ReplaceAll(strings.ReplaceAll(testCRDYAML, "things", "subscriptions"), "example.com", "operators.coreos.com")},
+			change: func(b *Bundle) {
+				owned := &b.CSV.Spec.CustomResourceDefinitions.Owned
+				*owned = append(*owned, v1alpha1.CRDDescription{Name: "subscriptions.operators.coreos.com", Version: "v1", Kind: "Thing"})
+			}, want: "Error: CustomResourceDefinition subscriptions.operators.coreos.com: spec.group: this API group is of operator lifecycle management itself"},
 		"CRD: old version":           {files: map[string]string{"manifests/things.crd.yaml": strings.Replace(testCRDYAML, "io/v1\n", "io/v1beta1\n", 1)}, want: "Warning: CustomResourceDefinition things.example.com: apiVersion"},
 		"two manifests of an object": {files: map[string]string{"manifests/x.yaml": configMap("x"), "manifests/y.yaml": configMap("x")}, want: "Error: ConfigMap x: another manifest"},
 		"object name":                {files: map[string]string{"manifests/x.yaml": configMap("'a b'")}, want: "Error: ConfigMap a b: metadata.name"},

@@ -231,6 +231,10 @@ func TestConversionsRefuse(t *testing.T) {
 		}, "more than once"},
 		"no CRD":                 {func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions[1].ConversionCRDs = nil }, "needs conversionCRDs"},
 		"a CRD that is not ours": {func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.CustomResourceDefinitions.Owned = nil }, "things.example.com is not among the owned"},
+		"a CRD of the manager": {func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Spec.WebhookDefinitions[1].ConversionCRDs[0] = "installplans.operators.coreos.com"
+			csv.Spec.CustomResourceDefinitions.Owned[0].Name = "installplans.operators.coreos.com"
+		}, "installplans.operators.coreos.com: this API group is of operator lifecycle management itself"},
 		"two for one CRD": {func(csv *v1alpha1.ClusterServiceVersion) {
 			second := webhook(v1alpha1.ConversionWebhook, "second.kb.io")
 			second.ConversionCRDs = []string{"others.example.com"}

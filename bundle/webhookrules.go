@@ -9,10 +9,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// lifecycleGroups are the API groups of operator lifecycle management itself. A webhook on them could stop its own
-// removal, and so could one on every group.
-var lifecycleGroups = []string{"*", v1alpha1.GroupName, "olm.operatorframework.io"}
-
 // webhookResources are the resources of admissionregistration.k8s.io that a webhook must not intercept, under the
 // names that authors use for them.
 var webhookResources = []string{
@@ -24,11 +20,12 @@ var webhookResources = []string{
 // ErrForbiddenRule is in the error of CheckWebhookRules.
 var ErrForbiddenRule = errors.New("webhook rules must leave alone the API groups * and of operator lifecycle management, and webhook configurations")
 
-// CheckWebhookRules refuses a webhook that would intercept the management of operators or of webhooks.
+// CheckWebhookRules refuses a webhook that would intercept the management of operators or of webhooks: it could stop its own removal, and so
+// could one on every group.
 func CheckWebhookRules(description v1alpha1.WebhookDescription) error {
 	for i, rule := range description.Rules {
 		for _, group := range rule.APIGroups {
-			if slices.Contains(lifecycleGroups, group) {
+			if group == "*" || isLifecycleGroup(group) {
 				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: %w", description.GenerateName, i, group, ErrForbiddenRule)
 			}
 			for _, resource := range rule.Resources {

@@ -31,6 +31,7 @@ var validators = []validator{
 	apiServicesServed,
 	servable,
 	uniqueObjects,
+	crdGroups,
 	servedCRDVersions,
 	convertibleCRDs,
 	installable,

@@ -91,6 +91,15 @@ func uniqueObjects(p *problems, b *bundle.Bundle) {
 	}
 }
 
+// crdGroups: operators define nothing in the API groups that they are managed by.
+func crdGroups(p *problems, b *bundle.Bundle) {
+	for _, crd := range crds(b) {
+		if err := bundle.CheckCRDName(crd.GetName()); err != nil {
+			p.list = append(p.list, err)
+		}
+	}
+}
+
 func servedCRDVersions(p *problems, b *bundle.Bundle) {
 	for _, crd := range crds(b) {
 		if version := crd.GetAPIVersion(); version != crdVersion {

@@ -119,6 +119,9 @@ func TestValidate(t *testing.T) {
 			two := manifest(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: y}}")
 			b.Objects = append(b.Objects, one, two)
 		}, []string{`ConfigMap c: another manifest of the bundle has the same kind and name`}},
+		"a CRD of the manager": {func(b *bundle.Bundle) {
+			b.Objects = append(b.Objects, manifest(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: clusterextensions.olm.operatorframework.io}}"))
+		}, []string{`CustomResourceDefinition clusterextensions.olm.operatorframework.io: this API group is of operator lifecycle management itself`}},
 		"an old CRD": {func(b *bundle.Bundle) {
 			b.Objects[0].SetAPIVersion("apiextensions.k8s.io/v1beta1")
 		}, []string{`CustomResourceDefinition widgets.example.com: apiVersion: no cluster since Kubernetes 1.22 serves apiextensions.k8s.io/v1beta1`}},

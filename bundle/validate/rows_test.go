@@ -326,6 +326,10 @@ func ruleRows() map[string]row {
 			edits: []edit{{csvFile, "    owned:", "    required:\n    - {name: things, version: v1, kind: T, description: d}\n    owned:"}},
 			want:  []string{"Error install/csv-required-crd manifests/csv.yaml:27"},
 		},
+		"a CRD of lifecycle management itself": {
+			edits: []edit{{"manifests/o.yaml", "", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: os.operators.coreos.com\nspec:\n  group: operators.coreos.com\n  scope: Cluster\n  names: {kind: O, plural: os}\n  versions: [{name: v1, served: true, storage: true}]\n"}, {csvFile, "    - name: things.example.com", "    - {name: os.operators.coreos.com, version: v1, kind: O, description: d}\n    - name: things.example.com"}, {csvFile, "alm-examples: '[", `alm-examples: '[{"apiVersion": "operators.coreos.com/v1", "kind": "O"}, `}},
+			want:  []string{"Error install/crd-lifecycle-group manifests/o.yaml:6"},
+		},
 		"a CRD whose name is not made of its parts": {
 			edits: []edit{{crdFile, "plural: things", "plural: thing"}},
 			want:  []string{"Error install/crd-name manifests/things.crd.yaml:4"},

@@ -25,7 +25,7 @@ var rules = []rule{
 	{pkg: "catalog/template", may: []string{"catalog", "version", "internal/inorder"}},
 	{pkg: "internal/inorder"},
 	{pkg: "api", may: []string{"api"}},
-	{pkg: "bundle", may: []string{"api/operators", "catalog", "version"}},
+	{pkg: "bundle", may: []string{"api/crds", "api/operators", "api/packages", "catalog", "version"}},
 	{pkg: "bundle/configmap", may: []string{"api/operators", "bundle"}},
 	{pkg: "bundle/registryv1", may: []string{"api/operators", "bundle", "catalog"}},
 	{pkg: "bundle/scaffold", may: []string{"bundle", "catalog", "internal/packagemanifest"}},

@@ -3,12 +3,14 @@ package clusterobjectset
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
@@ -120,4 +122,20 @@ func (c *Controller) observe(ctx context.Context, set *olmv1.ClusterObjectSet, c
 		reportRollout(set, outcome{}, now)
 	})
 	return err == nil && set.ResourceVersion != version, err
+}
+
+// refused are the definitions of the manager itself, which no revision may have, whoever wrote it and whatever collision protection it has: they
+// would go with the revision, and all extensions with them.
+func refused(content map[int]revision.Phase) error {
+	for _, i := range slices.Sorted(maps.Keys(content)) {
+		for _, o := range content[i].Objects {
+			if o.GroupVersionKind().GroupKind() != crdKind.GroupKind() {
+				continue
+			}
+			if err := bundle.CheckCRDName(o.GetName()); err != nil {
+				return &revision.BlockedError{Message: err.Error()}
+			}
+		}
+	}
+	return nil
 }

@@ -90,6 +90,9 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	if err != nil {
 		return outcome{err: err}, true
 	}
+	if err := refused(content); err != nil {
+		return outcome{err: err}, true
+	}
 	if recorded, err := c.observe(ctx, f.set, content); !recorded {
 		return outcome{err: err}, false
 	}

@@ -19,6 +19,9 @@ import (
 // adjustCRD refuses a CRD that would lose data or break others, and records whom it was installed with.
 func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 	return func(wanted, live *unstructured.Unstructured) error {
+		if err := bundle.CheckCRDName(wanted.GetName()); err != nil {
+			return err // of an optional step, which holds nothing up
+		}
 		if x.convertsCRD(s.step.Resolving, wanted.GetName()) {
 			// The controller that runs the operator switches conversion on when the webhook answers, and is its only writer.
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")

@@ -2,7 +2,6 @@ package installplan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -126,24 +125,6 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 		return nil
 	}
 	return step
-}
-
-// largestCRD is how many bytes the API server takes in one request. It has more to do with a CRD than to read it, and so has its judgement.
-const largestCRD = 3 << 20
-
-// unfitCRD refuses CRDs of an API that Kubernetes does not have any more, and those that it will not take.
-func unfitCRD(object *unstructured.Unstructured) error {
-	gvk := object.GroupVersionKind()
-	if gvk.Version == apiextensionsv1.SchemeGroupVersion.Version {
-		if text, err := json.Marshal(object); err != nil || len(text) > largestCRD {
-			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and the API server takes at most %d: its author has to make it smaller, such as by shorter descriptions",
-				crdKind, object.GetName(), len(text), largestCRD))
-		}
-		return nil
-	}
-	return fmt.Errorf("api-server resource not found installing %s %s: GroupVersionKind %s not found on the cluster. Kubernetes 1.22 removed it: "+
-		"install a version of the operator whose bundle has this CRD as %s, with a schema for each version; if there is none, ask its author for one",
-		crdKind, object.GetName(), gvk, apiextensionsv1.SchemeGroupVersion)
 }
 
 // upgradeOf is the step from a live CRD to a wanted one, as it comes out: where the plan leaves conversion alone, it stays.

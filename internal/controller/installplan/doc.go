@@ -16,7 +16,8 @@
 //	status.go                 the state machine, pure: decide before, and conclude after a pass
 //	execute.go, outcome.go    a pass: phases for the apply engine, and its result as the status of steps
 //	steps.go, crd.go          from a step to an object and the rules for it
-//	crdready.go               whether a CRD may be replaced; its objects: crdobjects.go, crdmigration.go; its owners: crdowners.go
+//	crdready.go               whether a CRD may be replaced; its objects: crdobjects.go, crdmigration.go; its owners: crdowners.go; which ones no
+//	                          plan may bring: crdunfit.go
 //	operators.go              who owns what, and who replaces whom
 //	manifests.go, images.go   where the content of a step comes from
 //	await.go                  CRDs that are not served yet

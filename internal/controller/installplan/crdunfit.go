@@ -1,0 +1,33 @@
+package installplan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/bundle"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// largestCRD is how many bytes the API server takes in one request. It has more to do with a CRD than to read it, and so has its judgement.
+const largestCRD = 3 << 20
+
+// unfitCRD refuses CRDs of the manager itself, those of an API that Kubernetes does not have any more, and those that it will not take.
+func unfitCRD(object *unstructured.Unstructured) error {
+	if err := bundle.CheckCRDName(object.GetName()); err != nil {
+		return err
+	}
+	gvk := object.GroupVersionKind()
+	if gvk.Version == apiextensionsv1.SchemeGroupVersion.Version {
+		if text, err := json.Marshal(object); err != nil || len(text) > largestCRD {
+			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and the API server takes at most %d: its author has to make it smaller, such as by shorter descriptions",
+				crdKind, object.GetName(), len(text), largestCRD))
+		}
+		return nil
+	}
+	return fmt.Errorf("api-server resource not found installing %s %s: GroupVersionKind %s not found on the cluster. Kubernetes 1.22 removed it: "+
+		"install a version of the operator whose bundle has this CRD as %s, with a schema for each version; if there is none, ask its author for one",
+		crdKind, object.GetName(), gvk, apiextensionsv1.SchemeGroupVersion)
+}
