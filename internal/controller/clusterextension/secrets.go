@@ -40,7 +40,7 @@ func servingLabels(extension string) map[string]string {
 
 // claim makes a Secret one of the extension, and tells whether that is new to it.
 func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
-	if gates.Owns(ext, secret) && holds(secret.Labels, servingLabels(ext.Name)) {
+	if gates.Owns(ext, secret) && labels.SelectorFromSet(servingLabels(ext.Name)).Matches(labels.Set(secret.Labels)) {
 		return false
 	}
 	if secret.Labels == nil {
@@ -48,16 +48,6 @@ func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 	}
 	maps.Copy(secret.Labels, servingLabels(ext.Name))
 	secret.OwnerReferences = []metav1.OwnerReference{ownerOf(ext)}
-	return true
-}
-
-// holds tells whether labels are among others.
-func holds(all, some map[string]string) bool {
-	for key, value := range some {
-		if all[key] != value {
-			return false
-		}
-	}
 	return true
 }
 
