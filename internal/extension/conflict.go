@@ -2,7 +2,6 @@ package extension
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"fairlead.dev/fairlead/internal/plan"
@@ -41,10 +40,7 @@ type Conflict struct {
 	core *resolve.Unsatisfiable
 }
 
-const (
-	maxLinks    = 6   // in the text of a conflict; with its first and last line there are eight
-	maxTextSize = 500 // bytes of one line
-)
+const maxTextSize = 500 // bytes of one line
 
 // Unwrap returns the *resolve.Unsatisfiable, if there is one.
 func (c *Conflict) Unwrap() error {
@@ -58,11 +54,6 @@ func (c *Conflict) Unwrap() error {
 func (c *Conflict) Error() string {
 	var out strings.Builder
 	out.WriteString(resolve.Tidy(c.Summary, maxTextSize))
-	word := "\nbecause "
-	tell := func(text string) {
-		out.WriteString(word + text)
-		word = "\nand "
-	}
 	told := c.Chain
 	if len(told) > 1 && told[0].Field == "" { // that the extension exists is known
 		told = told[1:]
@@ -70,51 +61,13 @@ func (c *Conflict) Error() string {
 	if len(told) == 1 && told[0].Text == c.Summary {
 		told = nil
 	}
-	for i, l := range told {
-		switch skipped := len(told) - maxLinks; {
-		case skipped <= 0 || i < maxLinks/2 || i > skipped+maxLinks/2:
-			tell(line(l))
-		case i == maxLinks/2:
-			tell(fmt.Sprintf("%d more reasons in between", skipped+1))
-		}
+	if len(told) > 0 {
+		out.WriteString("\nbecause " + plan.Reasons(told))
 	}
 	if c.Advice != "" {
 		out.WriteString("\n" + resolve.Tidy(c.Advice, maxTextSize))
 	}
 	return out.String()
-}
-
-// line is a rule and the place where it stands.
-func line(l plan.Link) string {
-	text := l.Text
-	if l.Alike > 0 {
-		text += fmt.Sprintf(" (and %d more alike)", l.Alike)
-	}
-	var place []string
-	if l.Object != "" && !strings.Contains(strings.ToLower(l.Text), strings.ToLower(l.Object)) {
-		place = append(place, l.Object)
-	}
-	if l.Field != "" {
-		place = append(place, l.Field)
-	}
-	if l.Catalog != "" {
-		place = append(place, "catalog "+l.Catalog+atDigest(l.Digest))
-	}
-	text = resolve.Tidy(text, maxTextSize)
-	if len(place) > 0 {
-		text += " [" + resolve.Tidy(strings.Join(place, "; "), maxTextSize) + "]"
-	}
-	return text
-}
-
-// atDigest is as much of a digest as a person compares.
-func atDigest(digest string) string {
-	const shown = 12
-	algorithm, hex, ok := strings.Cut(digest, ":")
-	if !ok {
-		return ""
-	}
-	return "@" + algorithm + ":" + hex[:min(len(hex), shown)]
 }
 
 // conflict tells why there is no answer.

@@ -38,7 +38,7 @@ type Link struct {
 }
 
 const (
-	maxLinks    = 6   // in the text of a conflict; with its last two lines there are eight
+	maxLinks    = 6   // in the text of a conflict; with the two lines besides there are eight
 	maxTextSize = 500 // bytes of one line
 )
 
@@ -59,18 +59,8 @@ func (c *Conflict) Error() string {
 		}
 	}
 	var out strings.Builder
-	word := "because "
-	tell := func(text string) {
-		out.WriteString(word + text + "\n")
-		word = "and "
-	}
-	for i, l := range told {
-		switch skipped := len(told) - maxLinks; {
-		case skipped <= 0 || i < maxLinks/2 || i > skipped+maxLinks/2:
-			tell(l.line())
-		case i == maxLinks/2:
-			tell(fmt.Sprintf("%d more reasons in between", skipped+1))
-		}
+	if len(told) > 0 {
+		out.WriteString("because " + Reasons(told) + "\n")
 	}
 	if c.wanted != "" {
 		out.WriteString("so " + oneLine(c.wanted) + " cannot be had")
@@ -81,6 +71,20 @@ func (c *Conflict) Error() string {
 		out.WriteString("\n" + oneLine(c.Advice))
 	}
 	return out.String()
+}
+
+// Reasons are the rules of a chain, each with the place where it stands on a line of its own. Of a long chain the middle is left out.
+func Reasons(chain []Link) string {
+	var lines []string
+	for i, l := range chain {
+		switch skipped := len(chain) - maxLinks; {
+		case skipped <= 0 || i < maxLinks/2 || i > skipped+maxLinks/2:
+			lines = append(lines, l.line())
+		case i == maxLinks/2:
+			lines = append(lines, fmt.Sprintf("%d more reasons in between", skipped+1))
+		}
+	}
+	return strings.Join(lines, "\nand ")
 }
 
 // line is the rule and the place where it stands.
