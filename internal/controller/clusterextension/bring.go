@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -9,6 +10,23 @@ import (
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/revision"
 )
+
+// bringBest makes a revision of the target or, where that is to go back from a failed roll-out and is refused, of what catalogs have by then:
+// otherwise a way back that is barred would bar the repair as well.
+func (c *Controller) bringBest(ctx context.Context, s *state, t *target, o *outcome) error {
+	err := c.bring(ctx, s, t, o)
+	if t.otherwise == nil || o.problem == nil && !revision.Lost(err) {
+		return err
+	}
+	barred := errors.Join(err, o.problem)
+	if err := c.bring(ctx, s, t.otherwise, o); err != nil {
+		return err
+	}
+	if o.problem != nil {
+		o.problem = errors.Join(o.problem, barred)
+	}
+	return nil
+}
 
 // bring makes a revision of the target, unless the newest one is of it already: then nothing is fetched, rendered or written.
 func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome) error {

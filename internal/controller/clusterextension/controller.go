@@ -130,7 +130,7 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 		c.rendered.Delete(s.ext.Name)
 		return kept
 	}
-	return errors.Join(kept, c.bring(ctx, s, t, o))
+	return errors.Join(kept, c.bringBest(ctx, s, t, o))
 }
 
 // forget drops what is remembered of an extension that is gone.

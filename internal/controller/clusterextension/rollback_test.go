@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/preflight/permissions"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,71 @@ func TestRollbackOnFailure(t *testing.T) {
 	}
 }
 
+// loseContent deletes the Secrets of a revision.
+func (w *world) loseContent(r *olmv1.ClusterObjectSet) {
+	w.t.Helper()
+	for _, p := range r.Spec.Phases {
+		for _, o := range p.Objects {
+			w.must(client.IgnoreNotFound(w.client.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Ref.Namespace, Name: o.Ref.Name}})))
+		}
+	}
+}
+
+// TestRepairWhenGoingBackIsRefused: a roll-out has failed and is to be gone back from. Where that cannot be, what catalogs have by then is
+// taken. Where it can, that comes first, and both are told of where neither can be had.
+func TestRepairWhenGoingBackIsRefused(t *testing.T) {
+	repair := strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1)
+	lost := func(w *world) { w.loseContent(w.revisions("my").numbered(1)) }
+	dropped := func(w *world) {
+		w.installCRD(definition(2), w.newest("my"))
+		w.counted(2, nil)
+	}
+	for name, test := range map[string]struct {
+		before, repaired func(*world)
+		next             string   // the version of the next revision; empty when there is none
+		told             []string // what is said when there is none
+	}{
+		"it can be gone back":                 {next: "1.0.0"},
+		"it can be, and the repair cannot":    {repaired: func(w *world) { w.bundles.failed["a.v1.2.0"] = errGone }, next: "1.0.0"},
+		"the content is lost":                 {before: lost, next: "1.2.0"},
+		"custom resources would be lost":      {before: dropped, repaired: func(w *world) { w.brings("a.v1.2.0", definition(2)) }, next: "1.2.0"},
+		"the same for both":                   {before: dropped, told: []string{"bundle a.v1.2.0 does not have it", "bundle a.v1.0.0 does not have it"}},
+		"content is lost, and repair as well": {before: lost, repaired: func(w *world) { w.bundles.failed["a.v1.2.0"] = errGone }, told: []string{"connection refused\n", "read revision my-1, which is to be gone back to"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", ""))
+			w.annotate("my", OnFailureKey, OnFailureRollback)
+			w.annotate("my", permissions.AcknowledgedKey, "*")
+			w.brings("a.v1.1.0", definition(2))
+			w.serve("cat", pkg("a", "1.0.0"))
+			w.settle("my")
+			w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+			w.pass("my")
+			w.says(w.newest("my"), exceeded...)
+			for _, change := range []func(*world){test.before, test.repaired} {
+				if change != nil {
+					change(w)
+				}
+			}
+			w.serve("cat", repair)
+			result := w.pass("my")
+			got := w.newest("my")
+			if version := got.Annotations[olmv1.BundleVersionKey]; test.next != "" && (got.Spec.Revision != 3 || version != test.next) || test.next == "" && (got.Spec.Revision != 2 || result.RequeueAfter == 0) {
+				t.Errorf("%v: %s", names(w.revisions("my")), w.condition("my", "Progressing"))
+			}
+			for _, text := range test.told {
+				if message := progressOf(w.extension("my")).Message; !strings.Contains(message, text) {
+					t.Errorf("%q is not in %s", text, message)
+				}
+			}
+			w.writes = nil
+			if w.pass("my"); test.next == "" && len(w.writes) > 0 {
+				t.Errorf("the same is written again: %v", w.writes)
+			}
+		})
+	}
+}
+
 // TestFailureWithoutRollback stays as it is, for somebody to look at.
 func TestFailureWithoutRollback(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
@@ -133,11 +199,7 @@ func TestUpgradeFromLostContent(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.settle("my")
-	for _, p := range w.newest("my").Spec.Phases {
-		for _, o := range p.Objects {
-			w.must(client.IgnoreNotFound(w.client.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Ref.Namespace, Name: o.Ref.Name}})))
-		}
-	}
+	w.loseContent(w.newest("my"))
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err != nil {
 		t.Log(err)

@@ -35,6 +35,9 @@ func (c *Controller) wanted(ctx context.Context, s *state, o *outcome) *target {
 	}
 	newest := s.revisions.newest()
 	if back := s.goBack(newest); back != nil {
+		if found.Name != newest.Annotations[olmv1.BundleNameKey] {
+			back.otherwise = found
+		}
 		return back
 	}
 	if newest == nil || s.revisions.installed() == newest {
