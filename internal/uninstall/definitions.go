@@ -57,26 +57,9 @@ func (d *CRD) empty(ctx context.Context, c client.Client, tell func(string)) err
 // settle makes sure that a definition of a ClusterExtension stays which is to stay: it is taken from the revisions, which would take it
 // along, and is converted by no webhook that goes. One that has got custom resources meanwhile stays, too.
 func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func(string)) error {
-	live := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.Get(ctx, client.ObjectKey{Name: d.Name}, live); apierrors.IsNotFound(err) || err == nil && live.UID != d.uid {
-		d.Goes = false
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("read CustomResourceDefinition %s: %w", d.Name, err)
-	}
-	if d.Goes {
-		list, err := instances(ctx, c, live)
-		if errors.Is(err, errUnserved) && d.Instances < 0 {
-			return nil // it goes because the user named it, knowing that
-		}
-		if err != nil {
-			return fmt.Errorf("list the custom resources of %s: %w", d.Name, err)
-		}
-		if len(list.Items) == 0 {
-			return nil
-		}
-		d.Goes = false
-		tell(fmt.Sprintf("CustomResourceDefinition %s stays: it has got custom resources meanwhile", d.Name))
+	live, err := d.look(ctx, c, tell)
+	if err != nil || live == nil || d.Goes {
+		return err
 	}
 	if r.API != "v1" {
 		return nil // there it belongs to nobody, and the manager takes the conversion away
@@ -89,6 +72,44 @@ func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func
 	}
 	tell("kept CustomResourceDefinition " + d.Name)
 	return nil
+}
+
+// look finds out whether a definition that is to go still may: one that has got custom resources meanwhile stays. Nil is one that is not there.
+func (d *CRD) look(ctx context.Context, reader client.Reader, tell func(string)) (*apiextensionsv1.CustomResourceDefinition, error) {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: d.Name}, live); apierrors.IsNotFound(err) || err == nil && live.UID != d.uid {
+		d.Goes = false
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", d.Name, err)
+	}
+	if !d.Goes {
+		return live, nil
+	}
+	list, err := instances(ctx, reader, live)
+	if errors.Is(err, errUnserved) && d.Instances < 0 {
+		return live, nil // it goes because the user named it, knowing that
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the custom resources of %s: %w", d.Name, err)
+	}
+	if len(list.Items) > 0 && live.DeletionTimestamp.IsZero() {
+		d.Goes = false
+		tell(fmt.Sprintf("CustomResourceDefinition %s stays: it has got custom resources meanwhile", d.Name))
+	}
+	return live, nil
+}
+
+// goes looks once more when the operator is gone, which may have taken minutes: the manager has kept a definition that got custom resources by
+// then. One that the user named goes.
+func (d *CRD) goes(ctx context.Context, reader client.Reader, tell func(string)) (bool, error) {
+	if !d.Goes || d.named {
+		return d.Goes, nil
+	}
+	if _, err := d.look(ctx, reader, tell); err != nil {
+		return false, fmt.Errorf("find out whether CustomResourceDefinition %s got custom resources while the operator went: %w; it stays, and kubectl delete crd removes it", d.Name, err)
+	}
+	return d.Goes, nil
 }
 
 // consent tells the manager which definitions of a ClusterExtension go whatever they have when it comes to them: it keeps others with custom

@@ -50,10 +50,13 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 		}
 	}
 	for i := range r.CRDs {
-		if d := &r.CRDs[i]; d.Goes {
-			if err := d.remove(ctx, c, tell); err != nil {
-				return err
-			}
+		d := &r.CRDs[i]
+		goes, err := d.goes(ctx, c, tell)
+		if err == nil && goes {
+			err = d.remove(ctx, c, tell)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for _, ref := range r.last {
