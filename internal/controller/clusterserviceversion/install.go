@@ -51,7 +51,7 @@ func (f *facts) stillRefused(ctx context.Context) (finding, error) {
 		for i := range changes {
 			changes[i].remove = nil
 		}
-		if err = f.nothingTaken(ctx, changes); err == nil {
+		if err = f.possible(ctx, changes); err == nil {
 			_, err = f.make(ctx, changes, client.DryRunAll)
 		}
 	}
@@ -90,7 +90,7 @@ func (f *facts) makeChanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.nothingTaken(ctx, changes); err != nil {
+	if err := f.possible(ctx, changes); err != nil {
 		return err
 	}
 	before, err := f.generations(ctx, changes)

@@ -130,6 +130,7 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 		Watches(&rbacv1.RoleBinding{}, burst(c.usingBinding)).
 		Watches(&rbacv1.ClusterRoleBinding{}, burst(c.usingBinding)).
 		Watches(&appsv1.Deployment{}, to(c.owner)).
+		Watches(&appsv1.Deployment{}, to(c.wanting), builder.WithPredicates(goes)).
 		Watches(&corev1.Service{}, to(c.owner)).
 		WatchesMetadata(&corev1.Secret{}, to(c.owner)).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(c.owner)).

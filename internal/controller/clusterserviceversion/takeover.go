@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,32 +16,44 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// nothingTaken refuses changes that would take a Deployment or a Service over from somebody. The caches hold only what carries the label of
-// what is managed, so where they show no object of this CSV the cluster is asked.
-func (f *facts) nothingTaken(ctx context.Context, changes []change) error {
+// possible refuses changes that would take a Deployment or a Service over from somebody, or give a Deployment another selector. That is known
+// before anything is changed, so that what runs keeps all that it has.
+func (f *facts) possible(ctx context.Context, changes []change) error {
 	var errs []error
 	for _, c := range changes {
-		if !c.unseen {
-			continue
-		}
-		switch c.apply.(type) {
-		case *appsv1.Deployment, *corev1.Service:
-			errs = append(errs, f.mayHave(ctx, c.apply))
+		switch wanted := c.apply.(type) {
+		case *appsv1.Deployment:
+			live := &appsv1.Deployment{}
+			if err := f.mayHave(ctx, c, live); err != nil {
+				errs = append(errs, err)
+			} else {
+				errs = append(errs, selectorStays(live, wanted))
+			}
+		case *corev1.Service:
+			if c.unseen {
+				errs = append(errs, f.mayHave(ctx, c, &corev1.Service{}))
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// mayHave refuses an object that is there and belongs to somebody else.
-func (f *facts) mayHave(ctx context.Context, wanted client.Object) error {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(wanted.GetObjectKind().GroupVersionKind())
-	err := f.c.live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+// mayHave reads an object, if it is there, and refuses it where it belongs to somebody else. The caches hold only what carries the label of what
+// is managed, so where they show no object of this CSV the cluster is asked.
+func (f *facts) mayHave(ctx context.Context, c change, live client.Object) error {
+	wanted, reader := c.apply, client.Reader(f.c.client)
+	if c.unseen {
+		reader = f.c.live
+	}
+	err := reader.Get(ctx, client.ObjectKeyFromObject(wanted), live)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("look whether %s %s is somebody's: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
+	}
+	if !c.unseen {
+		return nil
 	}
 	chain, err := f.chain(ctx)
 	if err != nil {
@@ -50,6 +63,17 @@ func (f *facts) mayHave(ctx context.Context, wanted client.Object) error {
 		return refused(fmt.Errorf("%s %s %s", kindOf(wanted), client.ObjectKeyFromObject(wanted), whose))
 	}
 	return nil
+}
+
+// selectorStays refuses a Deployment that is there with another selector, which nobody can change. It is not deleted for that: with it all pods
+// would go before a new one is known to run.
+func selectorStays(live, wanted *appsv1.Deployment) error {
+	is, should := live.Spec.Selector, wanted.Spec.Selector
+	if is == nil || should == nil || equality.Semantic.DeepEqual(is, should) {
+		return nil
+	}
+	return refused(fmt.Errorf("Deployment %s exists with the selector %s, which cannot be changed to %s: delete the Deployment, and it is made anew (none of its pods runs in between), "+
+		"or have the author of the operator name it otherwise", client.ObjectKeyFromObject(wanted), metav1.FormatLabelSelector(is), metav1.FormatLabelSelector(should)))
 }
 
 // issuerAnnotation is how cert-manager marks the Secrets that it writes, with the name of the Certificate.

@@ -67,6 +67,9 @@ func TestDeploymentThatIsThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := &appsv1.Deployment{ObjectMeta: belonging(tc.change), Spec: newStrategy("theirs").Spec}
+			if tc.refused == "" {
+				before.Spec.Selector = newStrategy("manager").Spec.Selector // the cluster lets nobody change it
+			}
 			k := newCluster(t, newGroup(""), before, newCSV("neighbour.v1", withoutAccounts, withDeployments("other")))
 			k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1")))
 			if tc.refused == "" {

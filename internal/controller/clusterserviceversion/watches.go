@@ -89,6 +89,18 @@ var matterToNeighbours = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) b
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
 }}
 
+// wanting are the CSVs with a Deployment of the name, whoever has it.
+func (c *Controller) wanting(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByDeploy: o.GetName()})
+}
+
+// goes leaves out everything but that an object is gone.
+var goes = predicate.Funcs{
+	CreateFunc:  func(event.CreateEvent) bool { return false },
+	UpdateFunc:  func(event.UpdateEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+}
+
 // subscribed are the CSVs that a Subscription has, is moving to, or configures because they are of its package.
 func (c *Controller) subscribed(ctx context.Context, o client.Object) []reconcile.Request {
 	subscription, ok := o.(*v1alpha1.Subscription)

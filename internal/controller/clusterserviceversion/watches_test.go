@@ -71,6 +71,7 @@ func TestWhatWakesUp(t *testing.T) {
 		"owner references":              {c.owner, &appsv1.Deployment{ObjectMeta: owned}, "operators/op.v9"},
 		"owner labels":                  {c.owner, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(far)}}, "far/far"},
 		"no owner":                      {c.owner, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"olm.owner": "x"}}}, ""},
+		"a Deployment of the name":      {c.wanting, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "of-v2", Labels: ownerLabels("op.v1")}}, "operators/op.v2"},
 		"a CSV that is replaced":        {c.neighbours, newCSV("op.v1"), "operators/op.v2"},
 		"a CSV that replaces":           {c.neighbours, newCSV("op.v2", replacing("op.v1")), "operators/op.v1"},
 		"a CSV with the same CRD":       {c.neighbours, newCSV("third", withWebhooks), "far/far operators/op.v1"},
@@ -157,6 +158,9 @@ func TestChangesThatMatter(t *testing.T) {
 	going := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}}
 	if !comesOrGoes.Update(event.UpdateEvent{ObjectOld: &corev1.Namespace{}, ObjectNew: going}) || comesOrGoes.Update(event.UpdateEvent{ObjectOld: going, ObjectNew: going}) {
 		t.Error("the wrong changes of a namespace matter")
+	}
+	if goes.Create(event.CreateEvent{}) || goes.Update(event.UpdateEvent{}) || goes.Generic(event.GenericEvent{}) || !goes.Delete(event.DeleteEvent{}) {
+		t.Error("the wrong changes tell that an object is gone")
 	}
 }
 

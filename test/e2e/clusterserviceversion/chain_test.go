@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestReplacedWithTheSameDeployment: the new version takes the Deployment over, which keeps running.
@@ -37,6 +38,38 @@ func TestReplacedWithAnotherDeployment(t *testing.T) {
 	w.succeeds("op.v2")
 	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 	w.goes("manager", &appsv1.Deployment{})
+}
+
+// TestReplacedWithAnotherSelector, which a Deployment cannot get: that is told with what to do, the old version runs on and is healed, and once
+// the Deployment is deleted the new one makes it anew.
+func TestReplacedWithAnotherSelector(t *testing.T) {
+	w := newWorld(t)
+	w.install(w.operator("op.v1"))
+	w.succeeds("op.v1")
+	w.install(w.operator("op.v2", replacing("op.v1"), withImage("example.com/manager:2"), strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+		spec := &s.DeploymentSpecs[0].Spec
+		spec.Template.Labels = map[string]string{"control-plane": "manager"}
+		spec.Selector = &metav1.LabelSelector{MatchLabels: spec.Template.Labels}
+	})))
+	csv := w.is("op.v2", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
+	want := fmt.Sprintf("install strategy failed: Deployment %s/manager exists with the selector app=manager, which cannot be changed to control-plane=manager: "+
+		"delete the Deployment, and it is made anew (none of its pods runs in between), or have the author of the operator name it otherwise", w.namespace)
+	if csv.Status.Message != want {
+		t.Errorf("message %q, want %q", csv.Status.Message, want)
+	}
+
+	w.is("op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced)
+	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "example.com/evil:1" })
+	w.runs("manager", "example.com/manager:1")
+
+	before := w.deployment("manager").UID
+	w.remove(w.deployment("manager"))
+	w.succeeds("op.v2")
+	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	if d := w.deployment("manager"); d == nil || d.UID == before || d.Spec.Selector.MatchLabels["control-plane"] != "manager" {
+		t.Errorf("the Deployment was not made anew: %+v", d)
+	}
+	w.runs("manager", "example.com/manager:2")
 }
 
 // TestReplacedOverIntermediates that were made at once: only the last one is left.
