@@ -59,7 +59,9 @@ func TestConversionWaitsForItsCertificate(t *testing.T) {
 	}
 	s.own = &pair
 	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", converting)))
-	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.eventually("the kind to be served", func() error {
+		return client.IgnoreAlreadyExists(w.Create(w.Context(), w.thing(w.namespace, "v1", "used", 7)))
+	})
 	csv := w.is("op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
 	w.eventually("the certificate to be noticed", func() error {
 		w.read("op.v1", csv)
