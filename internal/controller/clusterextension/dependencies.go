@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/version"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -30,17 +29,23 @@ func (c *Controller) dependencies(ctx context.Context, s *state, o *outcome) err
 	}
 	for _, m := range o.resolved.Missing {
 		there := forPackage(all.Items, m.Packages)
-		switch {
-		case there != nil:
+		if there != nil {
 			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s is for package %s; it has to have %s installed", there.Name, packageOf(there), inRange(m)))
+			continue
+		}
+		made := dependency(s.ext, m, func(name string) bool { return named(all.Items, name) != nil })
+		other := named(all.Items, made.Name)
+		switch {
+		case other != nil:
+			o.advice = append(o.advice, fmt.Sprintf("no ClusterExtension can be created for that: %s and %s are there for other packages; create one for package %s under another name",
+				m.Packages[0], other.Name, m.Packages[0]))
 		case s.ext.Annotations[InstallDependenciesKey] == "true":
-			made := dependency(s.ext, m, taken(all.Items))
-			if err := c.client.Create(ctx, made, fieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+			if err := c.client.Create(ctx, made, fieldOwner); err != nil {
 				return fmt.Errorf("create ClusterExtension %s, which %s needs: %w", made.Name, s.ext.Name, err)
 			}
 			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s was created for that and is being installed", made.Name))
 		default:
-			text, err := manifestOf(dependency(s.ext, m, taken(all.Items)))
+			text, err := manifestOf(made)
 			if err != nil {
 				return err
 			}
@@ -75,10 +80,12 @@ func forPackage(all []olmv1.ClusterExtension, packages []string) *olmv1.ClusterE
 	return nil
 }
 
-func taken(all []olmv1.ClusterExtension) func(string) bool {
-	return func(name string) bool {
-		return slices.ContainsFunc(all, func(e olmv1.ClusterExtension) bool { return e.Name == name })
+// named is the extension of a name; nil when there is none.
+func named(all []olmv1.ClusterExtension, name string) *olmv1.ClusterExtension {
+	if i := slices.IndexFunc(all, func(e olmv1.ClusterExtension) bool { return e.Name == name }); i >= 0 {
+		return &all[i]
 	}
+	return nil
 }
 
 // dependency is the extension that has what another one lacks. It goes where that one goes, and may do what that one may.

@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/extension"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/yaml"
 )
@@ -149,6 +152,50 @@ func TestInstallDependencies(t *testing.T) {
 	}
 	if w.exists("db") || w.extension("disk").DeletionTimestamp.IsZero() {
 		t.Error("the dependency of the dependency stays")
+	}
+}
+
+// TestDependencyWhoseNamesAreTaken by ClusterExtensions for other packages is not said to be created, nor given a manifest that would change
+// one of those.
+func TestDependencyWhoseNamesAreTaken(t *testing.T) {
+	for _, create := range []string{"", "true"} {
+		w := newWorld(t, want("my", "a", ""), want("b", "x", ""), want("b-for-my", "y", ""))
+		w.annotate("my", InstallDependenciesKey, create)
+		w.serve("cat", pkg("a", "1.0.0=b"), pkg("b", "1.0.0"))
+		w.pass("my")
+		got := progressOf(w.extension("my")).Message
+		if !strings.Contains(got, "no ClusterExtension can be created for that: b and b-for-my are there for other packages; create one for package b under another name") || strings.Contains(got, "apiVersion") {
+			t.Errorf("with %q it is said: %s", create, got)
+		}
+		w.add(want("database", "b", ""))
+		w.settle("database")
+		if w.settle("my"); w.installed("my") != "a.v1.0.0" {
+			t.Errorf("with one of another name: %s", w.condition("my", "Progressing"))
+		}
+	}
+}
+
+// TestDependencyThatWasCreatedMeanwhile, so that caches do not tell of it yet, is looked at again and not reported.
+func TestDependencyThatWasCreatedMeanwhile(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.annotate("my", InstallDependenciesKey, "true")
+	w.serve("cat", pkg("a", "1.0.0=b"), pkg("b", "1.0.0"))
+	w.add(want("b", "b", ""))
+	current := w.controller.client
+	w.controller.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, all := list.(*olmv1.ClusterExtensionList); all {
+				return nil // as a cache has it that lags behind
+			}
+			return c.List(ctx, list, opts...)
+		}})
+	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); !apierrors.IsAlreadyExists(err) || len(w.extension("my").Status.Conditions) > 0 {
+		t.Errorf("%v; %s", err, w.condition("my", "Progressing"))
+	}
+	w.controller.client = current
+	w.pass("my")
+	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, "ClusterExtension b is for package b; it has to have") {
+		t.Error(got)
 	}
 }
 
