@@ -1,6 +1,7 @@
 package clusterextension
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,15 +79,26 @@ func (v view) install() *olmv1.ClusterExtensionInstallStatus {
 	return &olmv1.ClusterExtensionInstallStatus{Bundle: b}
 }
 
-// wellFormed is the name of a bundle as the API takes it: catalogs may have upper-case letters and underscores in theirs.
+// maxName is the most that the API takes of a name, in bytes.
+const maxName = 253
+
+// wellFormed is the name of a bundle as the API takes it, a DNS subdomain: catalogs may have upper-case letters and underscores in theirs, and
+// the API server refuses a status that has it otherwise.
 func wellFormed(name string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
+	name = strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '-':
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.':
 			return r
 		}
 		return '-'
-	}, strings.ToLower(name)), "-.")
+	}, strings.ToLower(name))
+	var labels []string
+	for label := range strings.SplitSeq(name[:min(len(name), maxName)], ".") {
+		if label = strings.Trim(label, "-"); label != "" {
+			labels = append(labels, label)
+		}
+	}
+	return cmp.Or(strings.Join(labels, "."), "bundle") // a name of nothing but underscores
 }
 
 // activeRevisions has the installed one first, without conditions, then those that roll out.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // set is a revision as the tests want it.
@@ -236,11 +237,19 @@ func TestStatusTellsWhichAnnotationsItKnows(t *testing.T) {
 	}
 }
 
-// TestNamesOfBundles are told as the API takes them.
+// TestNamesOfBundles are told as the API takes them: with a name that it refuses, no status would ever be written.
 func TestNamesOfBundles(t *testing.T) {
-	for name, want := range map[string]string{"a.v1.0.0": "a.v1.0.0", "My_Operator.v1.0.0+2": "my-operator.v1.0.0-2", "_a_": "a"} {
-		if got := wellFormed(name); got != want {
+	for name, want := range map[string]string{
+		"a.v1.0.0": "a.v1.0.0", "My_Operator.v1.0.0+2": "my-operator.v1.0.0-2", "_a_": "a", "my_operator_.v1.0.0": "my-operator.v1.0.0", "a..v1.0.0": "a.v1.0.0",
+		"a.v1.0.0-.2": "a.v1.0.0.2", "a._v1.0.0": "a.v1.0.0", "a.v1.0.0+.1": "a.v1.0.0.1", ".-.": "bundle", "": "bundle", "Größe.v1": "gr--e.v1",
+		strings.Repeat("a", 252) + "_.v1": strings.Repeat("a", 252), strings.Repeat("é", 300) + "b": "bundle", strings.Repeat("a.", 200): strings.Repeat("a.", 126) + "a",
+	} {
+		got := wellFormed(name)
+		if got != want {
 			t.Errorf("%s is told as %s, want %s", name, got, want)
+		}
+		if problems := validation.IsDNS1123Subdomain(got); len(problems) > 0 { // the rule of status.install.bundle.name
+			t.Errorf("%s is told as %s, which the API server refuses: %v", name, got, problems)
 		}
 	}
 }
