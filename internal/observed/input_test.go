@@ -49,9 +49,9 @@ func TestOperators(t *testing.T) {
 	named := fromSpec
 	named.Package = "a"
 	failed := fromSpec
-	failed.Settled, failed.Failed = false, true
+	failed.Settled, failed.Failed, failed.Phase = false, true, "Failed"
 	forward := failed
-	forward.Settled = true
+	forward.Settled, forward.Phase = true, ""
 	tests := map[string]struct {
 		csv         v1alpha1.ClusterServiceVersion
 		subs        []v1alpha1.Subscription

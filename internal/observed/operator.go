@@ -20,6 +20,9 @@ func (n *Namespace) describe(csv *v1alpha1.ClusterServiceVersion) plan.Operator 
 		Failed:   csv.Status.Phase == v1alpha1.CSVPhaseFailed,
 	}
 	o.Settled = csv.Status.Phase == v1alpha1.CSVPhaseSucceeded || o.Failed && failForward || n.forsaken(csv)
+	if !o.Settled {
+		o.Phase = string(csv.Status.Phase)
+	}
 	if !properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation]) {
 		apis(&o, csv)
 	}

@@ -47,6 +47,10 @@ func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
 		if c := b.noPath(r); c != nil {
 			h.Reason, h.Conflict = c.Summary, c
 		}
+		if r.awaiting != 0 {
+			h.Wanted = b.node(r.awaiting).name()
+			h.Conflict = b.notWaiting(r, h.Wanted)
+		}
 		return []Held{h}
 	}
 	if missing, problem := r.unusable(h.Instead); missing != "" {
@@ -54,6 +58,22 @@ func (b *builder) heldOutside(solution *resolve.Solution, r *request) []Held {
 		return []Held{h}
 	}
 	return nil
+}
+
+// notWaiting tells in full that an upgrade waits, and how to get on without an operator that may never run; nil when there is no way, or when
+// it has failed, as more is known then.
+func (b *builder) notWaiting(r *request, wanted string) *Conflict {
+	if r.installed.Failed || b.in.trial {
+		return nil
+	}
+	way := b.startAnew(r)
+	if way == "" {
+		return nil
+	}
+	return &Conflict{wanted: wanted, Summary: r.waits, Advice: way, Chain: []Link{
+		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
+		{Text: r.waits, Object: "ClusterServiceVersion " + r.installed.Name, Field: "status.phase"},
+	}}
 }
 
 // wanted is the most wanted candidate of a decision that cannot be had, or zero. What a Subscription stays with because something else

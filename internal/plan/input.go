@@ -61,6 +61,8 @@ type Operator struct {
 	Settled bool
 	// Failed is true when the operator has failed.
 	Failed bool
+	// Phase is that of an operator that is not settled, to tell of it; it decides nothing.
+	Phase string
 }
 
 // PackageRequirement is a dependency on a package in a version range.

@@ -216,6 +216,9 @@ func operator(t *testing.T, o scenarioOperator) Operator {
 	out := Operator{Name: o.Name, Package: o.Package, Version: v, Replaces: o.Replaces, Provides: o.Provides, Requires: o.Requires,
 		Properties: o.Properties, Failed: o.Unsettled == "Failed"}
 	out.Settled = o.Unsettled == "" || out.Failed && o.FailForward
+	if !out.Settled {
+		out.Phase = o.Unsettled
+	}
 	for name, text := range o.RequiresPackages {
 		r, err := version.ParseRange(text)
 		if err != nil {

@@ -40,6 +40,7 @@ type RecordedOperator struct {
 	Version    string             `json:"version"`
 	Unsettled  bool               `json:"unsettled,omitempty"`
 	Failed     bool               `json:"failed,omitempty"`
+	Phase      string             `json:"phase,omitempty"`
 	Catalog    string             `json:"catalog,omitempty"`
 	Provides   []catalog.GVK      `json:"provides,omitempty"`
 	Requires   []catalog.GVK      `json:"requires,omitempty"`

@@ -9,7 +9,7 @@ import (
 )
 
 func (b *builder) recordOperator(o *Operator) RecordedOperator {
-	out := RecordedOperator{Name: o.Name, Package: o.Package, Version: o.Version.String(), Unsettled: !o.Settled, Failed: o.Failed}
+	out := RecordedOperator{Name: o.Name, Package: o.Package, Version: o.Version.String(), Unsettled: !o.Settled, Failed: o.Failed, Phase: o.Phase}
 	for i := range b.in.Sources {
 		if s := &b.in.Sources[i]; s.Index != nil {
 			if bundle, ok := s.Index.Bundle(o.Package, o.Name); ok && o.says(bundle) {

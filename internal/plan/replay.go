@@ -60,7 +60,7 @@ func (r Record) input(catalogs func(name, digest string) (*catalog.Index, error)
 }
 
 func (o RecordedOperator) operator(sources []Source) (Operator, error) {
-	out := Operator{Name: o.Name, Package: o.Package, Settled: !o.Unsettled, Failed: o.Failed, Provides: o.Provides, Requires: o.Requires, Properties: o.Properties}
+	out := Operator{Name: o.Name, Package: o.Package, Settled: !o.Unsettled, Failed: o.Failed, Phase: o.Phase, Provides: o.Provides, Requires: o.Requires, Properties: o.Properties}
 	var err error
 	if out.Version, err = version.Parse(o.Version); err != nil {
 		return out, err

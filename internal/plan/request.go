@@ -19,7 +19,9 @@ type request struct {
 	options []resolve.Var
 	// waits says why there is nothing newer for what is installed although there might be; empty when all is as it should be.
 	waits string
-	limit *limit // nil when there is none
+	// awaiting is the upgrade that may not begin because what is installed does not run; zero when there is none.
+	awaiting resolve.Var
+	limit    *limit // nil when there is none
 }
 
 // The fields of a Subscription that explanations name.

@@ -70,7 +70,7 @@ func (b *builder) startAnew(r *request) string {
 		}
 		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == r.installed.Name })
 	})
-	if chosen == nil {
+	if chosen == nil || chosen.Bundle.Name == r.installed.Name {
 		return ""
 	}
 	without, older := "", ""

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
@@ -36,17 +37,42 @@ func (b *builder) upgrades(r *request) []resolve.Var {
 		found = append(found, b.elsewhere(r, func(place int, way catalog.Edge) bool { return place == 0 && way != catalog.EdgeReplaces })...)
 		found = append(found, b.elsewhere(r, func(place int, way catalog.Edge) bool { return place != 0 || way == catalog.EdgeReplaces })...)
 	}
-	if len(found) > 0 && !r.installed.Settled { // an operator that does not run yet is not replaced
-		if r.installed.Failed {
-			r.waits = fmt.Sprintf("%s is available, but the installed %s has failed and a failed operator is not replaced: repair it, or set "+
-				"spec.upgradeStrategy of the OperatorGroup to TechPreviewUnsafeFailForward", b.node(found[0]).name(), r.installed.Name)
-		}
+	if next := b.preferred(r, found); next != 0 && !r.installed.Settled { // an operator that does not run yet is not replaced
+		r.awaiting, r.waits = next, b.unsettled(r, next)
 		return nil
 	}
 	if len(found) == 0 {
 		r.waits = stranded(r)
 	}
 	return found
+}
+
+// preferred is the first entry that the range of the Subscription allows, of several one that is not deprecated; zero when it allows none,
+// so that it is the range that holds.
+func (b *builder) preferred(r *request, found []resolve.Var) resolve.Var {
+	var best resolve.Var
+	for _, v := range found {
+		n := b.node(v)
+		if r.limit.refuses(n.version()) {
+			continue
+		}
+		if !n.bundle.Deprecated {
+			return v
+		}
+		best = cmp.Or(best, v)
+	}
+	return best
+}
+
+// unsettled says that an upgrade may not begin as long as the installed operator is as it is.
+func (b *builder) unsettled(r *request, next resolve.Var) string {
+	name := r.installed.Name
+	if r.installed.Failed {
+		return fmt.Sprintf("%s is available, but the installed %s has failed and a failed operator is not replaced: repair it, or set "+
+			"spec.upgradeStrategy of the OperatorGroup to TechPreviewUnsafeFailForward", b.node(next).name(), name)
+	}
+	return fmt.Sprintf("%s does not run (its phase is %s), and an operator that does not run is not replaced: upgrades, which lead to %s, wait until it does; to see what keeps it: "+
+		"kubectl describe clusterserviceversion %s -n %s", name, cmp.Or(r.installed.Phase, "none yet"), r.allowed(), name, b.in.Namespace)
 }
 
 // elsewhere returns the entries of other catalogs that upgrade what is installed in the way that fits.

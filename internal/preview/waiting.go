@@ -1,15 +1,13 @@
 package preview
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/internal/plan"
 )
 
-// standings are how the Subscriptions stand, each with what keeps it from something newer. While an operator starts, its upgrades wait
-// without a word in the Subscription's status; who asks is told.
+// standings are how the Subscriptions stand, each with what keeps it from something newer.
 func (p *Preview) standings() []plan.SubscriptionStanding {
 	all := p.result.Standings()
 	for i := range all {
@@ -22,15 +20,8 @@ func (p *Preview) standings() []plan.SubscriptionStanding {
 
 // waits says why an operator stays although its channels have something newer; empty when the decision says that, or when it does not stay.
 func (p *Preview) waits(s *plan.SubscriptionStanding) string {
-	i := slices.IndexFunc(p.input.Operators, func(o plan.Operator) bool { return o.Name == s.Installed })
-	switch {
-	case i < 0 || s.Next != "":
-		return ""
-	case s.Allowed != s.Installed && !p.input.Operators[i].Settled:
-		phase := cmp.Or(string(p.observed.Operator(s.Installed).Status.Phase), "none yet")
-		return fmt.Sprintf("%s does not run (its phase is %s), and an operator that does not run is not replaced: upgrades, which lead to %s, wait until it does; to see what keeps it: "+
-			"kubectl describe clusterserviceversion %s -n %s", s.Installed, phase, s.Allowed, s.Installed, p.observed.Name)
-	case s.Allowed == s.Installed && s.Head != "" && s.Head != s.Installed && s.Newest != s.Installed:
+	there := slices.ContainsFunc(p.input.Operators, func(o plan.Operator) bool { return o.Name == s.Installed })
+	if there && s.Next == "" && s.Allowed == s.Installed && s.Head != "" && s.Head != s.Installed && s.Newest != s.Installed {
 		return fmt.Sprintf("no upgrade edge leads from the installed %s to anything newer; the head of the channel that comes first is %s%s",
 			s.Installed, s.Head, p.toSee("; to see why it is not reached", "why-not", s.Package+"@"+s.Head))
 	}

@@ -90,6 +90,11 @@ func (v view) named(held []v1alpha1.SubscriptionCondition) []v1alpha1.Subscripti
 	return held
 }
 
+// upgradeWaits tells whether something newer is known that waits until what is installed runs.
+func (v view) upgradeWaits() bool {
+	return v.installed != nil && !v.running() && slices.ContainsFunc(v.held(), func(h plan.Held) bool { return h.Subscription == v.sub.Name && h.Wanted != "" })
+}
+
 // heldByRange is what the Subscription's own version range holds back; nil when that is nothing.
 func (v view) heldByRange() *plan.Held {
 	held := v.held()

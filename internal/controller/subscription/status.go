@@ -65,7 +65,7 @@ func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.Subscripti
 	case v.choice != nil:
 		return v1alpha1.SubscriptionStateUpgradeAvailable
 	}
-	if h := v.heldByRange(); h != nil && h.Wanted != "" {
+	if h := v.heldByRange(); h != nil && h.Wanted != "" || v.upgradeWaits() {
 		return v1alpha1.SubscriptionStateUpgradeAvailable
 	}
 	return v1alpha1.SubscriptionStateAtLatest

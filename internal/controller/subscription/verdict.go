@@ -27,13 +27,18 @@ func (v view) verdict() verdict {
 		return verdict{reason: "NotInstalled", message: "the operator is not installed yet"}
 	}
 	if !v.running() {
-		return verdict{stalled: v.failed(), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning()}
+		return verdict{stalled: v.failed(), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning() + v.withheld()}
 	}
-	message := fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name)
+	return verdict{ready: true, reason: "Installed", message: fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name) + v.withheld()}
+}
+
+// withheld says, after what else is to be said, that something is held back.
+func (v view) withheld() string {
+	text := ""
 	for _, h := range v.held() {
-		message += fmt.Sprintf("; %s is held back, see condition %s", cmp.Or(h.Wanted, "an upgrade"), heldBackCondition)
+		text += fmt.Sprintf("; %s is held back, see condition %s", cmp.Or(h.Wanted, "an upgrade"), heldBackCondition)
 	}
-	return verdict{ready: true, reason: "Installed", message: message}
+	return text
 }
 
 func (v view) notRunning() string {
