@@ -49,7 +49,7 @@ func (r *Removal) along(ctx context.Context, reader client.Reader, n *neighbours
 				r.Stays = append(r.Stays, Kept{d.Ref, why})
 				continue
 			}
-			if err := d.definitions(ctx, reader, n.setsOf(e)); err != nil {
+			if err := r.definitionsOf(ctx, reader, &d, n.setsOf(e)); err != nil {
 				return err
 			}
 			going[e.Name], names = true, append(names, e.Name)
@@ -93,16 +93,16 @@ func (n *neighbours) setsOf(e *olmv1.ClusterExtension) []olmv1.ClusterObjectSet 
 	return sets
 }
 
-// definitions adds those that revisions control.
-func (d *Dependency) definitions(ctx context.Context, reader client.Reader, sets []olmv1.ClusterObjectSet) error {
+// definitionsOf adds those that the revisions of a dependency control.
+func (r *Removal) definitionsOf(ctx context.Context, reader client.Reader, d *Dependency, sets []olmv1.ClusterObjectSet) error {
 	uids := map[types.UID]bool{}
 	for i := range sets {
 		uids[sets[i].UID] = true
 	}
 	for i := range sets {
-		objects, err := revision.Objects(ctx, reader, &sets[i])
+		objects, err := r.content(ctx, reader, &sets[i])
 		if err != nil {
-			return fmt.Errorf("find out what belongs to revision %s: %w", sets[i].Name, err)
+			return err
 		}
 		for _, object := range objects {
 			name := object.GetName()

@@ -67,9 +67,9 @@ func Extension(ctx context.Context, reader client.Reader, o Options) (*Removal, 
 
 // objects are those of a revision, as far as they are there. What the revision does not control stays.
 func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet, sets map[types.UID]bool, n *neighbours, o Options) error {
-	objects, err := revision.Objects(ctx, reader, set)
+	objects, err := r.content(ctx, reader, set)
 	if err != nil {
-		return fmt.Errorf("find out what belongs to revision %s: %w", set.Name, err)
+		return err
 	}
 	for _, object := range objects {
 		ref := refOf(object)
