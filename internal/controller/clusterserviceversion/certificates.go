@@ -77,7 +77,7 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 
 // hold keeps a certificate as it is that somebody else has, and out of the pods.
 func (c *certificate) hold(whose string) {
-	c.held = refused(fmt.Errorf("Secret %s %s", c.key(), whose))
+	c.held = refused(fmt.Errorf("%s %s %s", kindOf(&corev1.Secret{}), c.key(), whose))
 	c.unusable, c.due = errors.New(whose), errors.New(whose)
 }
 

@@ -72,8 +72,8 @@ func selectorStays(live, wanted *appsv1.Deployment) error {
 	if is == nil || should == nil || equality.Semantic.DeepEqual(is, should) {
 		return nil
 	}
-	return refused(fmt.Errorf("Deployment %s exists with the selector %s, which cannot be changed to %s: delete the Deployment, and it is made anew (none of its pods runs in between), "+
-		"or have the author of the operator name it otherwise", client.ObjectKeyFromObject(wanted), metav1.FormatLabelSelector(is), metav1.FormatLabelSelector(should)))
+	return refused(fmt.Errorf("%s %s exists with the selector %s, which cannot be changed to %s: delete the Deployment, and it is made anew (none of its pods runs in between), "+
+		"or have the author of the operator name it otherwise", kindOf(wanted), client.ObjectKeyFromObject(wanted), metav1.FormatLabelSelector(is), metav1.FormatLabelSelector(should)))
 }
 
 // issuerAnnotation is how cert-manager marks the Secrets that it writes, with the name of the Certificate.
