@@ -185,6 +185,67 @@ func TestPlanOfWhatIsUpToDate(t *testing.T) {
 	}
 }
 
+// TestPlanOfVanishedContent: catalogs have the package no more. Another configuration of what is installed is acted on all the same, if its
+// image can be had; otherwise nothing is decided.
+func TestPlanOfVanishedContent(t *testing.T) {
+	const vanished = `no bundles found for package "greeter-operator"`
+	configured := func(e *olmv1.ClusterExtension) {
+		e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"deploymentConfig":{"nodeSelector":{"a":"b"}}}`)}}
+	}
+	for name, test := range map[string]struct {
+		change  func(*olmv1.ClusterExtension)
+		noImage bool
+		gone    bool     // the registry
+		blocked []string // empty is that the Deployment changes
+	}{
+		"another configuration": {change: configured},
+		"nothing else":          {change: func(*olmv1.ClusterExtension) {}, blocked: []string{vanished}},
+		"another version": {change: func(e *olmv1.ClusterExtension) {
+			configured(e)
+			e.Spec.Source.Catalog.Version = "9.x"
+		}, blocked: []string{vanished}},
+		"no image":    {change: configured, noImage: true, blocked: []string{vanished, "has no image, and no catalog has it any more"}},
+		"no registry": {change: configured, gone: true, blocked: []string{vanished, "read bundle greeter-operator.v1.2.0: the registry is gone"}},
+		"a configuration that makes no sense": {change: func(e *olmv1.ClusterExtension) {
+			e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"nothing":1}`)}}
+		}, blocked: []string{vanished, `"nothing"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, objects := installed(t, "1.2.0")
+			if !test.noImage {
+				objects[0].(*olmv1.ClusterObjectSet).Annotations[olmv1.BundleReferenceKey] = "registry.example.com/greeter@sha256:1"
+			}
+			test.change(&e)
+			p := planner(t, append(objects, namespace())...)
+			if test.gone {
+				p.Fetch = func(context.Context, unpack.Request) (*bundle.Bundle, error) {
+					return nil, errors.New("the registry is gone")
+				}
+			}
+			q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
+				Catalogs: []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog", "guestbook-operator")}}}
+			plan, err := p.Plan(t.Context(), q, "greeter")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(test.blocked) == 0 {
+				if len(plan.Changed) != 1 || len(plan.Blocked) > 0 || plan.Wanted != plan.Installed || !strings.Contains(strings.Join(plan.Notes, "\n"), vanished) {
+					t.Errorf("%+v", plan)
+				}
+				return
+			}
+			if plan.Changes() || plan.Wanted.Bundle != "" {
+				t.Errorf("%+v", plan)
+			}
+			for _, want := range test.blocked {
+				if got := strings.Join(plan.Blocked, "\n"); !strings.Contains(got, want) {
+					t.Errorf("%q is not in %s", want, got)
+				}
+			}
+		})
+	}
+}
+
 func TestPlanOfWhatCannotBe(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(*olmv1.ClusterExtension)

@@ -65,6 +65,12 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 		return plan, nil
 	}
 	plan.compare(now, kept)
+	if w.conflict != "" {
+		if !plan.Changes() {
+			return plan.stays(w.conflict), nil
+		}
+		plan.Notes = append(plan.Notes, w.conflict+"; "+w.version.Bundle+" is kept, as it is asked for now")
+	}
 	return plan, p.check(ctx, ext, revisions, now, w, plan)
 }
 
@@ -74,6 +80,8 @@ type wanted struct {
 	content  string // the digest of the catalog that holds the manifests, where there is no image
 	objects  []*unstructured.Unstructured
 	repeated bool
+	// conflict is why catalogs have nothing, although what is kept may change; empty when they have.
+	conflict string
 }
 
 // wanted decides as the controller does. Nil is what cannot be had; the plan says why.
@@ -94,8 +102,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	installed := revision.Installed(revisions)
 	switch {
 	case r.Conflict != nil:
-		plan.Blocked = append(plan.Blocked, r.Conflict.Error())
-		return nil, nil
+		return p.kept(ctx, ext, revisions, r, plan)
 	case info != nil:
 	case installed == nil:
 		return nil, fmt.Errorf("plan ClusterExtension %s: nothing is decided, and nothing is installed", ext.Name)
@@ -106,6 +113,15 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	if err != nil {
 		return nil, err
 	}
+	w, err := p.rendered(ctx, ext, version, request, installed, plan)
+	if w != nil && version.Image == "" && index != nil {
+		w.content = index.Digest()
+	}
+	return w, err
+}
+
+// rendered is a bundle, fetched and rendered. Nil is what cannot be rendered; the plan says why.
+func (p Planner) rendered(ctx context.Context, ext *olmv1.ClusterExtension, version Version, request unpack.Request, installed *olmv1.ClusterObjectSet, plan *Plan) (*wanted, error) {
 	b, err := p.Fetch(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("read bundle %s: %w", version.Bundle, err)
@@ -121,11 +137,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	if err != nil {
 		return nil, fmt.Errorf("render bundle %s: %w", version.Bundle, err)
 	}
-	w := &wanted{version: version, objects: clusterextension.Objects(rendered)}
-	if version.Image == "" && index != nil {
-		w.content = index.Digest()
-	}
-	return w, nil
+	return &wanted{version: version, objects: clusterextension.Objects(rendered)}, nil
 }
 
 // request is how the bundle is had: from its catalog, or, where no catalog has it any more, from its image.

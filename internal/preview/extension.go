@@ -79,6 +79,9 @@ func (r *ExtensionResolution) channel(in string, channels []string) string {
 // Solved tells whether there is an answer.
 func (r *ExtensionResolution) Solved() bool { return r.Conflict == nil }
 
+// Range is the range of versions that is asked for; empty is any.
+func (r *ExtensionResolution) Range() string { return r.request.Version }
+
 // Chosen is the bundle to have in the place of what is installed, and the catalog that has it; nil when there is none.
 func (r *ExtensionResolution) Chosen() (*catalog.BundleInfo, *catalog.Index) {
 	if r.bundle == nil || len(r.Install) == 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/catalogset"
 
 	"github.com/google/go-cmp/cmp"
@@ -220,7 +221,17 @@ func TestVanishedContent(t *testing.T) {
 	if !strings.Contains(message, "a.v1.0.0 stays installed") {
 		t.Errorf("it is not said what goes on: %s", message)
 	}
+	foretold := func() (kept, done bool) {
+		r := Kept(w.revisions("my"), "")
+		return r != nil && Kept(w.revisions("my"), ">1.0.0") == nil, r != nil && IsMadeFor(r, w.extension("my"), registryv1.BuiltIn)
+	}
+	if kept, done := foretold(); !kept || !done {
+		t.Errorf("others would tell that it is kept: %t, and that there is nothing to do: %t", kept, done)
+	}
 	w.configure("my", `{"x":2}`)
+	if kept, done := foretold(); !kept || done {
+		t.Errorf("others would tell that it is kept: %t, and that there is nothing to do: %t, with another configuration", kept, done)
+	}
 	w.settle("my")
 	if got := w.newest("my"); got.Spec.Revision != 2 || w.installed("my") != "a.v1.0.0" {
 		t.Errorf("another configuration makes %v", names(w.revisions("my")))

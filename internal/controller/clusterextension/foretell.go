@@ -5,6 +5,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/extension"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
@@ -25,4 +27,18 @@ func ProviderIn(kinds meta.RESTMapper, installed *olmv1.ClusterObjectSet) regist
 // ProviderOf is who made the serving certificates of a revision; empty when it does not say.
 func ProviderOf(r *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
 	return registryv1.CertificateProvider(r.Annotations[providerKey])
+}
+
+// Kept is the revision whose bundle an extension keeps, with the configuration that is asked for, when catalogs have nothing for it; nil
+// when a range of versions is asked for that has none of its own. The revisions are in their order.
+func Kept(all []olmv1.ClusterObjectSet, in string) *olmv1.ClusterObjectSet {
+	return keptOf(all, in, func(r *olmv1.ClusterObjectSet) (*extension.Installed, error) {
+		return dependents.Installed(r, dependents.Properties)
+	})
+}
+
+// IsMadeFor tells whether a revision is of its bundle as an extension asks for it, so that there is nothing to do.
+func IsMadeFor(r *olmv1.ClusterObjectSet, ext *olmv1.ClusterExtension, provider registryv1.CertificateProvider) bool {
+	t := kept(r)
+	return t.is(r, t.inputs(ext, provider))
 }

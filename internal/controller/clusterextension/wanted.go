@@ -83,12 +83,19 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 // keeps is what is kept up when catalogs have nothing: another configuration is no matter of theirs. It is what rolls out or else what is
 // installed, as long as that is what is asked for; nil when it is not.
 func (c *Controller) keeps(s *state, in string) *target {
-	for _, r := range []*olmv1.ClusterObjectSet{s.revisions.newest(), s.revisions.installed()} {
+	if r := keptOf(s.revisions, in, c.installedOf); r != nil {
+		return kept(r)
+	}
+	return nil
+}
+
+func keptOf(all revisions, in string, installedOf func(*olmv1.ClusterObjectSet) (*extension.Installed, error)) *olmv1.ClusterObjectSet {
+	for _, r := range []*olmv1.ClusterObjectSet{all.newest(), all.installed()} {
 		if r == nil {
 			continue
 		}
-		if is, err := c.installedOf(r); err == nil && asksFor(in, is.Version) {
-			return kept(r)
+		if is, err := installedOf(r); err == nil && asksFor(in, is.Version) {
+			return r
 		}
 	}
 	return nil
