@@ -64,7 +64,7 @@ func Retain(ctx context.Context, c client.Client, revisions []olmv1.ClusterObjec
 		if r.Spec.LifecycleState != olmv1.LifecycleStateArchived || r.DeletionTimestamp != nil {
 			continue
 		}
-		if err := client.IgnoreNotFound(c.Delete(ctx, r, client.Preconditions{UID: &r.UID})); err != nil {
+		if err := client.IgnoreNotFound(c.Delete(ctx, r, client.Preconditions{UID: &r.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))); err != nil {
 			return fmt.Errorf("delete revision %s, which is archived and not among the %d newest: %w", r.Name, Retention, err)
 		}
 	}

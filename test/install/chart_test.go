@@ -239,13 +239,13 @@ func TestTheChartHasTheKinds(t *testing.T) {
 	}
 }
 
-// TestPoliciesOfTheChart: who may let extensions act as whom can be switched, and the manager is known by its namespace.
+// TestPoliciesOfTheChart: who may let extensions act as whom can be switched, so can what keeps data, and the manager is known by its namespace.
 func TestPoliciesOfTheChart(t *testing.T) {
-	policies := func(accounts bool, identity string) string {
+	policies := func(accounts bool, identity string, noForeground bool) string {
 		var out []string
 		for _, o := range chart(t, func(v map[string]any) {
 			v["namespace"] = "elsewhere"
-			v["policies"] = map[string]any{"serviceAccounts": accounts, "managerIdentity": identity}
+			v["policies"] = map[string]any{"serviceAccounts": accounts, "managerIdentity": identity, "noForegroundDeletion": noForeground}
 		}) {
 			if o.GetKind() == "ValidatingAdmissionPolicy" {
 				text, err := yaml.Marshal(o.Object)
@@ -261,14 +261,16 @@ func TestPoliciesOfTheChart(t *testing.T) {
 	for name, test := range map[string]struct {
 		accounts bool
 		identity string
+		no       bool
 		want     map[string]int
 	}{
-		"as it comes":       {true, "restricted", map[string]int{"kind: ValidatingAdmissionPolicy": 7, "impersonate').allowed()": 2, "act-as-manager').allowed()": 4, "system:serviceaccount:elsewhere:fairlead-manager": 7}},
-		"never the manager": {true, "nobody", map[string]int{"kind: ValidatingAdmissionPolicy": 7, "act-as-manager').allowed()": 0, "expression: variables.account != ''\n": 2, "expression: \"false\"\n": 2}},
-		"everybody":         {true, "anyone", map[string]int{"kind: ValidatingAdmissionPolicy": 2, "impersonate').allowed()": 2, "act-as-manager": 0}},
-		"no policies":       {false, "anyone", map[string]int{"kind: ValidatingAdmissionPolicy": 0}},
+		"as it comes":       {true, "restricted", true, map[string]int{"kind: ValidatingAdmissionPolicy": 8, "impersonate').allowed()": 2, "act-as-manager').allowed()": 4, "system:serviceaccount:elsewhere:fairlead-manager": 7}},
+		"never the manager": {true, "nobody", true, map[string]int{"kind: ValidatingAdmissionPolicy": 8, "act-as-manager').allowed()": 0, "expression: variables.account != ''\n": 2, "expression: \"false\"\n": 2}},
+		"everybody":         {true, "anyone", false, map[string]int{"kind: ValidatingAdmissionPolicy": 2, "impersonate').allowed()": 2, "act-as-manager": 0}},
+		"no policies":       {false, "anyone", false, map[string]int{"kind: ValidatingAdmissionPolicy": 0}},
+		"data is kept":      {false, "anyone", true, map[string]int{"kind: ValidatingAdmissionPolicy": 1, "name: fairlead-revision-foreground\n": 1, "fairlead-manager": 0}},
 	} {
-		text := policies(test.accounts, test.identity)
+		text := policies(test.accounts, test.identity, test.no)
 		for part, want := range test.want {
 			if got := count(text, part); got != want {
 				t.Errorf("%s: %q is there %d times, want %d:\n%s", name, part, got, want, text)

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/internal/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -73,8 +74,10 @@ func (r revisions) inTheWay() *olmv1.ClusterObjectSet {
 }
 
 // tearDown deletes revisions, the oldest first: one that is still there when a later one goes is handed the objects of that, and would start
-// the version before again in the middle of the removal.
+// the version before again in the middle of the removal. Unless it is said how, they go in the background, also where a finalizer asks for the
+// foreground: then Kubernetes would delete the objects before they are taken out in order.
 func (c *Controller) tearDown(ctx context.Context, ext *olmv1.ClusterExtension, all revisions, how ...client.DeleteOption) error {
+	how = append([]client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}, how...)
 	for i := range all {
 		r := &all[i]
 		if !r.DeletionTimestamp.IsZero() {
