@@ -204,8 +204,9 @@ func TestPlanLimitedByServiceAccount(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || p.Status.AttenuatedServiceAccountRef == nil || p.Status.AttenuatedServiceAccountRef.Name != "scoped" {
 		t.Errorf("phase %s, as %v", p.Status.Phase, p.Status.AttenuatedServiceAccountRef)
 	}
-	if err := w.client.Get(t.Context(), client.ObjectKey{Name: "things." + w.apiGroup()}, &apiextensionsv1.CustomResourceDefinition{}); err != nil {
-		t.Errorf("the CRD: %v", err)
+	definition := client.ObjectKey{Name: "things." + w.apiGroup()}
+	if err := w.client.Get(t.Context(), definition, &apiextensionsv1.CustomResourceDefinition{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the CRD of an operator that may not be made: %v", err)
 	}
 	w.create(
 		&rbacv1.Role{ObjectMeta: account, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}},
@@ -216,6 +217,9 @@ func TestPlanLimitedByServiceAccount(t *testing.T) {
 	w.planFor(v1alpha1.InstallPlanPhaseComplete, "op.v1.0.0")
 	if took := time.Since(granted); took > 20*time.Second {
 		t.Errorf("the grant was noticed after %s", took)
+	}
+	if err := w.client.Get(t.Context(), definition, &apiextensionsv1.CustomResourceDefinition{}); err != nil {
+		t.Errorf("the CRD, which the account may not make: %v", err)
 	}
 	w.succeeds("op.v1.0.0")
 }

@@ -28,8 +28,9 @@ type crdStep struct {
 }
 
 // readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
-// refused, or the objects of the CRDs are not all looked at, and none is replaced before its objects are rewritten. It tells whether the pass may go on.
-func (x *execution) readyCRDs(ctx context.Context, c *Controller) bool {
+// refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all looked at, and none is replaced
+// before its objects are rewritten. It tells whether the pass may go on.
+func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client.Client) bool {
 	var err error
 	if x.strictCRDs, err = strictCRDs(ctx, x.cached, x.plan.Namespace); err != nil {
 		x.err = err
@@ -45,7 +46,7 @@ func (x *execution) readyCRDs(ctx context.Context, c *Controller) bool {
 		}
 		return !x.isHeld()
 	}
-	return prepare(x.checkObjects) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
+	return prepare(x.checkObjects) && x.mayInstall(ctx, account) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
 }
 
 // mayChangeCRDs tells whether the objects of the plan that are no CRDs may be written, if a CRD is going to be changed ahead of them: its

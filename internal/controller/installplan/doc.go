@@ -17,7 +17,7 @@
 //	execute.go, outcome.go    a pass: phases for the apply engine, and its result as the status of steps
 //	steps.go, crd.go          from a step to an object and the rules for it
 //	crdready.go               whether a CRD may be replaced; its objects: crdobjects.go, crdmigration.go; its owners: crdowners.go; which ones no
-//	                          plan may bring: crdunfit.go
+//	                          plan may bring: crdunfit.go; whether the account of the plan may go on after them: permitted.go
 //	operators.go              who owns what, and who replaces whom
 //	manifests.go, images.go   where the content of a step comes from
 //	await.go                  CRDs that are not served yet

@@ -150,18 +150,17 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 	if x.err = x.outdated(); x.err != nil {
 		return
 	}
-	if !x.readyCRDs(ctx, c) {
+	var account client.Client // nil is the manager's own
+	if seen.account != nil {
+		if account, x.err = c.Accounts.Client(ctx, seen.account.Namespace, seen.account.Name); x.err != nil {
+			return
+		}
+	}
+	if !x.readyCRDs(ctx, c, account) {
 		return
 	}
 	phases, steps := x.phases(ctx)
-	if seen.account != nil {
-		account, err := c.Accounts.Client(ctx, seen.account.Namespace, seen.account.Name)
-		if err != nil {
-			x.err = err
-			return
-		}
-		phases[operatorsUp].Client, phases[belongings].Client = account, account
-	}
+	phases[operatorsUp].Client, phases[belongings].Client = account, account
 	result := c.engine.Apply(ctx, phases)
 	for w, phase := range result.Phases {
 		for i, r := range phase.Objects {
