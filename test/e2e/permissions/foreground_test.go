@@ -10,15 +10,11 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 )
 
-// TestNobodyDeletesSetsInTheForeground: the garbage collector would delete the objects of such a set at once, CustomResourceDefinitions with all
+// foreground: nobody deletes sets in it. The garbage collector would delete the objects of such a set at once, CustomResourceDefinitions with all
 // custom resources among them, while the manager wants to keep those. It deletes the revisions of an extension so that goes in the foreground.
-func TestNobodyDeletesSetsInTheForeground(t *testing.T) {
-	w := newWorld(t)
-	w.create(read(t, []byte(usersRoles))...)
-	w.apply("../../../config/policies.yaml")
-	const managerUser, collectorUser = "system:serviceaccount:olm:fairlead-manager", "system:serviceaccount:kube-system:generic-garbage-collector"
-	w.bind(managerUser, "revision-editor")
-	collector, manager := w.as(collectorUser), w.as(managerUser)
+func (w *world) foreground(manager client.Client) {
+	t := w.t
+	collector := w.as("system:serviceaccount:kube-system:generic-garbage-collector")
 	there := func(set *olmv1.ClusterObjectSet, finalizers ...string) *olmv1.ClusterObjectSet {
 		set.Finalizers = finalizers
 		if err := w.Create(t.Context(), set); err != nil {

@@ -128,6 +128,7 @@ func TestWhoMayLetAnExtensionActAsWhom(t *testing.T) {
 	t.Run("updates", func(t *testing.T) { w.updates(writer) })
 	t.Run("removals", func(t *testing.T) { w.removals(writer, boss) })
 	t.Run("statuses", func(t *testing.T) { w.statuses(writer, boss, w.as(managerUser)) })
+	t.Run("foreground", func(*testing.T) { w.foreground(w.as(managerUser)) })
 }
 
 // statuses of revisions are believed: one that says it has succeeded takes the place of what is installed. Nobody else writes them, whoever's
@@ -190,17 +191,23 @@ func (w *world) updates(writer client.Client) {
 	}
 	const version, label, note, ours = `{"spec":{"source":{"catalog":{"version":"1.2.3"}}}}`, `{"metadata":{"labels":{"a":"b"}}}`,
 		`{"metadata":{"annotations":{"example.com/note":"x"}}}`, `{"metadata":{"annotations":{"operators.fairlead.dev/acknowledged-permissions":"x"}}}`
+	// An empty value is one as well: the controller asks whether these are there.
+	const empty, emptyImage = `{"metadata":{"annotations":{"operators.fairlead.dev/rollback-to":""}}}`, `{"metadata":{"annotations":{"operators.fairlead.dev/bundle-image":""}}}`
 	const manager, account = "may not install with the rights of the manager", "may not use the service account other"
 	for _, test := range []struct{ name, patch, refused string }{
 		{"of-manager", version, manager},
 		{"of-manager", label, ""},
 		{"of-manager", note, ""},
 		{"of-manager", ours, manager},
+		{"of-manager", empty, manager},
+		{"of-manager", emptyImage, manager},
 		{"of-other", version, account},
 		{"of-other", ours, account},
+		{"of-other", empty, account},
 		{"of-other", label, ""},
 		{"of-writer", version, ""},
 		{"of-writer", ours, ""},
+		{"of-writer", empty, ""},
 		{"of-writer", `{"spec":{"serviceAccount":null}}`, manager},
 	} {
 		t.Run(test.name+" "+test.patch, func(t *testing.T) { expect(t, patch(test.name, test.patch), test.refused) })
@@ -233,12 +240,15 @@ func (w *world) removals(writer, boss client.Client) {
 	create(owned, teardown, other)
 	byHand := revisionSet("by-hand", "tools/installer")
 	create(byHand, teardown)
+	asManager := revisionSet("as-manager", "")
+	create(asManager)
 	of := func(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
 	remove := func(c client.Client, o client.Object) error { return c.Delete(t.Context(), of(o), client.DryRunAll) }
 	patch := func(c client.Client, o client.Object, text string) error {
 		return c.Patch(t.Context(), of(o), client.RawPatch("application/merge-patch+json", []byte(text)), client.DryRunAll)
 	}
 	w.awaitPolicies(func() error { return remove(remover, owned) })
+	const empty = `{"metadata":{"annotations":{"operators.fairlead.dev/delete-crds":""}}}`
 	const noFinalizer, ownOnly, noOwner, oursOnly = `{"metadata":{"finalizers":null}}`, `{"metadata":{"finalizers":["` + teardown + `"]}}`,
 		`{"metadata":{"ownerReferences":null}}`, `{"metadata":{"finalizers":["olm.operatorframework.io/cleanup-contentmanager-cache"]}}`
 	const mayNot, change, account, manager = "remover may not delete the revisions of a ClusterExtension", "may not make or change the revisions of a ClusterExtension",
@@ -259,6 +269,9 @@ func (w *world) removals(writer, boss client.Client) {
 		"the finalizer of a revision, by an administrator":          {patch(w.Client, owned, noFinalizer), ""},
 		"the finalizer of a set, by who may use its account":        {patch(writer, byHand, noFinalizer), ""},
 		"the finalizer of a set, by who may not":                    {patch(remover, byHand, noFinalizer), account},
+		"an annotation without value, by who may use the account":   {patch(writer, byHand, empty), ""},
+		"an annotation without value, by who may not":               {patch(remover, byHand, empty), account},
+		"an annotation without value, of a set of the manager":      {patch(remover, asManager, empty), "may not apply a revision with the rights of the manager"},
 		"the finalizer of an extension":                             {patch(writer, ext, noFinalizer), manager},
 		"somebody else's finalizer of an extension":                 {patch(writer, ext, oursOnly), ""},
 		"the finalizer of an extension, by who may act as manager":  {patch(boss, ext, noFinalizer), ""},
