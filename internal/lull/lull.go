@@ -18,8 +18,9 @@ const (
 	Pause = 10 * time.Second
 	// Longest is how long it is put off while others are being installed and get on with it.
 	Longest = 30 * time.Second
-	// Words is how often it is written at most how far something is that waits. That it waits, and what is decided, is written at once.
-	Words = 5 * time.Second
+	// Words is how often it is written at most how far something is that waits: within the five seconds in which people are told. That it
+	// waits, and what is decided, is written at once.
+	Words = 4 * time.Second
 	// again is when to ask again while other operators are being installed.
 	again = time.Second
 )
