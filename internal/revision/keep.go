@@ -25,9 +25,19 @@ const KeptKey = "operators.fairlead.dev/kept-of"
 // be deleted with all their custom resources when it is deleted, separated by spaces; "*" is all. Others with custom resources stay.
 const DeleteCRDsKey = "operators.fairlead.dev/delete-crds"
 
+// OrphanKey is the annotation of a ClusterExtension, or of a ClusterObjectSet, that leaves its objects when it is deleted. Kubernetes has a
+// finalizer for that, which it takes away when it thinks that nothing refers to the object any more, maybe before a controller comes to look,
+// and then it may not even have heard of the youngest references.
+const OrphanKey = "operators.fairlead.dev/orphaned"
+
 // DeletesCRD tells whether the annotation DeleteCRDsKey of an object names a CustomResourceDefinition.
 func DeletesCRD(o metav1.Object, crd string) bool {
 	return slices.ContainsFunc(strings.Fields(o.GetAnnotations()[DeleteCRDsKey]), func(name string) bool { return name == crd || name == "*" })
+}
+
+// Orphans tells whether an object that is being deleted leaves what it has.
+func Orphans(o metav1.Object) bool {
+	return slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents) || o.GetAnnotations()[OrphanKey] != ""
 }
 
 // KeptOf is the value of KeptKey for a ClusterExtension.
@@ -41,8 +51,9 @@ func KeptFor(o metav1.Object, name string, uid types.UID) bool {
 }
 
 // Keep takes a CustomResourceDefinition from the revisions that own it, and from ClusterExtensions, which other implementations make owners: they
-// would take it along when they go. It does so unless the definition has changed since it was read. of is the value of KeptKey; empty is for those that nobody may take over. Where what converts its custom resources goes, they
-// are not converted any more: otherwise nobody could read or delete them.
+// would take it along when they go. It does so unless the definition has changed since it was read. of is the value of KeptKey; empty is for
+// those that nobody may take over. Where what converts its custom resources goes, they are not converted any more: otherwise nobody could read
+// or delete them.
 func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomResourceDefinition, of string, unconverted bool, as client.FieldOwner) error {
 	annotations := map[string]any{olmv1.GroupName + "/revision": nil} // which would say that somebody has taken it away from a revision
 	if of != "" {

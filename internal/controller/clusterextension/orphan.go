@@ -12,15 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// orphanedKey is the annotation of a ClusterExtension that is being deleted and whose objects stay, once that is known: what tells is
-// removed meanwhile.
-const orphanedKey = prefix + "orphaned"
-
 // orphans are the revisions that are to leave their objects, because the extension was deleted so; nil when it was not. Kubernetes takes its
 // finalizer and the references to the extension away, maybe before the controller comes to look: then there are only revisions that nobody
 // controls. As long as there are some of the extension, such others are strangers.
 func (c *Controller) orphans(ctx context.Context, ext *olmv1.ClusterExtension, owned []olmv1.ClusterObjectSet) (revisions, error) {
-	told := slices.Contains(ext.Finalizers, metav1.FinalizerOrphanDependents) || ext.Annotations[orphanedKey] != ""
+	told := revision.Orphans(ext)
 	if !told && len(owned) > 0 {
 		return nil, nil
 	}
@@ -38,17 +34,34 @@ func (c *Controller) orphans(ctx context.Context, ext *olmv1.ClusterExtension, o
 	return sorted(append(append([]olmv1.ClusterObjectSet{}, owned...), list.Items...)), nil
 }
 
-// orphan lets the extension go without anything that was installed with it. The revisions go, too, and release their objects.
+// orphan lets the extension go without anything that was installed with it. The revisions go, too, and release their objects. All are marked
+// before that, since what tells is removed meanwhile.
 func (c *Controller) orphan(ctx context.Context, ext *olmv1.ClusterExtension, all revisions) error {
-	if ext.Annotations[orphanedKey] == "" {
-		before := ext.DeepCopy()
-		metav1.SetMetaDataAnnotation(&ext.ObjectMeta, orphanedKey, "true")
-		if err := c.client.Patch(ctx, ext, client.MergeFrom(before), fieldOwner); err != nil {
-			return fmt.Errorf("note on ClusterExtension %s that its objects stay: %w", ext.Name, err)
+	if err := c.mark(ctx, ext); err != nil {
+		return fmt.Errorf("note on ClusterExtension %s that its objects stay: %w", ext.Name, err)
+	}
+	for i := range all {
+		if err := c.mark(ctx, &all[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("note on revision %s of ClusterExtension %s that its objects stay: %w", all[i].Name, ext.Name, err)
 		}
 	}
 	if err := c.tearDown(ctx, ext, all, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 		return err
 	}
 	return c.letGo(ctx, ext)
+}
+
+// mark notes on an object that what it has stays.
+func (c *Controller) mark(ctx context.Context, o client.Object) error {
+	if o.GetAnnotations()[revision.OrphanKey] != "" {
+		return nil
+	}
+	before := o.DeepCopyObject().(client.Object)
+	annotations := o.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[revision.OrphanKey] = "true"
+	o.SetAnnotations(annotations)
+	return c.client.Patch(ctx, o, client.MergeFrom(before), fieldOwner)
 }

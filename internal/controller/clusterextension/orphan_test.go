@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +34,7 @@ func TestOrphaning(t *testing.T) {
 		"Kubernetes is first":             {before: collect},
 		"interrupted at the first write":  {before: collect, failAt: 1},
 		"interrupted at the second write": {before: collect, failAt: 2},
-		"interrupted at the last write":   {before: collect, failAt: 4},
+		"interrupted at the last write":   {before: collect, failAt: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newServingWorld(t)
@@ -47,6 +48,9 @@ func TestOrphaning(t *testing.T) {
 					how := (&client.DeleteOptions{}).ApplyOptions(opts)
 					if policies[o.GetName()] = metav1.DeletePropagationBackground; how.PropagationPolicy != nil {
 						policies[o.GetName()] = *how.PropagationPolicy
+					}
+					if set := (&olmv1.ClusterObjectSet{}); c.Get(ctx, client.ObjectKeyFromObject(o), set) == nil && !revision.Orphans(set) {
+						t.Errorf("%s is deleted before it says that its objects stay", set.Name)
 					}
 					return c.Delete(ctx, o, opts...)
 				}})

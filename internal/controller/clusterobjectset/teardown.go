@@ -39,7 +39,7 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	if err := c.learn(ctx, set, known); err != nil {
 		return reconcile.Result{}, errors.Join(err, c.retrying(ctx, set, trouble.Text(err)))
 	}
-	if deleted && slices.Contains(set.Finalizers, metav1.FinalizerOrphanDependents) {
+	if deleted && revision.Orphans(set) {
 		if err := c.orphan(ctx, set, known); err != nil {
 			return reconcile.Result{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // upgraded is a world in which revision 1 runs, and revision 2 waits for its Deployment.
@@ -192,27 +193,45 @@ func TestTeardownLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// TestOrphaning: objects stay without anything that says that they are managed.
+// TestOrphaning: objects stay without anything that says that they are managed, also where the garbage collector has been there before: it
+// leaves references of which it has not heard.
 func TestOrphaning(t *testing.T) {
-	w := upgraded(t)
-	set := w.set("ext-2")
-	set.Finalizers = append(set.Finalizers, metav1.FinalizerOrphanDependents)
-	if err := w.inner.Update(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.inner.Delete(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	w.settle()
-	want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
-	if diff := cmp.Diff(want, w.objects()); diff != "" {
-		t.Error(diff)
-	}
-	u := w.get("ConfigMap", "config")
-	if len(u.GetLabels())+len(u.GetAnnotations())+len(u.GetOwnerReferences()) > 0 {
-		t.Errorf("%v", u.Object["metadata"])
-	}
-	if finalizers := w.set("ext-2").Finalizers; !slices.Equal(finalizers, []string{metav1.FinalizerOrphanDependents}) {
-		t.Errorf("finalizers: %v", finalizers)
+	for name, tell := range map[string]func(*olmv1.ClusterObjectSet){
+		"the garbage collector waits": func(set *olmv1.ClusterObjectSet) {
+			set.Finalizers = append(set.Finalizers, metav1.FinalizerOrphanDependents)
+		},
+		"it has been there before": func(set *olmv1.ClusterObjectSet) {
+			metav1.SetMetaDataAnnotation(&set.ObjectMeta, revision.OrphanKey, "true")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := upgraded(t)
+			set := w.set("ext-2")
+			tell(set)
+			if err := w.inner.Update(t.Context(), set); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.inner.Delete(t.Context(), set); err != nil {
+				t.Fatal(err)
+			}
+			w.settle()
+			want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
+			if diff := cmp.Diff(want, w.objects()); diff != "" {
+				t.Error(diff)
+			}
+			u := w.get("ConfigMap", "config")
+			if len(u.GetLabels())+len(u.GetAnnotations())+len(u.GetOwnerReferences()) > 0 {
+				t.Errorf("%v", u.Object["metadata"])
+			}
+			var left olmv1.ClusterObjectSetList
+			if err := w.inner.List(t.Context(), &left); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range left.Items {
+				if l.Name == "ext-2" && !slices.Equal(l.Finalizers, []string{metav1.FinalizerOrphanDependents}) {
+					t.Errorf("finalizers: %v", l.Finalizers)
+				}
+			}
+		})
 	}
 }

@@ -110,6 +110,10 @@ func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
 		if err := m.noteMade(ctx, b, e); err != nil { // what is there afterwards is to be told from what never was
 			return err
 		}
+		// It may have taken objects over a moment ago, of which the garbage collector has not heard.
+		if err := m.edit(ctx, ref, orphaned); err != nil {
+			return err
+		}
 		if err := m.remove(ctx, ref, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package move
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -20,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // undoing is a cluster where etcd.v1 of namespace tenant became ClusterExtension etcd, or was about to.
@@ -152,5 +156,30 @@ func (u *undoing) backupGone() {
 	u.Helper()
 	if err := u.Client.Get(u.Context(), client.ObjectKeyFromObject(u.secret), &corev1.Secret{}); !apierrors.IsNotFound(err) {
 		u.Errorf("the backup is still there: %v", err)
+	}
+}
+
+// TestLettingGoIsNotLeftToTheGarbageCollector: it forgets what was asked for once nothing that it has heard of refers to the ClusterExtension.
+func TestLettingGoIsNotLeftToTheGarbageCollector(t *testing.T) {
+	b := aBackup()
+	secret := secretOf(t, b, nil)
+	b.Kept.Mark = mark(secret)
+	u := newUndoing(t, secret, extension("e", b.Kept.Mark))
+	var said []string
+	u.Client = interceptor.NewClient(u.Client.(client.WithWatch), interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+			live := &olmv1.ClusterExtension{}
+			if err := c.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
+				return err
+			}
+			how := (&client.DeleteOptions{}).ApplyOptions(options).PropagationPolicy
+			said = append(said, fmt.Sprintf("%s %t", *how, revision.Orphans(live)))
+			return c.Delete(ctx, o, options...)
+		}})
+	if err := u.letGo(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(said, []string{"Orphan true"}) {
+		t.Errorf("deleted: %q", said)
 	}
 }
