@@ -72,6 +72,9 @@ func (m *Mover) remove(ctx context.Context, r migrate.Ref, options ...client.Del
 // orphaned says on a ClusterExtension that its objects stay.
 func orphaned(e client.Object) bool {
 	annotations := e.GetAnnotations()
+	if annotations[revision.OrphanKey] != "" {
+		return false
+	}
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
