@@ -23,8 +23,8 @@ const crdOwner = client.FieldOwner("fairlead-manager")
 // establishTimeout bounds the wait for the API server to serve the kinds.
 const establishTimeout = time.Minute
 
-// InstallCRDs applies the CustomResourceDefinitions of the project and waits until the API server serves them
-// and tells of them.
+// InstallCRDs applies the CustomResourceDefinitions of the project and waits until the API server serves them and tells of
+// them.
 func InstallCRDs(ctx context.Context, config *rest.Config) error {
 	scheme, err := Scheme()
 	if err != nil {

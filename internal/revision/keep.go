@@ -35,6 +35,20 @@ func DeletesCRD(o metav1.Object, crd string) bool {
 	return slices.ContainsFunc(strings.Fields(o.GetAnnotations()[DeleteCRDsKey]), func(name string) bool { return name == crd || name == "*" })
 }
 
+// Orphan marks an object with OrphanKey. It returns false where that changes nothing.
+func Orphan(o metav1.Object) bool {
+	annotations := o.GetAnnotations()
+	if annotations[OrphanKey] != "" {
+		return false
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[OrphanKey] = "true"
+	o.SetAnnotations(annotations)
+	return true
+}
+
 // Orphans tells whether an object that is being deleted leaves what it has.
 func Orphans(o metav1.Object) bool {
 	return slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents) || o.GetAnnotations()[OrphanKey] != ""

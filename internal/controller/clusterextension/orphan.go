@@ -53,15 +53,9 @@ func (c *Controller) orphan(ctx context.Context, ext *olmv1.ClusterExtension, al
 
 // mark notes on an object that what it has stays.
 func (c *Controller) mark(ctx context.Context, o client.Object) error {
-	if o.GetAnnotations()[revision.OrphanKey] != "" {
+	before := o.DeepCopyObject().(client.Object)
+	if !revision.Orphan(o) {
 		return nil
 	}
-	before := o.DeepCopyObject().(client.Object)
-	annotations := o.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[revision.OrphanKey] = "true"
-	o.SetAnnotations(annotations)
 	return c.client.Patch(ctx, o, client.MergeFrom(before), fieldOwner)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/uninstall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,18 +66,4 @@ func (m *Mover) remove(ctx context.Context, r migrate.Ref, options ...client.Del
 		return fmt.Errorf("delete %s: %w", r, err)
 	}
 	return m.gone(ctx, r, string(uid))
-}
-
-// orphaned says on a ClusterExtension that its objects stay.
-func orphaned(e client.Object) bool {
-	annotations := e.GetAnnotations()
-	if annotations[revision.OrphanKey] != "" {
-		return false
-	}
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[revision.OrphanKey] = "true"
-	e.SetAnnotations(annotations)
-	return true
 }

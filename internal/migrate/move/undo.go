@@ -111,7 +111,7 @@ func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
 			return err
 		}
 		// It may have taken objects over a moment ago, of which the garbage collector has not heard.
-		if err := m.edit(ctx, ref, orphaned); err != nil {
+		if err := m.edit(ctx, ref, func(o client.Object) bool { return revision.Orphan(o) }); err != nil {
 			return err
 		}
 		if err := m.remove(ctx, ref, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
