@@ -67,6 +67,11 @@ func checkDestination(destination string) error {
 	return nil
 }
 
+// OnDisk reports whether a destination is an image on disk, rather than in a registry.
+func OnDisk(destination string) bool {
+	return strings.HasPrefix(destination, layoutPrefix) || strings.HasPrefix(destination, archivePrefix)
+}
+
 // splitTag takes the tag off a path; a colon in a directory above belongs to the path.
 func splitTag(text string) (path, tag string) {
 	if i := strings.LastIndex(text, ":"); i > strings.LastIndexAny(text, `/\`) {

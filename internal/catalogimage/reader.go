@@ -27,7 +27,12 @@ func (r Reader) Digest(ctx context.Context, ref string, auth image.Auth) (string
 // Read is the index of the catalog in an image, and the digest of that image. It refuses one without a package. The caller may close the
 // index.
 func (r Reader) Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error) {
-	x, digest, where, err := r.open(ctx, ref, auth)
+	return r.ReadFor(ctx, ref, "", auth)
+}
+
+// ReadFor is Read of what a requested reference was resolved to. A signature policy judges the requested one; empty is ref itself.
+func (r Reader) ReadFor(ctx context.Context, ref, requested string, auth image.Auth) (*catalog.Index, string, error) {
+	x, digest, where, err := r.open(ctx, ref, requested, auth)
 	if err == nil {
 		err = Check(x, where)
 	}
@@ -39,15 +44,15 @@ func (r Reader) Read(ctx context.Context, ref string, auth image.Auth) (*catalog
 
 // Open is Read for callers who judge the index themselves.
 func (r Reader) Open(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, error) {
-	x, _, _, err := r.open(ctx, ref, auth)
+	x, _, _, err := r.open(ctx, ref, "", auth)
 	return x, err
 }
 
 // open also says where the catalog is.
-func (r Reader) open(ctx context.Context, ref string, auth image.Auth) (x *catalog.Index, digest, where string, err error) {
-	img, err := r.Images.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog})
+func (r Reader) open(ctx context.Context, ref, requested string, auth image.Auth) (x *catalog.Index, digest, where string, err error) {
+	img, err := r.Images.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog, Requested: requested, Limits: r.limits()})
 	if err != nil {
-		return nil, "", "", err
+		return nil, "", "", r.explain(err)
 	}
 	defer img.Close()
 	dir, err := image.CatalogDir(img.Labels)
@@ -63,6 +68,22 @@ func (r Reader) open(ctx context.Context, ref string, auth image.Auth) (x *catal
 		return nil, "", "", fmt.Errorf("index the catalog in %s: %w", where, err)
 	}
 	return x, img.Digest, where, nil
+}
+
+// limits let a catalog be pulled that may be read.
+func (r Reader) limits() image.Limits {
+	most := r.Indexes.Limits.TotalBytes
+	return image.Limits{KeptBytes: most, FileBytes: most}
+}
+
+// explain adds what raises the limit that an image exceeds by its catalog.
+func (r Reader) explain(err error) error {
+	var exceeded *image.Error
+	flag := r.Indexes.Flags["TotalBytes"]
+	if errors.As(err, &exceeded) && exceeded.Kind == image.LimitExceeded && flag != "" {
+		return fmt.Errorf("%w; the size of catalogs is limited by %s", err, flag)
+	}
+	return err
 }
 
 // ErrNoPackage is in the chain of the error about a catalog without any package that can be used.

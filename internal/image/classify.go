@@ -28,7 +28,9 @@ func classify(ctx context.Context, err error) error {
 	if errors.As(err, &done) {
 		return err
 	}
-	if kind, ok := trustKind(err); ok {
+	// A client that tries TLS first and was answered without it reports both.
+	var answered *transport.Error
+	if kind, ok := trustKind(err); ok && !errors.As(err, &answered) {
 		return &Error{Kind: kind, Reason: words(err), Err: err}
 	}
 	if strings.Contains(err.Error(), "exceeded maximum allowed size") {

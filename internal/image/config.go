@@ -1,5 +1,7 @@
 package image
 
+import "crypto/tls"
+
 // Config says how registries are reached. Its zero value works: the host's
 // registries.conf, certs.d and auth files are honoured when they exist, and
 // none of them is needed.
@@ -24,6 +26,11 @@ type Config struct {
 	// AnyHost in the list stands for all.
 	Insecure []string
 
+	// TLS returns the configuration of one connection to a registry: versions,
+	// cipher suites and key exchanges. Nil, or one that returns nil, leaves
+	// them to the library.
+	TLS func() *tls.Config
+
 	// Retries is how many more times to try what fails for a reason that may
 	// pass by itself, such as 429 or 503, after pauses of one second, two, four
 	// and so on. Zero suits who tries again later anyway.
@@ -32,6 +39,10 @@ type Config struct {
 	// Architecture is preferred when an image is offered for several
 	// platforms. Empty means the one this program runs on.
 	Architecture string
+
+	// Verifier, when set, decides before each use of an image whether it may be
+	// used.
+	Verifier Verifier
 }
 
 // AnyHost in Config.Insecure stands for all hosts.

@@ -113,6 +113,9 @@ func (c Config) systemContext(named reference.Named, insecure bool, secrets cred
 		SystemRegistriesConfDirPath: os.DevNull + ".d", // no such directory
 		DockerCertPath:              c.certDir(reference.Domain(named)),
 	}
+	if c.TLS != nil {
+		sys.BaseTLSConfig = c.TLS()
+	}
 	return sys, nil
 }
 

@@ -31,6 +31,9 @@ const (
 	InvalidReference Kind = "InvalidReference"
 	// InvalidImage: the content is malformed or of a kind that is not supported.
 	InvalidImage Kind = "InvalidImage"
+	// Unverified: the signature policy does not let the image be used. It stays
+	// so until the policy, or what is stored in the registry, changes.
+	Unverified Kind = "Unverified"
 )
 
 // advice is what a user can do about an error that has no better advice.
@@ -44,6 +47,7 @@ var advice = map[Kind]string{
 	NoPlatform:       "push the image for linux on this architecture",
 	LimitExceeded:    "use a smaller image, or raise the limit",
 	InvalidReference: "write it as host/repository:tag or host/repository@sha256:...",
+	Unverified:       "sign the image, or correct the signature policy",
 	InvalidImage:     "build the image again, as an OCI or Docker image with tar layers",
 }
 
@@ -103,6 +107,9 @@ func complete(err error, op, ref string) error {
 	}
 	if done.Advice == "" {
 		done.Advice = advice[done.Kind]
+	}
+	if IsUndecided(err) {
+		return undecided{&done}
 	}
 	return &done
 }

@@ -30,6 +30,17 @@ type PullOptions struct {
 	// with their compressed bytes so far and altogether. It must be quick.
 	Progress func(read, total int64)
 
+	// NamedBy is the catalog that names the image by its digest. The signature
+	// on that catalog may cover the image; the Verifier verifies the catalog
+	// itself. It means nothing for a reference without a digest.
+	NamedBy *Origin
+
+	// Requested is the reference that was resolved to the digest which is
+	// pulled, such as the tag in a spec. It is what a policy judges, because
+	// policies may be about tags; empty is the pulled reference itself. It must
+	// name the same repository.
+	Requested string
+
 	Limits Limits
 }
 
@@ -39,6 +50,8 @@ type Image struct {
 	Digest string // of the manifest, or of the index when there is one
 	Pinned string // the repository with that digest
 	Labels map[string]string
+	// Verification is why the image may be used; nil when no policy is configured.
+	Verification *Verification
 
 	file *os.File
 	tree *tree
@@ -79,7 +92,14 @@ func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limi
 	if err != nil {
 		return nil, err
 	}
+	if _, err := s.outright(named); err != nil {
+		return nil, err
+	}
 	found, err := s.resolve(ctx, named, o.Auth, limits)
+	if err != nil {
+		return nil, err
+	}
+	verification, err := s.verify(ctx, named, found.digest, o, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +116,9 @@ func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limi
 	if err != nil {
 		return nil, err
 	}
-	return newImage(pinned, p, f.wanted), nil
+	image := newImage(pinned, p, f.wanted)
+	image.Verification = verification
+	return image, nil
 }
 
 // newImage shows the wanted part of a pack. The pack may hold more, when others

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"go.podman.io/image/v5/docker/reference"
 	"go.podman.io/image/v5/pkg/tlsclientconfig"
+	"go.podman.io/image/v5/types"
 )
 
 // PushOptions say how to reach the registry, and with which credentials.
@@ -51,13 +52,9 @@ func push(ctx context.Context, tagged reference.NamedTagged, files fs.FS, labels
 	if err != nil {
 		return "", &Error{Kind: InvalidImage, Reason: steady(err.Error()), Advice: "correct the files", Err: err}
 	}
-	options, err := o.remoteOptions(ctx, tagged)
+	options, naming, err := o.options(ctx, tagged)
 	if err != nil {
 		return "", err
-	}
-	var naming []name.Option
-	if o.Config.insecure(reference.Domain(tagged)) {
-		naming = append(naming, name.Insecure)
 	}
 	tag, err := name.NewTag(tagged.String(), naming...)
 	if err != nil {
@@ -70,30 +67,56 @@ func push(ctx context.Context, tagged reference.NamedTagged, files fs.FS, labels
 	return hash.String(), err
 }
 
-// remoteOptions carries over how endpoints for pulling are configured, so that
-// both directions find the same credentials and certificates.
-func (o PushOptions) remoteOptions(ctx context.Context, named reference.Named) ([]remote.Option, error) {
+// options carries over how endpoints for pulling are configured, so that both
+// directions find the same credentials and certificates.
+func (o PushOptions) options(ctx context.Context, named reference.Named) ([]remote.Option, []name.Option, error) {
 	secrets, err := parseAuth(o.Auth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sys, err := o.Config.systemContext(named, false, secrets)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	host := reference.Domain(named)
-	insecure := o.Config.insecure(host)
+	options, err := remoteOptions(ctx, reference.Domain(named), sys, nil)
+	return options, naming(sys), err
+}
+
+// naming lets names of hosts that may be reached without TLS be.
+func naming(sys *types.SystemContext) []name.Option {
+	if sys.DockerInsecureSkipTLSVerify == types.OptionalBoolTrue {
+		return []name.Option{name.Insecure}
+	}
+	return nil
+}
+
+// remoteOptions configures a client of a registry as the transport for images
+// is configured. What it reads is bounded when bounded is set.
+func remoteOptions(ctx context.Context, host string, sys *types.SystemContext, bounded *boundedTransport) ([]remote.Option, error) {
+	insecure := sys.DockerInsecureSkipTLSVerify == types.OptionalBoolTrue // loopback, or asked for
 	transport := tlsclientconfig.NewTransport()
 	transport.ResponseHeaderTimeout = time.Minute
-	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: insecure} // loopback, or asked for
+	transport.TLSClientConfig = &tls.Config{}
+	if sys.BaseTLSConfig != nil {
+		transport.TLSClientConfig = sys.BaseTLSConfig.Clone()
+	}
+	transport.TLSClientConfig.InsecureSkipVerify = insecure
+	if sys.DockerProxy != nil {
+		transport.Proxy = func(r *http.Request) (*url.URL, error) { return sys.DockerProxy(r.URL) }
+	}
 	if sys.DockerCertPath != "" {
 		if err := tlsclientconfig.SetupCertificates(sys.DockerCertPath, transport.TLSClientConfig); err != nil {
 			return nil, configurationError("the certificates of %s cannot be used: %v", host, err)
 		}
 	}
+	var client http.RoundTripper = &secureTransport{transport, insecure}
+	if bounded != nil {
+		bounded.RoundTripper = client
+		client = bounded
+	}
 	return []remote.Option{
 		remote.WithContext(ctx),
-		remote.WithTransport(&secureTransport{transport, insecure}),
+		remote.WithTransport(client),
 		remote.WithUserAgent(sys.DockerRegistryUserAgent),
 		remote.WithAuth(authn.FromConfig(authn.AuthConfig{
 			Username:      sys.DockerAuthConfig.Username,

@@ -50,3 +50,32 @@ func invalidReference(format string, args ...any) error {
 	e.Reason = steady(e.Reason)
 	return e
 }
+
+// StandsFor reports whether a reference by digest can be what another reference
+// was resolved to.
+func StandsFor(pinned, ref string) bool {
+	named, err := parseReference(ref)
+	if err != nil {
+		return false
+	}
+	to, err := parseReference(pinned)
+	if err != nil {
+		return false
+	}
+	canonical, ok := to.(reference.Canonical)
+	if !ok || named.Name() != to.Name() {
+		return false
+	}
+	asked, ok := named.(reference.Canonical)
+	return !ok || asked.Digest() == canonical.Digest()
+}
+
+// Pin returns a reference in the same repository by digest. What ref has of a
+// tag or another digest is left out. It does not check ref.
+func Pin(ref, digest string) string {
+	repository, _, _ := strings.Cut(ref, "@")
+	if colon := strings.LastIndexByte(repository, ':'); colon > strings.LastIndexByte(repository, '/') {
+		repository = repository[:colon]
+	}
+	return repository + "@" + digest
+}

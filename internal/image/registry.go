@@ -19,18 +19,18 @@ import (
 const maxManifest = 4 * mib
 
 // NewRegistry returns an OCI registry to serve on loopback, for tests and for
-// the embedded cluster. It has no access control. What is pushed is kept in dir
+// the embedded cluster. It lists referrers and has no access control. What is pushed is kept in dir
 // and found there again after a restart; with an empty dir it is kept in memory.
 // A handler whose dir cannot be used answers every request with the reason.
 func NewRegistry(dir string) http.Handler {
 	quiet := registry.Logger(log.New(io.Discard, "", 0))
 	if dir == "" {
-		return registry.New(quiet)
+		return &referrers{inner: registry.New(quiet)}
 	}
 	blobs := filepath.Join(dir, "blobs")
 	kept := &manifestFiles{dir: filepath.Join(dir, "manifests")}
 	err := errors.Join(os.MkdirAll(blobs, 0o700), os.MkdirAll(kept.dir, 0o700))
-	inner := registry.New(quiet, registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)))
+	inner := &referrers{inner: registry.New(quiet, registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)))}
 	if err == nil {
 		err = kept.replay(inner)
 	}

@@ -45,6 +45,11 @@ func (m Manifests) Refer(ctx context.Context, manifest []byte) (string, error) {
 	if len(manifest) <= InlineLimit && !isSecret(manifest) {
 		return string(manifest), nil
 	}
+	return m.Store(ctx, manifest)
+}
+
+// Store puts a manifest into the content store, whatever its size, and returns the reference that a step holds for it.
+func (m Manifests) Store(ctx context.Context, manifest []byte) (string, error) {
 	digest, err := m.Blobs.Put(ctx, manifest)
 	if err != nil {
 		return "", fmt.Errorf("keep a manifest of %d bytes in the content store: %w", len(manifest), err)

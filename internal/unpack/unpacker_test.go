@@ -122,11 +122,11 @@ func TestPausesGrowAndEnd(t *testing.T) {
 	jittered := &Unpacker{jitter: func() float64 { return 1 }}
 	last := time.Duration(0)
 	for attempt := 1; attempt < 100; attempt++ {
-		p := u.pause(attempt)
+		p := u.pause(errors.New("down"), attempt)
 		if p < last || p < firstPause || p > longestPause {
 			t.Fatalf("after attempt %d the pause is %s, before it was %s", attempt, p, last)
 		}
-		if most := jittered.pause(attempt); most != p+p/5 {
+		if most := jittered.pause(errors.New("down"), attempt); most != p+p/5 {
 			t.Fatalf("after attempt %d the pause is at most %s, want a fifth more than %s", attempt, most, p)
 		}
 		last = p

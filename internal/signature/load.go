@@ -1,0 +1,139 @@
+package signature
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// maxFile bounds a key, trusted root or policy.
+const maxFile = 4 << 20
+
+// files reads files and remembers what was in them, so that a change can be
+// noticed.
+type files struct {
+	names   []string
+	digests map[string]string
+}
+
+// read returns the content of a file.
+func (f *files) read(name string) ([]byte, error) {
+	data, err := readBounded(name)
+	if f.digests == nil {
+		f.digests = map[string]string{}
+	}
+	if _, ok := f.digests[name]; !ok {
+		f.names = append(f.names, name)
+	}
+	f.digests[name] = fingerprint(data, err)
+	return data, err
+}
+
+func readBounded(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, maxFile)
+	}
+	return data, err
+}
+
+// fingerprint is the same as long as a file stays as it is, missing included.
+func fingerprint(data []byte, err error) string {
+	if err != nil {
+		return "error " + err.Error()
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// unchanged reports whether all files are as they were read.
+func (f *files) unchanged() bool {
+	for _, name := range f.names {
+		data, err := readBounded(name)
+		if fingerprint(data, err) != f.digests[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// digest identifies the content of all files.
+func (f *files) digest() string {
+	sum := sha256.New()
+	for _, name := range f.names {
+		fmt.Fprintf(sum, "%q %s\n", name, f.digests[name])
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// policies are the files that decide, as they are now.
+type policies struct {
+	own        *policy     // nil when not configured
+	containers *containers // nil when not configured
+	digest     string
+	files      *files
+}
+
+// loaded is the result of loading: an error is remembered until a file changes.
+type loaded struct {
+	*policies
+	err error
+}
+
+// load reads the policies. It reads all files again each time, which are few
+// and small: a policy holds from the next request on, and no trick with times
+// of modification lets a change pass unnoticed.
+func (v *Verifier) load() (*policies, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.current.policies != nil && v.current.files.unchanged() {
+		return v.current.policies, v.current.err
+	}
+	p := &policies{files: &files{}}
+	err := v.read(p)
+	p.digest = p.files.digest()
+	v.current = loaded{p, err}
+	return p, err
+}
+
+func (v *Verifier) read(p *policies) error {
+	if name := v.config.Policy; name != "" {
+		data, err := p.files.read(name)
+		if err != nil {
+			return unreadablePolicy(name, err)
+		}
+		if p.own, err = parsePolicy(name, data, p.files); err != nil {
+			return unreadablePolicy(name, err)
+		}
+	}
+	name := v.config.Containers
+	if name == "" {
+		return nil
+	}
+	data, err := p.files.read(name)
+	if errors.Is(err, fs.ErrNotExist) && v.config.ContainersOptional && !v.obeyed {
+		return nil
+	}
+	if err != nil {
+		return unreadablePolicy(name, err)
+	}
+	v.obeyed = true
+	if p.containers, err = parseContainers(name, data, p.files); err != nil {
+		return unreadablePolicy(name, err)
+	}
+	return nil
+}
+
+// unreadablePolicy is why nothing is accepted.
+func unreadablePolicy(name string, err error) error {
+	return fmt.Errorf("the signature policy %s cannot be used, so that no image is accepted: %w", name, err)
+}
