@@ -93,6 +93,9 @@ func FuzzDecode(f *testing.F) {
 		if _, err := compactJSON(value); err != nil {
 			t.Fatalf("not JSON: %v", err)
 		}
+		if json.Valid(data) {
+			return // FuzzJSON compares JSON, which the reference reads as YAML
+		}
 		if len(warnings) > 0 || bytes.Contains(data, []byte("!")) || bytes.Contains(data, []byte("---")) {
 			return // repeated keys, several documents and explicit tags are not read alike
 		}

@@ -51,6 +51,11 @@ func InstalledAlongsideKey(namespace, name string) string {
 	return v1alpha1.InstalledAlongsideAnnotationPrefix + fnvHex(namespace+"/"+name)
 }
 
+// BroughtByKey is the key of the annotation with which a CRD remembers the InstallPlan that brought it for a ClusterServiceVersion.
+func BroughtByKey(namespace, name string) string {
+	return v1alpha1.BroughtByAnnotationPrefix + fnvHex(namespace+"/"+name)
+}
+
 // CAHash is the value of the annotation olmcahash for the certificates, in PEM form, of an authority.
 func CAHash(pem []byte) string {
 	sum := sha256.Sum256(pem)

@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -63,8 +64,8 @@ func checkCRDs(r recorder, b *Bundle) {
 func checkCRD(r recorder, csv *v1alpha1.ClusterServiceVersion, crd *unstructured.Unstructured) {
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	if CheckCRDName(crd.GetName()) != nil {
-		r.err(RuleCRDGroup, "spec.group", "%v; %s", ErrForbiddenCRD, ownGroup)
+	if _, named, dotted := strings.Cut(crd.GetName(), "."); dotted && forbiddenGroup(named) != nil {
+		r.err(RuleCRDGroup, "spec.group", "%v", forbiddenGroup(named))
 	}
 	if want := plural + "." + group; crd.GetName() != want {
 		r.err(RuleCRDName, "metadata.name", "has to be <plural>.<group>, which is %q", want)
@@ -84,6 +85,10 @@ func checkOwned(r recorder, field string, description v1alpha1.CRDDescription, c
 		return
 	}
 	crd, ok := crds[description.Name]
+	if forbidden := forbiddenGroup(group); forbidden != nil && !ok {
+		r.err(RuleCRDGroup, field+".name", "%v", forbidden)
+		return
+	}
 	if !ok {
 		r.err(RuleOwnedCRD, field, "the CRD %s is not in the bundle; add its manifest", description.Name)
 		return

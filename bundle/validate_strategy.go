@@ -83,9 +83,12 @@ func ruleError(rule rbacv1.PolicyRule, cluster bool) string {
 	}
 }
 
-// checkAPIServices checks that what serves the owned aggregated APIs is there.
+// checkAPIServices checks that what serves the owned aggregated APIs is there, and that an operator may own them.
 func checkAPIServices(r recorder, csv *v1alpha1.ClusterServiceVersion) {
 	for i, d := range csv.Spec.APIServiceDefinitions.Owned {
+		if err := forbiddenGroup(d.Group); err != nil {
+			r.err(RuleCRDGroup, fmt.Sprintf("spec.apiservicedefinitions.owned[%d].group", i), "%v", err)
+		}
 		checkServedBy(r, csv, fmt.Sprintf("spec.apiservicedefinitions.owned[%d].deploymentName", i), d.DeploymentName)
 	}
 }

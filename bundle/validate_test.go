@@ -87,8 +87,16 @@ func TestValidateRules(t *testing.T) {
 		"rule: URLs in namespace":  {change: permissions("a", healthRules[0], false), want: "permissions[0].rules[0]: nonResourceURLs are possible in clusterPermissions only"},
 		"rule: URLs and resources": {change: permissions("a", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}, Resources: []string{"pods"}}, true), want: "rules[0]: a rule is either for resources or"},
 		"API: Deployment": {change: func(b *Bundle) {
-			b.CSV.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{DeploymentName: "x"}}
+			b.CSV.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{DeploymentName: "x", Group: "example.com"}}
 		}, want: `apiservicedefinitions.owned[0].deploymentName: "x" is not a Deployment`},
+		"API: of Kubernetes": {change: func(b *Bundle) {
+			b.CSV.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "clusterroles", Group: "rbac.authorization.k8s.io", Version: "v9",
+				DeploymentName: b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Name}}
+		}, want: `apiservicedefinitions.owned[0].group: this API group is served by the API server of Kubernetes itself`},
+		"CRD: owned, of lifecycle management": {change: func(b *Bundle) {
+			owned := &b.CSV.Spec.CustomResourceDefinitions.Owned
+			*owned = append(*owned, v1alpha1.CRDDescription{Name: "operatorgroups.operators.coreos.com", Version: "v1", Kind: "OperatorGroup"})
+		}, want: `customresourcedefinitions.owned[1].name: this API group is of operator lifecycle management itself`},
 		"webhook: Deployment": {change: hook(func(d *v1alpha1.WebhookDescription) { d.DeploymentName = "x" }), want: `webhookdefinitions[0].deploymentName: "x" is not a Deployment`},
 		"webhook: rules":      {change: hook(func(d *v1alpha1.WebhookDescription) { d.Rules[0].APIGroups = []string{"*"} }), want: "webhookdefinitions[0].rules"},
 		"webhook: name":       {change: hook(func(d *v1alpha1.WebhookDescription) { d.GenerateName = "V" }), want: "webhookdefinitions[0].generateName"},

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is the first YAML document of a file that holds anything. JSON is YAML.
+// document is the first document of a file that holds anything, in YAML or JSON.
 type document struct {
 	root  *yaml.Node // nil when the file holds nothing
 	extra bool       // whether more documents follow
@@ -20,6 +20,9 @@ type document struct {
 func parse(data []byte, lim limits) (document, error) {
 	doc := document{lim: lim}
 	if err := lim.checkTokens(data); err != nil {
+		return doc, err
+	}
+	if doc, isJSON, err := parseJSON(data, lim); isJSON {
 		return doc, err
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))

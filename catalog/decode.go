@@ -39,14 +39,17 @@ type decoded struct {
 	// intended is set if the document was clearly meant to be read here, which
 	// a few lines of a README are not.
 	intended bool
+	// expanded is how many bytes the document became more by its aliases.
+	expanded int
 }
 
 func (d *decoder) decode(document docstream.Document, at Position) decoded {
-	text, failure := d.json(document)
+	text, written, failure := d.json(document)
+	expanded := max(0, written-2*len(document.Text)) // nothing but aliases makes twice of it
 	if failure != nil {
 		failure.Position.File = at.File
 		failure.Position.Line += at.Line - 1
-		return decoded{problems: Problems{*failure}, intended: document.JSON}
+		return decoded{problems: Problems{*failure}, intended: document.JSON, expanded: expanded}
 	}
 	if string(text) == "null" {
 		return decoded{}
@@ -59,15 +62,17 @@ func (d *decoder) decode(document docstream.Document, at Position) decoded {
 		}}}
 	}
 	result := d.object(text, at)
+	result.expanded = expanded
 	for i := range result.problems {
 		result.problems[i].Position = at
 	}
 	return result
 }
 
-// json is the text of a document as JSON. The line of a failure counts from
-// the beginning of the document.
-func (d *decoder) json(document docstream.Document) ([]byte, *Problem) {
+// json is the text of a document as JSON, and how many bytes were written for
+// it, also in vain. The line of a failure counts from the beginning of the
+// document.
+func (d *decoder) json(document docstream.Document) (_ []byte, written int, _ *Problem) {
 	text := document.Text
 	if document.JSON {
 		if !utf8.Valid(text) {
@@ -75,9 +80,9 @@ func (d *decoder) json(document docstream.Document) ([]byte, *Problem) {
 		}
 		var syntax *rawjson.SyntaxError
 		if err := rawjson.Check(text, d.limits.Depth); errors.As(err, &syntax) {
-			return nil, syntaxProblem("JSON", 1+bytes.Count(text[:syntax.Offset], []byte("\n")), err)
+			return nil, 0, syntaxProblem("JSON", 1+bytes.Count(text[:syntax.Offset], []byte("\n")), err)
 		}
-		return text, nil
+		return text, 0, nil
 	}
 	// Nearly every character of YAML can become at most two of JSON.
 	limits := yamljson.Limits{Bytes: 2 * d.limits.DocumentBytes, Depth: d.limits.Depth, Aliases: d.limits.Aliases}
@@ -86,12 +91,12 @@ func (d *decoder) json(document docstream.Document) ([]byte, *Problem) {
 		var syntax *yamljson.Error
 		line := 1
 		if errors.As(err, &syntax) {
-			line = syntax.Line
+			line, written = syntax.Line, syntax.Written
 		}
-		return nil, syntaxProblem("YAML", line, err)
+		return nil, written, syntaxProblem("YAML", line, err)
 	}
 	d.text = out
-	return out, nil
+	return out, len(out), nil
 }
 
 func syntaxProblem(format string, line int, err error) *Problem {

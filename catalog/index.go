@@ -139,9 +139,10 @@ func (x *Index) CSVMetadata(b *BundleInfo) (json.RawMessage, error) {
 func (x *Index) addProviders() {
 	x.providers = map[GVK][]*BundleInfo{}
 	for _, b := range x.bundles {
-		for i, gvk := range b.Provides {
-			if !slices.Contains(b.Provides[:i], gvk) {
-				x.providers[gvk] = append(x.providers[gvk], b)
+		for _, gvk := range b.Provides {
+			// One that a bundle lists twice has it as the last provider already.
+			if known := x.providers[gvk]; len(known) == 0 || known[len(known)-1] != b {
+				x.providers[gvk] = append(known, b)
 			}
 		}
 	}

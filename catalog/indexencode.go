@@ -14,6 +14,7 @@ type indexEncoder struct {
 
 func encodeIndex(x *Index) compact.Sections {
 	e := &indexEncoder{lines: map[*stored]int{}, gvks: map[GVK]int{}}
+	e.Reserve(x.weigh())
 	e.Text(x.digest)
 	e.Int(len(x.problems))
 	for _, p := range x.problems {
@@ -28,6 +29,26 @@ func encodeIndex(x *Index) compact.Sections {
 		e.pkg(x, x.packages[name])
 	}
 	return e.Sections()
+}
+
+// weigh returns the bytes of the long texts, and of all values, of packages and
+// bundles: most of what is written, if it is much.
+func (x *Index) weigh() (texts, values int) {
+	for _, p := range x.packages {
+		texts += len(p.Description)
+		if p.Icon != nil {
+			values += len(p.Icon.Data)
+		}
+	}
+	for _, b := range x.bundles {
+		for i := range b.Properties {
+			values += len(b.Properties[i].Value)
+		}
+		for _, image := range b.RelatedImages {
+			texts += len(image.Name) + len(image.Image)
+		}
+	}
+	return texts, values
 }
 
 func (e *indexEncoder) problem(p Problem) {

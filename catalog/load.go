@@ -23,34 +23,6 @@ type LoadOptions struct {
 	DropPayloads bool
 }
 
-// Limits bound what a catalog may cost to read. A zero field means the default
-// in its comment.
-type Limits struct {
-	FileBytes     int64 // of one file; 1 GiB
-	TotalBytes    int64 // of all files together; 4 GiB
-	DocumentBytes int   // of one document, also once its YAML aliases are replaced; 32 MiB
-	Files         int   // files and directories; 100,000
-	Documents     int   // in all files together; 1,000,000
-	Depth         int   // of nested lists and objects; 100
-	Aliases       int   // YAML aliases used in one document; 1,000
-	Items         int   // entries, properties or related images of one object; 100,000
-	Problems      int   // listed, of each severity, before the rest is only counted; 100
-}
-
-func (l Limits) withDefaults() Limits {
-	return Limits{
-		FileBytes:     cmp.Or(l.FileBytes, 1<<30),
-		TotalBytes:    cmp.Or(l.TotalBytes, 4<<30),
-		DocumentBytes: cmp.Or(l.DocumentBytes, 32<<20),
-		Files:         cmp.Or(l.Files, 100_000),
-		Documents:     cmp.Or(l.Documents, 1_000_000),
-		Depth:         cmp.Or(l.Depth, 100),
-		Aliases:       cmp.Or(l.Aliases, 1_000),
-		Items:         cmp.Or(l.Items, 100_000),
-		Problems:      cmp.Or(l.Problems, 100),
-	}
-}
-
 // Load reads the whole tree of a catalog: every file that no .indexignore file
 // leaves out, whatever its name, as JSON objects and YAML documents.
 //
@@ -70,8 +42,9 @@ func Load(ctx context.Context, fsys fs.FS, opts LoadOptions) (*Catalog, error) {
 	return c, c.LoadProblems.Err()
 }
 
-// loadTree is Load, but what could not be read is no error, and the bytes of
-// objects go to the spool if there is one.
+// loadTree is Load, but what could not be read is no error. With a spool, the
+// bytes of objects go there, and a catalog that exceeds a limit as a whole is a
+// *LimitError.
 func loadTree(ctx context.Context, fsys fs.FS, opts LoadOptions, to *spool) (*Catalog, error) {
 	if fsys == nil {
 		return nil, errors.New("load catalog: no file system was given")
@@ -81,10 +54,15 @@ func loadTree(ctx context.Context, fsys fs.FS, opts LoadOptions, to *spool) (*Ca
 	l := newLoader(w.files, opts)
 	l.open = func(name string) (io.ReadCloser, error) { return fsys.Open(name) }
 	l.gather.problems(w.problems)
-	if to != nil {
-		l.spoolTo(to)
+	if to == nil {
+		return l.load(ctx)
 	}
-	return l.load(ctx)
+	l.spoolTo(to)
+	c, err := l.load(ctx)
+	if err == nil && l.exceeded != nil {
+		return nil, l.exceeded // what was read of it is no catalog that someone has made
+	}
+	return c, err
 }
 
 func newLoader(files []string, opts LoadOptions) *loader {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"fairlead.dev/fairlead/catalog/internal/docstream"
 )
@@ -23,14 +24,20 @@ type loader struct {
 	total     int64 // bytes read
 	documents int   // cut
 	jobs      int   // that were made of them
-	// ahead has an element for each job whose result is not in the spool, so
-	// that a document that takes long does not let the others pile up; nil
-	// without a spool.
-	ahead chan struct{}
+	// ahead bounds the jobs whose result is not in the spool, so that a
+	// document that takes long does not let the others pile up; nil without a
+	// spool.
+	ahead *ahead
+
+	held     int64       // estimated memory of the objects gathered so far
+	expanded int64       // bytes that YAML aliases stand for
+	full     atomic.Bool // one of these exceeds its limit: nothing more is to be read
+	exceeded *LimitError // the first limit that the catalog as a whole exceeds
 }
 
-// maxAhead is how many documents may be decoded before an earlier one is.
-const maxAhead = 256
+// aliasShare is which part of the bytes of a catalog may be those that YAML
+// aliases stand for: what costs its author a few bytes costs a reader many.
+const aliasShare = 8
 
 // job is a document to decode, result what became of it. place orders them.
 type job struct {
@@ -46,13 +53,14 @@ type result struct {
 	place  place
 	number int // of its job
 	decoded
+	exceeded *LimitError // if this is where the catalog as a whole exceeds one
 }
 
 // spoolTo sends the bytes of objects to a spool instead of keeping them.
 func (l *loader) spoolTo(to *spool) {
 	l.keeping, l.gather.spool = keepRaw, to
-	l.ahead = make(chan struct{}, maxAhead)
-	to.passed = func() { <-l.ahead }
+	l.ahead = newAhead(l.limits.DocumentBytes)
+	to.passed = l.ahead.leave
 }
 
 // buffers are reused for the text of documents.
@@ -79,7 +87,7 @@ func (l *loader) run(ctx context.Context) {
 			if !ok {
 				return
 			}
-			l.gather.add(r)
+			l.take(r)
 		case <-ctx.Done():
 			// What is being read or decoded comes to its end by itself.
 			go func() {
@@ -91,11 +99,49 @@ func (l *loader) run(ctx context.Context) {
 	}
 }
 
+// take keeps a result. Once the catalog takes more than it may, those that were
+// on their way are dropped, and no more are read.
+func (l *loader) take(r result) {
+	if !l.full.Load() && r.exceeded == nil {
+		if r.exceeded = l.account(r); r.exceeded != nil {
+			l.full.Store(true)
+		}
+	}
+	if l.full.Load() {
+		r.object = nil
+	}
+	if r.exceeded != nil {
+		if l.exceeded == nil {
+			l.exceeded = r.exceeded
+		}
+		r.problems, r.intended = append(r.problems, r.exceeded.problem()), true
+	}
+	l.gather.add(r)
+}
+
+// account adds what a result costs, and returns the limit that this exceeds. Results come in any order, so the error names no position: it is the
+// same each time.
+func (l *loader) account(r result) *LimitError {
+	l.expanded += int64(r.decoded.expanded)
+	if r.object != nil {
+		l.held += footprint(r.object)
+	}
+	switch {
+	case l.held > l.limits.MemoryBytes:
+		return &LimitError{Limit: "MemoryBytes", Value: l.limits.MemoryBytes, remedy: "split the catalog, or raise the limit on memory",
+			Reason: "the catalog takes more memory than the limit"}
+	case l.expanded > l.limits.TotalBytes/aliasShare:
+		return &LimitError{Limit: "TotalBytes", Value: l.limits.TotalBytes, remedy: "write out less by YAML aliases, or raise the limit on bytes",
+			Reason: "the YAML aliases of the catalog stand for more than an eighth of the limit"}
+	}
+	return nil
+}
+
 func (l *loader) work(jobs <-chan job, results chan<- result) {
 	d := newDecoder(l.limits, l.keeping)
 	for j := range jobs {
 		position := Position{File: l.files[j.place.file], Line: j.document.Line}
-		r := result{j.place, j.number, d.decode(j.document, position)}
+		r := result{place: j.place, number: j.number, decoded: d.decode(j.document, position)}
 		buffers.Put(j.buffer)
 		results <- r
 	}
@@ -104,60 +150,64 @@ func (l *loader) work(jobs <-chan job, results chan<- result) {
 // cut cuts all files into jobs, and reports those it cannot read as results.
 func (l *loader) cut(ctx context.Context, jobs chan<- job, results chan<- result) {
 	for i := range l.files {
-		if problem := l.cutFile(ctx, i, jobs, results); problem != nil {
+		problem, exceeded := l.cutFile(ctx, i, jobs, results)
+		switch {
+		case exceeded != nil:
+			results <- result{place: place{i, l.documents}, exceeded: exceeded}
+		case problem != nil:
 			results <- result{place: place{i, l.documents}, decoded: decoded{problems: Problems{*problem}, intended: problem.Rule != RuleNotAnObject}}
 		}
-		if ctx.Err() != nil || l.total > l.limits.TotalBytes || l.documents > l.limits.Documents {
+		if ctx.Err() != nil || l.full.Load() || l.total > l.limits.TotalBytes || l.documents > l.limits.Documents {
 			return
 		}
 	}
 }
 
-func (l *loader) cutFile(ctx context.Context, i int, jobs chan<- job, results chan<- result) *Problem {
+// cutFile returns what ends the reading of the file, or of the whole catalog.
+func (l *loader) cutFile(ctx context.Context, i int, jobs chan<- job, results chan<- result) (*Problem, *LimitError) {
 	file, err := l.open(l.files[i])
 	if err != nil {
-		return l.unreadable(i, err)
+		return l.unreadable(i, err), nil
 	}
 	defer file.Close()
 	metered := &meter{ctx: ctx, in: file, file: l.limits.FileBytes, total: &l.total, totalLimit: l.limits.TotalBytes}
 	r := docstream.NewReader(metered, l.limits.DocumentBytes)
 	if r.Binary() {
-		return l.problem(i, 0, RuleNotAnObject, "this is not text", "list the file in an .indexignore file")
+		return l.problem(i, 0, RuleNotAnObject, "this is not text", "list the file in an .indexignore file"), nil
 	}
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !l.full.Load() {
 		buffer := buffers.Get().(*[]byte)
 		document, err := r.Next(*buffer)
 		var large *docstream.TooLargeError
 		switch {
 		case err == io.EOF:
 			buffers.Put(buffer)
-			return nil
+			return nil, nil
 		case errors.As(err, &large):
 			l.documents++
 			problem := l.problem(i, large.Line, RuleLimit, large.Error(), "split it, or raise the limit on the size of documents")
 			results <- result{place: place{i, l.documents}, decoded: decoded{problems: Problems{*problem}}}
 			continue
+		case err != nil && l.total > l.limits.TotalBytes && ctx.Err() == nil:
+			return nil, &LimitError{Limit: "TotalBytes", Value: l.limits.TotalBytes, At: Position{File: l.files[i]},
+				Reason: "the catalog is larger than the limit", remedy: "split the file or the catalog, or raise the limit on bytes"}
 		case err != nil:
-			return l.unreadable(i, err)
+			return l.unreadable(i, err), nil
 		}
 		if l.documents++; l.documents > l.limits.Documents {
-			return l.problem(i, document.Line, RuleLimit, fmt.Sprintf("there are more than %d documents; the rest was not read", l.limits.Documents),
-				"split the catalog, or raise the limit on documents")
+			return nil, &LimitError{Limit: "Documents", Value: int64(l.limits.Documents), At: Position{File: l.files[i], Line: document.Line},
+				Reason: fmt.Sprintf("there are more than %d documents", l.limits.Documents), remedy: "split the catalog, or raise the limit on documents"}
 		}
 		*buffer = document.Text
 		l.send(ctx, job{place: place{i, l.documents}, document: document, buffer: buffer}, jobs)
 	}
-	return nil
+	return nil, nil
 }
 
 // send hands a job to the workers, unless ctx ends before they are that far.
 func (l *loader) send(ctx context.Context, j job, jobs chan<- job) {
-	if l.ahead != nil {
-		select {
-		case l.ahead <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
+	if l.ahead != nil && !l.ahead.enter(ctx, len(j.document.Text)) {
+		return
 	}
 	l.jobs++
 	j.number = l.jobs

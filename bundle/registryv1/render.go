@@ -79,5 +79,8 @@ func Render(b *bundle.Bundle, o Options) (*Rendered, error) {
 	if out.Objects, err = r.objects(); err != nil {
 		return nil, err
 	}
+	if err := bundle.Writable(out.Objects); err != nil {
+		return nil, &InvalidError{Bundle: b.Name, Problems: []error{err}}
+	}
 	return out, nil
 }

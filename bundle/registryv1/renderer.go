@@ -90,6 +90,7 @@ func (r *renderer) objects() ([]*unstructured.Unstructured, error) {
 			if err != nil {
 				return nil, fmt.Errorf("render bundle %s: %w", r.bundle.Name, err)
 			}
+			bundle.DropAggregation(u)
 			key := u.GroupVersionKind().GroupKind().String() + " " + u.GetNamespace() + " " + u.GetName()
 			if seen[key] {
 				p.add(u.GetKind()+" "+u.GetName(), "", "a manifest of the bundle has the name that the operator's own object needs; rename it")

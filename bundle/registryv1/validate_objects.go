@@ -91,10 +91,15 @@ func uniqueObjects(p *problems, b *bundle.Bundle) {
 	}
 }
 
-// crdGroups: operators define nothing in the API groups that they are managed by.
+// crdGroups: operators define and own nothing in the API groups that they are managed by, and in those of Kubernetes itself.
 func crdGroups(p *problems, b *bundle.Bundle) {
 	for _, crd := range crds(b) {
 		if err := bundle.CheckCRDName(crd.GetName()); err != nil {
+			p.list = append(p.list, err)
+		}
+	}
+	for _, d := range b.CSV.Spec.APIServiceDefinitions.Owned {
+		if err := bundle.CheckAPIService(d); err != nil {
 			p.list = append(p.list, err)
 		}
 	}

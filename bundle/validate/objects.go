@@ -47,6 +47,9 @@ func checkBudget(r recorder, at place, object *unstructured.Unstructured) {
 	if least := budget.Spec.MinAvailable; least != nil && least.String() == "100%" {
 		r.err(RuleBudget, at.in("spec.minAvailable"), "100% keeps nodes from being drained", "allow at least one pod to be unavailable")
 	}
+	if policy := budget.Spec.UnhealthyPodEvictionPolicy; policy == nil || *policy != policyv1.AlwaysAllow {
+		r.warn(RuleBudgetUnready, at.in("spec.unhealthyPodEvictionPolicy"), "pods that are not ready, such as those of an operator that crashes, keep nodes from being drained", "set it to AlwaysAllow")
+	}
 }
 
 func isNothing(value intstr.IntOrString) bool {

@@ -635,6 +635,14 @@ func ruleRows() map[string]row {
 		"a budget of some": {
 			edits: []edit{{"manifests/budget.yaml", "maxUnavailable: 50%", "minAvailable: 1"}},
 		},
+		"a budget that protects pods that are not ready": {
+			edits: []edit{{"manifests/budget.yaml", "AlwaysAllow", "IfHealthyBudget"}},
+			want:  []string{"Warning object/pod-disruption-budget-unready manifests/budget.yaml:6"},
+		},
+		"a budget that leaves it to the default": {
+			edits: []edit{{"manifests/budget.yaml", "\n  unhealthyPodEvictionPolicy: AlwaysAllow", ""}},
+			want:  []string{"Warning object/pod-disruption-budget-unready manifests/budget.yaml:4"},
+		},
 		"a budget of another form": {
 			edits: []edit{{"manifests/budget.yaml", "50%", "[1]"}},
 			want:  []string{"Error object/pod-disruption-budget manifests/budget.yaml:1"},

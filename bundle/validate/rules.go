@@ -91,6 +91,7 @@ const (
 // Rules of optional validators.
 const (
 	RuleBudget         bundle.Rule = "pod-disruption-budget"
+	RuleBudgetUnready  bundle.Rule = "pod-disruption-budget-unready" // a warning
 	RulePriorityClass  bundle.Rule = "priority-class"
 	RuleRBACBudget     bundle.Rule = "rbac-pod-disruption-budget" // a warning
 	RuleRBACSCC        bundle.Rule = "rbac-security-context-constraints"
@@ -138,7 +139,7 @@ var types = map[bundle.Rule]Type{
 	RuleSize: BundleNotValid, RuleReleaseName: BundleNotValid, RuleSubstitutes: BundleNotValid, RuleRelatedImage: BundleNotValid,
 	bundle.RuleObjectTwice: BundleNotValid,
 
-	RuleBudget: ObjectFailedValidation, RulePriorityClass: ObjectFailedValidation, RuleRBACBudget: ObjectFailedValidation, RuleRBACSCC: ObjectFailedValidation,
+	RuleBudget: ObjectFailedValidation, RuleBudgetUnready: ObjectFailedValidation, RulePriorityClass: ObjectFailedValidation, RuleRBACBudget: ObjectFailedValidation, RuleRBACSCC: ObjectFailedValidation,
 	bundle.RuleObjectName: ObjectFailedValidation, RuleObjectMeta: ObjectFailedValidation, RuleCatalog: BundleNotValid, RuleModeUnknown: CSVFileNotValid,
 	RuleProvider: CSVFileNotValid, RuleMaintainer: CSVFileNotValid, RuleLink: CSVFileNotValid, RuleVersion: CSVFileNotValid, RuleIcon: CSVFileNotValid,
 	RuleCapabilities: CSVFileNotValid, RuleCategories: CSVFileNotValid, RuleDeprecated: DeprecatedValidator,

@@ -20,14 +20,17 @@ type Cache struct {
 	// Enforce makes Dir read all files of a catalog, rather than believe their
 	// sizes and times, and Dir and FS check every byte of the index.
 	Enforce bool
+	// Limits bound what one catalog may cost; what exceeds them has no index.
+	// Flags names, for fields of Limits, the options that raise them. Both are
+	// set before the cache is used.
+	Limits catalog.Limits
+	Flags  map[string]string
 
-	dir      string
-	program  string        // the build that is running
-	building chan struct{} // has room for those who build an index
+	dir     string
+	program string // the build that is running
+	lanes   lanes
+	refused refusals
 }
-
-// maxBuilding is how many indexes are built at once: each takes several times the memory that the index needs afterwards.
-const maxBuilding = 2
 
 // The files in the directory, each named by a digest.
 const (
@@ -42,23 +45,26 @@ func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open the cache of catalogs %s: %w", dir, err)
 	}
-	return &Cache{dir: dir, program: program(), building: make(chan struct{}, maxBuilding)}, nil
+	return &Cache{dir: dir, program: program(), lanes: newLanes()}, nil
 }
 
 // FS is the index of the catalog in fsys, whose content digest identifies: the
 // digest of the image it is from, or any other that changes with it. The caller
 // may close the Index.
 func (c *Cache) FS(ctx context.Context, digest string, fsys fs.FS) (*catalog.Index, error) {
-	return c.index(ctx, digest, func(path string) (*catalog.Index, error) {
-		return catalog.Build(ctx, fsys, digest, path, catalog.LoadOptions{})
+	return c.index(ctx, digest, fsys, func(path string) (*catalog.Index, error) {
+		return catalog.Build(ctx, fsys, digest, path, c.options())
 	})
 }
 
 // index opens the index of a content, or has it built at a path.
-func (c *Cache) index(ctx context.Context, digest string, build func(path string) (*catalog.Index, error)) (*catalog.Index, error) {
+func (c *Cache) index(ctx context.Context, digest string, fsys fs.FS, build func(path string) (*catalog.Index, error)) (*catalog.Index, error) {
 	path := c.path(digest, indexSuffix)
 	if x := c.open(ctx, path); x != nil {
 		return x, nil
+	}
+	if err := c.refused.of(path); err != nil {
+		return nil, err
 	}
 	unlock, err := filelock.Lock(ctx, c.path(digest, lockSuffix))
 	if err != nil {
@@ -68,12 +74,15 @@ func (c *Cache) index(ctx context.Context, digest string, build func(path string
 	if x := c.open(ctx, path); x != nil {
 		return x, nil // somebody else has built it in the meantime
 	}
-	select {
-	case c.building <- struct{}{}:
-		defer func() { <-c.building }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("build the index of catalog %s in %s: %w", digest, c.dir, context.Cause(ctx))
+	bytes, err := c.weigh(ctx, fsys)
+	if err != nil {
+		return nil, c.refuse(path, fmt.Errorf("read catalog %s: %w", digest, err))
 	}
+	leave, err := c.lanes.enter(ctx, bytes)
+	if err != nil {
+		return nil, fmt.Errorf("build the index of catalog %s in %s: %w", digest, c.dir, err)
+	}
+	defer leave()
 	x, err := func() (*catalog.Index, error) {
 		defer thrifty()()
 		return build(path)
@@ -81,7 +90,18 @@ func (c *Cache) index(ctx context.Context, digest string, build func(path string
 	// Reading takes several times the memory that is needed afterwards. Whoever
 	// serves catalogs wants it back now, and not by and by.
 	debug.FreeOSMemory()
-	return x, err
+	if err != nil {
+		return nil, c.refuse(path, err)
+	}
+	return x, nil
+}
+
+// refuse returns the error about a content, with what raises the limit that it
+// exceeds, and remembers it.
+func (c *Cache) refuse(path string, err error) error {
+	err = c.Advise(err)
+	c.refused.note(path, err)
+	return err
 }
 
 // open opens an index that is there and good, and marks it as used.
@@ -99,10 +119,15 @@ func (c *Cache) open(ctx context.Context, path string) *catalog.Index {
 	return x
 }
 
-// path is the file of a kind for a content. Another build of the program may
-// judge catalogs in another way, so it has files of its own.
+// path is the file of a kind for a content. Another build of the program, or the
+// same with other limits, may judge catalogs in another way, so it has files of
+// its own.
 func (c *Cache) path(digest, suffix string) string {
-	return filepath.Join(c.dir, stem(digest)+shorthand(c.program)+suffix)
+	judge := c.program
+	if c.Limits != (catalog.Limits{}) {
+		judge += fmt.Sprintf(" %+v", c.Limits)
+	}
+	return filepath.Join(c.dir, stem(digest)+shorthand(judge)+suffix)
 }
 
 // stem begins the names of all files for a content, whichever build wrote them.

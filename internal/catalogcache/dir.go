@@ -61,7 +61,7 @@ func (d *directory) index(ctx context.Context) (*catalog.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := d.cache.index(ctx, digest, func(path string) (*catalog.Index, error) {
+	x, err := d.cache.index(ctx, digest, d.fsys, func(path string) (*catalog.Index, error) {
 		return d.build(ctx, path, digest)
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *directory) build(ctx context.Context, path, digest string) (*catalog.In
 	if err := temp.Close(); err != nil {
 		return nil, fmt.Errorf("build the index of catalog %s: %w", d.path, err)
 	}
-	x, err := catalog.Build(ctx, d.fsys, digest, temp.Name(), catalog.LoadOptions{})
+	x, err := catalog.Build(ctx, d.fsys, digest, temp.Name(), d.cache.options())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package catalogserver
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -26,13 +27,22 @@ const (
 	idleConnection  = 5 * time.Minute // after so much time without a call a connection makes room for others; clients connect again by themselves
 )
 
-// NewGRPC is a server of everything that gRPC clients ask: the registry, its experimental part, health and reflection. It listens
-// nowhere yet.
-func NewGRPC(source Source, health *Health, log *slog.Logger) *grpc.Server {
-	return newGRPC(source, health, log, stallTime)
+// GRPCOptions are what several servers of one process differ in, or share.
+type GRPCOptions struct {
+	// Work is shared by the servers of a process; nil for no bound.
+	Work Work
+	// Admit returns why a client may not read what is served here, as a status; nil admits all. It gets the context of the call.
+	Admit func(ctx context.Context) error
+
+	stall time.Duration
 }
 
-func newGRPC(source Source, health *Health, log *slog.Logger, stall time.Duration) *grpc.Server {
+// NewGRPC is a server of everything that gRPC clients ask: the registry, its experimental part, health and reflection. It listens
+// nowhere yet.
+func NewGRPC(source Source, health *Health, log *slog.Logger, o GRPCOptions) *grpc.Server {
+	stall := cmp.Or(o.stall, stallTime)
+	share := newShare(o.Work)
+	admitted := admission(o.Admit)
 	s := grpc.NewServer(
 		grpc.Creds(plaintext{}),
 		grpc.MaxRecvMsgSize(maxRequestBytes),
@@ -41,8 +51,8 @@ func newGRPC(source Source, health *Health, log *slog.Logger, stall time.Duratio
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idlePing, Timeout: pingTime, MaxConnectionIdle: idleConnection}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.UnaryInterceptor(logUnary(log)),
-		grpc.ChainStreamInterceptor(logStream(log), limitWaiting(), limitStalls(stall)),
+		grpc.ChainUnaryInterceptor(logUnary(log), admitted.unary, share.unary),
+		grpc.ChainStreamInterceptor(logStream(log), admitted.stream, limitWaiting(), limitStalls(stall), share.stream),
 	)
 	r := router{source, health}
 	registry.RegisterRegistryServer(s, &registryServer{router: r})
@@ -50,6 +60,27 @@ func newGRPC(source Source, health *Health, log *slog.Logger, stall time.Duratio
 	healthpb.RegisterHealthServer(s, health)
 	reflection.Register(s)
 	return s
+}
+
+// admission refuses clients. Probes are answered to all.
+type admission func(context.Context) error
+
+func (a admission) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if a != nil && !free(info.FullMethod) {
+		if err := a(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return handler(ctx, request)
+}
+
+func (a admission) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if a != nil && !free(info.FullMethod) {
+		if err := a(stream.Context()); err != nil {
+			return err
+		}
+	}
+	return handler(server, stream)
 }
 
 // logUnary and logStream are where every call passes by.

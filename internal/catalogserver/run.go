@@ -100,7 +100,7 @@ type server struct {
 
 // listen begins to listen everywhere.
 func (s *server) listen(group *errgroup.Group) error {
-	calls, web := NewGRPC(s.set, s.health, s.cfg.Log), NewHTTP(s.set, s.health, s.cfg.Log)
+	calls, web := NewGRPC(s.set, s.health, s.cfg.Log, GRPCOptions{}), NewHTTP(s.set, s.health, s.cfg.Log)
 	if s.cfg.Pprof != "" && s.cfg.StartupProfile {
 		s.profile = newStartupProfile()
 	}
@@ -141,7 +141,10 @@ func (s *server) listen(group *errgroup.Group) error {
 }
 
 // Limit lets a server have no more than so many clients at once; others wait until one goes.
-func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }
+func Limit(l net.Listener) net.Listener { return LimitTo(l, maxConnections) }
+
+// LimitTo is Limit with another number of clients.
+func LimitTo(l net.Listener, clients int) net.Listener { return netutil.LimitListener(l, clients) }
 
 // start reads all catalogs.
 func (s *server) start(ctx context.Context) ([]*watcher, error) {

@@ -56,7 +56,7 @@ func serve(t testing.TB, catalogs map[string]*catalog.Index) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := newGRPC(s.set, s.health, quiet, time.Second)
+	calls := NewGRPC(s.set, s.health, quiet, GRPCOptions{Work: make(Work, 1), stall: time.Second})
 	go calls.Serve(listener)
 	t.Cleanup(calls.Stop)
 	web := httptest.NewUnstartedServer(nil)

@@ -54,8 +54,9 @@ func TestLargeRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// TestStreamsThatNobodyReadsEnd asks for more than fits into the buffers on the way, and reads only one message of it.
-func TestStreamsThatNobodyReadsEnd(t *testing.T) {
+// manyChannels is a catalog whose list of bundles is more than fits into the buffers between a server and a client that does not read.
+func manyChannels(t testing.TB) *catalog.Index {
+	t.Helper()
 	var channels strings.Builder
 	channels.WriteString("schema: olm.package\nname: p\ndefaultChannel: c0\n")
 	for i := range 3000 {
@@ -63,7 +64,12 @@ func TestStreamsThatNobodyReadsEnd(t *testing.T) {
 	}
 	fmt.Fprintf(&channels, "---\nschema: olm.bundle\npackage: p\nname: p.v1.0.0\nimage: quay.io/example/p:v1\nproperties:\n"+
 		"- {type: olm.package, value: {packageName: p, version: 1.0.0}}\n- {type: large, value: %s}\n", strings.Repeat("x", 2000))
-	s := serve(t, map[string]*catalog.Index{"c": yamlIndex(t, channels.String())})
+	return yamlIndex(t, channels.String())
+}
+
+// TestStreamsThatNobodyReadsEnd asks for more than fits into the buffers on the way, and reads only one message of it.
+func TestStreamsThatNobodyReadsEnd(t *testing.T) {
+	s := serve(t, map[string]*catalog.Index{"c": manyChannels(t)})
 	stream, err := registry.NewRegistryClient(dial(t, s.address)).ListBundles(soon(t), &registry.ListBundlesRequest{})
 	if err != nil {
 		t.Fatal(err)

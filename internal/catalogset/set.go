@@ -31,11 +31,16 @@ func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
 }
 
-// Entry is what is known of one catalog. Index is the last good content: it stays when a newer content cannot be had, and
-// is nil only when there never was any. Problem says why the wanted content is not being served, and is empty when it is.
+// Entry is what is known of one catalog. Index is the last good content: it stays when a newer content cannot be had, and is nil
+// when there is none, as before it was read and for a spec that cannot be acted on, or while it is Withheld. Problem says why the wanted content is not being served, and is empty when it is.
 type Entry struct {
 	Index   *catalog.Index
 	Problem string
+	// Image is the reference that Index was read by, as the object has it in its spec; empty for content of another origin. With the
+	// digest of Index it is what a signature on the catalog is found by.
+	Image string
+	// Withheld says that there is content which the signature policy does not accept now, or has not decided on. Index is nil then.
+	Withheld bool
 }
 
 // Set is the collection of served catalogs. It is safe for concurrent use; its zero value is not usable, see New.
@@ -117,5 +122,5 @@ func same(a, b Entry) bool {
 		}
 		return e.Index.Digest()
 	}
-	return digest(a) == digest(b) && a.Problem == b.Problem
+	return digest(a) == digest(b) && a.Problem == b.Problem && a.Image == b.Image && a.Withheld == b.Withheld
 }

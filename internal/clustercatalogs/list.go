@@ -35,9 +35,9 @@ func Of(items []olmv1.ClusterCatalog, published Published) []extension.Catalog {
 	for i := range items {
 		object := &items[i]
 		entry, _ := published.Get(Ref(object.Name))
-		one := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Index: entry.Index, Problem: entry.Problem}
+		one := extension.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Index: entry.Index, Image: entry.Image, Problem: entry.Problem}
 		if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
-			one.Disabled, one.Index, one.Problem = true, nil, ""
+			one.Disabled, one.Index, one.Image, one.Problem = true, nil, "", ""
 		}
 		catalogs = append(catalogs, one)
 	}

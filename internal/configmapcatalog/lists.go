@@ -7,9 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/packagemanifest"
-
-	"sigs.k8s.io/yaml"
 )
 
 // lists are the values of the older form, lists in YAML or JSON.
@@ -95,7 +94,7 @@ type item[T any] struct {
 
 // items reads a list.
 func items[T any](key string, text []byte) ([]item[T], error) {
-	asJSON, err := yaml.YAMLToJSON(text)
+	asJSON, err := catalog.ToJSON(text)
 	var raw []json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(asJSON, &raw)

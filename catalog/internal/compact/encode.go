@@ -1,6 +1,10 @@
 package compact
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+)
 
 // Sections are the parts of what was written, to be stored side by side.
 type Sections struct {
@@ -15,7 +19,14 @@ type Sections struct {
 type Encoder struct {
 	body   []byte
 	texts  table
-	values table
+	values valueTable
+}
+
+// Reserve makes room for so many bytes of texts and of values, so that what is
+// written is not copied while it grows.
+func (e *Encoder) Reserve(texts, values int) {
+	e.texts.data = make([]byte, 0, texts)
+	e.values.data = make([]byte, 0, values)
 }
 
 // table numbers different texts in the order they first occur.
@@ -43,6 +54,42 @@ func (t *table) count() []byte {
 	return append(binary.AppendUvarint(nil, uint64(len(t.ids))), t.sizes...)
 }
 
+// valueTable numbers different values. It finds those it has by their hashes,
+// and so keeps no value twice.
+type valueTable struct {
+	seed  maphash.Seed
+	known map[uint64]value
+	next  uint64
+	sizes []byte
+	data  []byte
+}
+
+// value is where a value stands in data.
+type value struct {
+	id       uint64
+	from, to int
+}
+
+func (t *valueTable) id(data []byte) uint64 {
+	if t.known == nil {
+		t.seed, t.known = maphash.MakeSeed(), map[uint64]value{}
+	}
+	sum := maphash.Bytes(t.seed, data)
+	if v, ok := t.known[sum]; ok && bytes.Equal(t.data[v.from:v.to], data) {
+		return v.id
+	}
+	v := value{id: t.next, from: len(t.data), to: len(t.data) + len(data)}
+	t.known[sum] = v
+	t.next++
+	t.sizes = binary.AppendUvarint(t.sizes, uint64(len(data)))
+	t.data = append(t.data, data...)
+	return v.id
+}
+
+func (t *valueTable) count() []byte {
+	return append(binary.AppendUvarint(nil, t.next), t.sizes...)
+}
+
 // Uint writes a number.
 func (e *Encoder) Uint(n uint64) { e.body = binary.AppendUvarint(e.body, n) }
 
@@ -67,7 +114,7 @@ func (e *Encoder) Value(b []byte) {
 		e.Uint(0)
 		return
 	}
-	e.Uint(1 + e.values.id(string(b)))
+	e.Uint(1 + e.values.id(b))
 }
 
 // Len writes the length of a list, and tells an empty one from nil.

@@ -14,8 +14,9 @@ type Limits struct {
 
 // Error says in which line of the document what is wrong.
 type Error struct {
-	Line   int // from 1
-	Reason string
+	Line    int // from 1
+	Reason  string
+	Written int // bytes of JSON that were written before
 }
 
 func (e *Error) Error() string { return e.Reason }

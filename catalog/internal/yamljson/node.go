@@ -25,6 +25,10 @@ func appendParsed(dst, document []byte, limits Limits) ([]byte, error) {
 	}
 	c := converter{out: dst, limit: len(dst) + limits.Bytes, aliases: limits.Aliases}
 	if err := c.value(root, limits.Depth); err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			e.Written = len(c.out) - len(dst)
+		}
 		return nil, err
 	}
 	return c.out, nil

@@ -1,0 +1,163 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+)
+
+// ErrUnwritable marks content that the API server never takes, however often it is asked.
+var ErrUnwritable = errors.New("the API server does not take it")
+
+const (
+	// MaxStored is the size in bytes of the largest request that etcd takes by default. Custom resources and CRDs are stored as JSON.
+	MaxStored = 3 << 19
+	// maxRequest is the size in bytes of the largest request that the API server reads.
+	maxRequest = 3 << 20
+	// maxData is the size in bytes of all data that a ConfigMap or a Secret may hold.
+	maxData = 1 << 20
+	// shownProblems bounds how many problems an error names.
+	shownProblems = 5
+)
+
+// WritableLimits identifies the limits by which Writable judges.
+var WritableLimits = fmt.Sprintf("%d-%d-%d", MaxStored, maxRequest, maxData)
+
+// Writable judges objects before any of them is written: it returns an error that wraps ErrUnwritable when the API server would refuse one for
+// its size, its name or its labels, or refuse what is made from a ClusterServiceVersion's names. Nil means that none of this is so.
+func Writable(objects []*unstructured.Unstructured) error {
+	var problems []string
+	for _, object := range objects {
+		for _, problem := range slices.Concat(sizeProblems(object), nameProblems(object), labelProblems(object)) {
+			problems = append(problems, fmt.Sprintf("%s %s: %s", object.GetKind(), shortened(object.GetName()), problem))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	text := strings.Join(problems[:min(len(problems), shownProblems)], "; ")
+	if more := len(problems) - shownProblems; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Errorf("%w: %s; install another version, or ask the author of the bundle to correct this one", ErrUnwritable, text)
+}
+
+func sizeProblems(object *unstructured.Unstructured) []string {
+	text, err := json.Marshal(object.Object)
+	if err != nil {
+		return []string{fmt.Sprintf("cannot be encoded: %v", err)}
+	}
+	limit, where := maxRequest, "the API server takes"
+	if isStoredAsJSON(object) {
+		limit, where = MaxStored, "etcd takes"
+	}
+	if len(text) > limit {
+		return []string{fmt.Sprintf("has %d bytes, and %s at most %d in one request: it has to be made smaller, such as by shorter descriptions", len(text), where, limit)}
+	}
+	if size := dataSize(object); size > maxData {
+		return []string{fmt.Sprintf("holds %d bytes of data, and the limit of its kind is %d: the data has to be split", size, maxData)}
+	}
+	return nil
+}
+
+// isStoredAsJSON reports whether the size of an object's JSON is what etcd stores. The kinds of Kubernetes itself are stored in a smaller form.
+func isStoredAsJSON(object *unstructured.Unstructured) bool {
+	group := object.GroupVersionKind().Group
+	return object.GetKind() == crdKind || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// dataSize is how much a ConfigMap or a Secret holds as the API server counts it.
+func dataSize(object *unstructured.Unstructured) int {
+	if group := object.GroupVersionKind().Group; group != "" || object.GetKind() != "ConfigMap" && object.GetKind() != secretKind {
+		return 0
+	}
+	sizes := map[string]int{}
+	for _, field := range []string{"data", "binaryData", "stringData"} { // a text of stringData takes the place of data
+		entries, _, _ := unstructured.NestedMap(object.Object, field)
+		for key, value := range entries {
+			text, _ := value.(string)
+			sizes[key] = len(text)
+			if field == "binaryData" || field == "data" && object.GetKind() == secretKind { // base64
+				sizes[key] = len(strings.TrimRight(text, "=")) * 3 / 4
+			}
+		}
+	}
+	total := 0
+	for _, size := range sizes {
+		total += size
+	}
+	return total
+}
+
+// nameProblems are those of the object's name, and of the names that are made from it.
+func nameProblems(object *unstructured.Unstructured) []string {
+	name, gvk := object.GetName(), object.GroupVersionKind()
+	switch {
+	case gvk.Kind == v1alpha1.ClusterServiceVersionKind && gvk.Group == v1alpha1.GroupName:
+		return slices.Concat(problemsOf("the name, which is a label value of all that belongs to it", nameErrors(name)), servingProblems(object))
+	case gvk.Kind == "Service" && gvk.Group == "":
+		return problemsOf("the name", validation.IsDNS1035Label(name))
+	case gvk.Group == "rbac.authorization.k8s.io":
+		return nil // these names may hold nearly anything
+	}
+	return problemsOf("the name", validation.IsDNS1123Subdomain(name))
+}
+
+// servingProblems are those of the Deployments and accounts that a ClusterServiceVersion names, and of the Services that are made from them.
+func servingProblems(object *unstructured.Unstructured) []string {
+	text, err := json.Marshal(object.Object)
+	csv := &v1alpha1.ClusterServiceVersion{}
+	if err == nil {
+		err = json.Unmarshal(text, csv)
+	}
+	if err != nil {
+		return []string{fmt.Sprintf("cannot be read: %v", err)}
+	}
+	var problems []string
+	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+		problems = append(problems, problemsOf(fmt.Sprintf("the name of Deployment %q", shortened(d.Name)), validation.IsDNS1123Subdomain(d.Name))...)
+		for _, key := range slices.Sorted(maps.Keys(d.Label)) {
+			problems = append(problems, problemsOf(fmt.Sprintf("label %q of Deployment %q", shortened(key), shortened(d.Name)), validation.IsValidLabelValue(d.Label[key]))...)
+		}
+	}
+	for _, deployment := range ServingDeployments(csv) {
+		service := ServingServiceName(deployment)
+		problems = append(problems, problemsOf(fmt.Sprintf("the name %q of the Service for Deployment %q", shortened(service), shortened(deployment)), validation.IsDNS1035Label(service))...)
+	}
+	return problems
+}
+
+// shortened bounds a name that comes from the bundle.
+func shortened(name string) string {
+	if len(name) <= 100 {
+		return name
+	}
+	return strings.ToValidUTF8(name[:100], "") + "..."
+}
+
+func labelProblems(object *unstructured.Unstructured) []string {
+	var problems []string
+	labels := object.GetLabels()
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		problems = append(problems, problemsOf(fmt.Sprintf("label %q", shortened(key)), validation.IsQualifiedName(key))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the value of label %q", shortened(key)), validation.IsValidLabelValue(labels[key]))...)
+	}
+	return problems
+}
+
+// problemsOf puts into each message what it is about.
+func problemsOf(about string, messages []string) []string {
+	out := make([]string, len(messages))
+	for i, message := range messages {
+		out[i] = about + ": " + message
+	}
+	return out
+}
