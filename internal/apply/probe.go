@@ -105,6 +105,32 @@ func Established(live *unstructured.Unstructured) string {
 	return All(Condition("NamesAccepted", "True"), Condition("Established", "True"))(live)
 }
 
+// ScaledToZero reports that another client has scaled a workload to zero, so that nothing of it runs: its manifest asks for another number of
+// replicas, or for none in particular. Empty is no finding. Whether that client is a person or an autoscaler makes no difference to those who use
+// the API of the operator; a manifest that asks for zero itself is obeyed. A nil number is one that is not set.
+func ScaledToZero[N int32 | int64](kind, name string, desired, live *N) string {
+	if live == nil || *live != 0 || desired != nil && *desired == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s is scaled to 0 replicas; scale it up again", kind, name)
+}
+
+// Scaled waits until a Deployment or StatefulSet is not scaled to zero replicas by another client than the one that desired it as it is given.
+func Scaled(desired *unstructured.Unstructured) Probe {
+	return func(live *unstructured.Unstructured) string {
+		return ScaledToZero(live.GetKind(), live.GetName(), replicas(desired), replicas(live))
+	}
+}
+
+// replicas returns spec.replicas; nil when it is not set.
+func replicas(u *unstructured.Unstructured) *int64 {
+	n, found, err := unstructured.NestedInt64(u.Object, "spec", "replicas")
+	if err != nil || !found {
+		return nil
+	}
+	return &n
+}
+
 // Available waits until a Deployment runs as it is specified.
 func Available(live *unstructured.Unstructured) string {
 	if missing := Observed(live); missing != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
 	"fairlead.dev/fairlead/internal/preflight/permissions/live"
 
@@ -68,6 +69,19 @@ func (j Judge) Account(ctx context.Context, s Step) error {
 		return nil
 	}
 	return &Lacking{Account: subject, Missing: missing, Incomplete: err}
+}
+
+// Identity is a Stop where the admission policies are not in force that decide who may let an extension act as its account, or as the manager.
+func (j Judge) Identity(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	account := AccountOf(ext)
+	if account != "" {
+		account = ext.Spec.Namespace + "/" + account
+	}
+	err := j.Policies.Require(ctx, account, false)
+	if errors.As(err, new(*policies.MissingError)) {
+		return Blocked(err)
+	}
+	return err
 }
 
 // AccountOf is the name of the service account that an extension acts as; empty for the manager.

@@ -27,10 +27,17 @@ type Definition struct {
 	// Unchecked says that the extension has switched the checks off.
 	Unchecked bool
 	Findings  []crdupgrade.Finding
+	// Back is the verdict on a step back to an earlier revision; nil for an upgrade.
+	Back *Back
 }
 
 // Err is why the definition must not replace the one of the cluster; nil when it may.
-func (d Definition) Err() error { return crdupgrade.NewUnsafeError(d.Name, d.Findings) }
+func (d Definition) Err() error {
+	if d.Back != nil {
+		return d.Back.Err()
+	}
+	return crdupgrade.NewUnsafeError(d.Name, d.Findings)
+}
 
 // Definitions compares the CustomResourceDefinitions of the objects with those that the cluster has. An error is about the question, not an
 // answer.
@@ -45,7 +52,7 @@ func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
 			continue
 		}
 		d := Definition{Name: u.GetName(), Unchecked: policy.None}
-		if d.New, d.Findings, err = j.judge(ctx, u, policy); err != nil {
+		if err := j.judge(ctx, u, policy, s.Repeated, &d); err != nil {
 			return nil, err
 		}
 		all = append(all, d)
@@ -62,22 +69,31 @@ func Unsafe(all []Definition) error {
 	return errors.Join(unsafe...)
 }
 
-func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy) (isNew bool, findings []crdupgrade.Finding, err error) {
+func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy, back bool, d *Definition) (err error) {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	if err := j.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
 		if apierrors.IsNotFound(err) {
-			return true, nil, nil
+			d.New = true
+			return nil
 		}
-		return false, nil, fmt.Errorf("read CustomResourceDefinition %s, to see whether its upgrade is safe: %w", u.GetName(), err)
+		return fmt.Errorf("read CustomResourceDefinition %s, to see whether its upgrade is safe: %w", u.GetName(), err)
 	}
 	if policy.None {
-		return false, nil, nil
+		return nil
 	}
 	wanted := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
-		return false, nil, Blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err))
+		return Blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err))
 	}
-	return false, crdupgrade.Safety(live, wanted, policy), nil
+	if !back {
+		d.Findings = crdupgrade.Safety(live, wanted, policy)
+		return nil
+	}
+	if d.Back, err = goBack(ctx, j.Backs, j.Live, live, wanted, policy); err != nil {
+		return err
+	}
+	d.Findings = d.Back.Findings
+	return nil
 }
 
 // PolicyOf is how strictly the CustomResourceDefinitions of an extension are checked.

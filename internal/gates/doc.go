@@ -10,6 +10,7 @@
 //
 //	around.go       the namespace, and the operator's own word
 //	definitions.go  upgrades of CustomResourceDefinitions
+//	back.go         the same for a step back, which stored objects decide on
 //	dropped.go      CustomResourceDefinitions that would go, with their custom resources
 //	account.go      what the service account lacks
 //	increase.go     what is asked for in addition to what is installed

@@ -38,15 +38,33 @@ func (j Judge) Dropped(ctx context.Context, s Step) ([]crdupgrade.Finding, error
 		if what == "" {
 			continue
 		}
-		findings = append(findings, crdupgrade.Finding{CRD: name, Check: crdupgrade.Removal,
-			What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", s.Bundle.Name, what),
-			Remedy: fmt.Sprintf("delete them if nobody needs them, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s",
-				ExemptionsKey, crdupgrade.Removal, name)})
+		findings = append(findings, removal(name, s.Bundle.Name, what))
 	}
+	return exempted(s.Extension, findings)
+}
+
+// DroppedBy is Dropped for one CustomResourceDefinition that a bundle does not have and that is deleted with its objects, for those who know that.
+func (j Judge) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) ([]crdupgrade.Finding, error) {
+	what := Populated(ctx, j.Live, j.Count, name)
+	if what == "" {
+		return nil, nil
+	}
+	return exempted(ext, []crdupgrade.Finding{removal(name, bundle, what)})
+}
+
+func removal(name, bundle, what string) crdupgrade.Finding {
+	return crdupgrade.Finding{CRD: name, Check: crdupgrade.Removal,
+		What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", bundle, what),
+		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s",
+			ExemptionsKey, crdupgrade.Removal, name)}
+}
+
+// exempted marks the findings that an extension exempts.
+func exempted(ext *olmv1.ClusterExtension, findings []crdupgrade.Finding) ([]crdupgrade.Finding, error) {
 	if len(findings) == 0 {
 		return nil, nil
 	}
-	policy, err := exemptions(s.Extension)
+	policy, err := exemptions(ext)
 	return policy.Exempt(findings), err
 }
 

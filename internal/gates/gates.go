@@ -4,6 +4,7 @@ import (
 	"context"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/policies"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,6 +37,10 @@ type Judge struct {
 	Live client.Reader
 	// Count counts custom resources; nil asks Live.
 	Count Count
+	// Policies judges the admission policies that protect identities; nil requires none.
+	Policies *policies.Checker
+	// Backs remembers ways back that are blocked; nil is for those who ask once.
+	Backs *Backs
 }
 
 // Step is what an extension would be changed to.

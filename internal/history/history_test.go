@@ -283,7 +283,7 @@ func TestRollbackOfDefinitions(t *testing.T) {
 		"a field that nobody uses":      {now: crd("a b", "v1"), before: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, proven: "(1 custom resources looked at)", exemptions: "existingFieldRemoval kites.example.com"},
 		"a field that somebody uses":    {now: crd("a b", "v1"), before: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("b")}, blocked: "1 of 1 custom resources would lose fields: sky/a: "},
 		"a definition that nobody uses": {now: crd("a", "v1"), stored: []string{"v1"}},
-		"a definition that is used":     {now: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, blocked: "would be deleted with its 1 custom resources"},
+		"a definition that is used":     {now: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, blocked: "would be deleted, but it has 1 custom resource"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			revisions := [][]*unstructured.Unstructured{none, {test.now}}
@@ -328,7 +328,7 @@ func TestRollbackFromStuck(t *testing.T) {
 		}
 	}
 	r := judge(t, c, 1)
-	if r.Possible() || !strings.Contains(strings.Join(r.Blocked, " "), "kites.example.com is not part of revision 1") {
+	if r.Possible() || !strings.Contains(strings.Join(r.Blocked, " "), `validating upgrade for CRD "kites.example.com"`) {
 		t.Errorf("blocked: %q", r.Blocked)
 	}
 	if diff := cmp.Diff([]string{"CustomResourceDefinition kites.example.com"}, r.Removed); diff != "" {

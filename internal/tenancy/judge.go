@@ -24,7 +24,8 @@ type Verdict struct {
 // relation is how the APIs of an operator relate to its group and to the groups that reach the same namespaces.
 type relation struct {
 	mine   APIs
-	listed bool    // the group lists them all
+	claim  APIs    // those of them that the operator has a claim to, see ClaimedBy
+	listed bool    // the group lists these, or, where it is static, all of them
 	rivals []rival // groups that list some of them too
 }
 
@@ -35,10 +36,17 @@ type rival struct {
 	namespaces Namespaces
 }
 
+// Member is an operator of a group, with the APIs that it has a claim to.
+type Member struct {
+	*v1alpha1.ClusterServiceVersion
+	Claim APIs
+}
+
 // Judge compares the APIs of a member of a group with what the groups of the cluster list. Among the others may be groups
-// that have nothing to do with these APIs, and the group itself.
-func Judge(csv *v1alpha1.ClusterServiceVersion, group *v1.OperatorGroup, others []*v1.OperatorGroup) Verdict {
-	r := relate(ProvidedBy(csv), group, others)
+// that have nothing to do with these APIs, and the group itself. A member without a claim may be installed where no other group lists its
+// APIs, and has one when it runs.
+func Judge(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) Verdict {
+	r := relate(member, group, others)
 	static := group.Spec.StaticProvidedAPIs
 	switch {
 	case r.mayStay(group):
@@ -48,31 +56,35 @@ func Judge(csv *v1alpha1.ClusterServiceVersion, group *v1.OperatorGroup, others 
 	case len(r.rivals) > 0:
 		return Verdict{Reason: v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, Detail: r.conflict(group)}
 	default:
-		return Verdict{Awaits: true, Detail: fmt.Sprintf("OperatorGroup %s to list %s among its provided APIs", group.Name, listed(r.mine.Sorted()))}
+		return Verdict{Awaits: true, Detail: fmt.Sprintf("OperatorGroup %s to list %s among its provided APIs", group.Name, listed(r.claim.Sorted()))}
 	}
 }
 
-// Claim are the APIs that a group provides: those of every member that supports its target namespaces, unless a group that
-// reaches the same namespaces provides one of them and does not give way. What a static group lists is for its author to say.
-func Claim(group *v1.OperatorGroup, members []*v1alpha1.ClusterServiceVersion, others []*v1.OperatorGroup) APIs {
+// Claim are the APIs that a group provides: those that every member which supports its target namespaces has a claim to, unless a group that
+// reaches the same namespaces provides one of its APIs and does not give way. What a static group lists is for its author to say.
+func Claim(group *v1.OperatorGroup, members []Member, others []*v1.OperatorGroup) APIs {
 	claim := APIs{}
-	for _, csv := range members {
-		if csv.IsCopied() || Supports(csv, group) != nil {
+	for _, member := range members {
+		if member.IsCopied() || Supports(member.ClusterServiceVersion, group) != nil {
 			continue
 		}
-		r := relate(ProvidedBy(csv), group, others)
+		r := relate(member, group, others)
 		if len(r.rivals) > 0 && !r.mayStay(group) {
 			continue
 		}
-		for api := range r.mine {
+		for api := range r.claim {
 			claim[api] = struct{}{}
 		}
 	}
 	return claim
 }
 
-func relate(mine APIs, group *v1.OperatorGroup, others []*v1.OperatorGroup) relation {
-	r := relation{mine: mine, listed: mine.Within(AnnotatedOn(group))}
+func relate(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) relation {
+	mine := ProvidedBy(member.ClusterServiceVersion)
+	r := relation{mine: mine, claim: member.Claim, listed: member.Claim.Within(AnnotatedOn(group))}
+	if group.Spec.StaticProvidedAPIs {
+		r.listed = mine.Within(AnnotatedOn(group))
+	}
 	if len(mine) == 0 {
 		return r
 	}
@@ -90,10 +102,12 @@ func relate(mine APIs, group *v1.OperatorGroup, others []*v1.OperatorGroup) rela
 	return r
 }
 
-// mayStay says whether the group lists the APIs already and nobody else does so with a better right.
+// mayStay reports whether the group lists the APIs already that the operator has a claim to, and no other group lists one of all its APIs with a better
+// right. What a group lists is better than what this one does not.
 func (r *relation) mayStay(group *v1.OperatorGroup) bool {
+	mine := AnnotatedOn(group)
 	return r.listed && !slices.ContainsFunc(r.rivals, func(other rival) bool {
-		return precedence(group, other.group) > 0 || group.Spec.StaticProvidedAPIs && other.group.Spec.StaticProvidedAPIs
+		return !other.apis.Within(mine) || precedence(group, other.group) > 0 || group.Spec.StaticProvidedAPIs && other.group.Spec.StaticProvidedAPIs
 	})
 }
 

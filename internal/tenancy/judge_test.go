@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 )
 
 const (
@@ -104,7 +106,7 @@ func TestIntersections(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			csv := operator(test.apis...)
-			got := Judge(csv, test.group, test.others)
+			got := Judge(claiming(csv), test.group, test.others)
 			if got.Reason != test.reason || got.Awaits != test.awaits {
 				t.Errorf("judged %+v, want reason %q, awaits %t", got, test.reason, test.awaits)
 			}
@@ -113,10 +115,131 @@ func TestIntersections(t *testing.T) {
 					t.Errorf("%q does not say %q", got.Detail, words)
 				}
 			}
-			if claim := Claim(test.group, []*v1alpha1.ClusterServiceVersion{csv}, test.others).String(); claim != test.claim {
+			if claim := Claim(test.group, []Member{claiming(csv)}, test.others).String(); claim != test.claim {
 				t.Errorf("the group provides %q, want %q", claim, test.claim)
 			}
 		})
+	}
+}
+
+// claiming is a member with a claim to all that it owns.
+func claiming(csv *v1alpha1.ClusterServiceVersion) Member {
+	return Member{ClusterServiceVersion: csv, Claim: ProvidedBy(csv)}
+}
+
+// TestWithoutClaim: an operator that has never run, and that nothing was brought for, gives way to every group that lists its APIs and keeps none of them
+// from others; where none does, it may be installed.
+func TestWithoutClaim(t *testing.T) {
+	idle := Member{ClusterServiceVersion: operator(goose)}
+	mine := group("a", "x", "")
+	if got := Claim(mine, []Member{idle}, nil).String(); got != "" {
+		t.Errorf("the group claims %q for it", got)
+	}
+	if v := Judge(idle, mine, nil); v != (Verdict{}) {
+		t.Errorf("it may not be installed where no other group lists its API: %+v", v)
+	}
+	other := group("b", "x", goose, changedAt(2000))
+	if v := Judge(idle, mine, []*v1.OperatorGroup{other}); v.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict {
+		t.Errorf("it does not give way to a group that lists its API: %+v", v)
+	}
+	static(mine)
+	if v := Judge(idle, mine, nil); v.Reason != v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs {
+		t.Errorf("a static group that does not list its API lets it in: %+v", v)
+	}
+	half := Member{ClusterServiceVersion: operator(goose, duck), Claim: ParseAPIs(duck)}
+	if got := Claim(group("a", "x", ""), []Member{half}, nil).String(); got != duck {
+		t.Errorf("the group claims %q, want what was brought", got)
+	}
+	if v := Judge(half, group("a", "x", duck), []*v1.OperatorGroup{other}); v.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict {
+		t.Errorf("with a claim to another API only: %+v", v)
+	}
+}
+
+// TestClaimedBy: what was brought counts, and where no plan brought a definition what runs or has run, unless its namespace is confined to an account.
+// What does not exist is claimed by no one.
+func TestClaimedBy(t *testing.T) {
+	csv := operator(goose, duck)
+	csv.Namespace, csv.Name = "ns", "op.v1"
+	names := []string{csv.Spec.CustomResourceDefinitions.Owned[0].Name, csv.Spec.CustomResourceDefinitions.Owned[1].Name}
+	csv.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "metrics", Group: "custom.example.com", Version: "v1", Kind: "Metric"}}
+	const metric = "Metric.v1.custom.example.com"
+	brought := func(origin string, by ...string) map[string]string {
+		annotations := map[string]string{}
+		for _, one := range by {
+			namespace, name, _ := strings.Cut(one, "/")
+			annotations[bundle.InstalledAlongsideKey(namespace, name)] = one
+		}
+		if origin != "" {
+			annotations[v1alpha1.OriginAnnotation] = v1alpha1.OriginInstallPlan + "/" + origin
+		}
+		return annotations
+	}
+	registered := func(namespace, name string) *metav1.ObjectMeta {
+		return &metav1.ObjectMeta{Name: "v1.custom.example.com", Labels: map[string]string{
+			v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind, v1alpha1.OwnerNamespaceLabel: namespace, v1alpha1.OwnerLabel: name}}
+	}
+	const runs = v1alpha1.CSVPhaseSucceeded
+	for name, test := range map[string]struct {
+		phase      v1alpha1.ClusterServiceVersionPhase
+		conditions []v1alpha1.ClusterServiceVersionPhase
+		confined   bool
+		crd        map[string]string // annotations of the first definition; nil where there is none
+		bare       bool              // the second exists, and no plan brought it
+		service    *metav1.ObjectMeta
+		want       string
+	}{
+		"nothing exists":                         {phase: runs, want: ""},
+		"there before, and it never ran":         {bare: true, want: ""},
+		"brought":                                {crd: brought("", "ns/op.v1"), want: goose},
+		"brought for another":                    {crd: brought("", "ns/op.v2"), want: ""},
+		"runs where another brought":             {phase: runs, crd: brought("", "theirs/op.v1"), bare: true, want: duck},
+		"runs where its namespace did":           {phase: runs, crd: brought("", "ns/op.v0"), bare: true, want: duck + "," + goose},
+		"has run":                                {phase: v1alpha1.CSVPhaseFailed, conditions: []v1alpha1.ClusterServiceVersionPhase{runs}, bare: true, want: duck},
+		"is being installed":                     {phase: v1alpha1.CSVPhaseInstalling, bare: true, want: ""},
+		"was never more than that":               {phase: v1alpha1.CSVPhaseFailed, conditions: []v1alpha1.ClusterServiceVersionPhase{v1alpha1.CSVPhaseInstalling}, bare: true, want: ""},
+		"confined, no plan brought it":           {phase: runs, confined: true, bare: true, want: ""},
+		"confined, its namespace created it":     {confined: true, crd: brought("ns", "ns/op.v1", "theirs/op.v1"), want: goose},
+		"confined, it only joined":               {confined: true, crd: brought("theirs", "ns/op.v1", "theirs/op.v1"), want: ""},
+		"confined, it joined and runs":           {phase: runs, confined: true, crd: brought("theirs", "ns/op.v1", "theirs/op.v1"), want: goose},
+		"it joined, and is not confined":         {crd: brought("theirs", "ns/op.v1", "theirs/op.v1"), want: goose},
+		"an APIService of its own":               {phase: runs, service: registered("ns", "op.v1"), want: metric},
+		"one that its successor has already":     {phase: runs, service: registered("ns", "op.v2"), want: metric},
+		"its own, and it never ran":              {service: registered("ns", "op.v1"), want: ""},
+		"an APIService of another namespace":     {phase: runs, service: registered("theirs", "op.v1"), want: ""},
+		"one of the cluster, that no one labels": {phase: runs, service: &metav1.ObjectMeta{Name: "v1.custom.example.com"}, want: ""},
+	} {
+		csv.Status = v1alpha1.ClusterServiceVersionStatus{Phase: test.phase}
+		for _, phase := range test.conditions {
+			csv.Status.Conditions = append(csv.Status.Conditions, v1alpha1.ClusterServiceVersionCondition{Phase: phase})
+		}
+		got, err := ClaimedBy(csv, test.confined, Definitions{
+			CRD: func(name string) (metav1.Object, error) {
+				switch {
+				case name == names[0] && test.crd != nil:
+					return &metav1.ObjectMeta{Name: name, Annotations: test.crd}, nil
+				case name == names[1] && test.bare:
+					return &metav1.ObjectMeta{Name: name}, nil
+				}
+				return nil, nil
+			},
+			APIService: func(name string) (metav1.Object, error) {
+				if test.service != nil && test.service.Name == name {
+					return test.service, nil
+				}
+				return nil, nil
+			},
+		})
+		if err != nil || got.String() != test.want {
+			t.Errorf("%s: claims %q, %v; want %q", name, got, err, test.want)
+		}
+	}
+	csv.Status.Phase = runs
+	unreadable := func(string) (metav1.Object, error) { return nil, errors.New("unreadable") }
+	none := func(string) (metav1.Object, error) { return nil, nil }
+	for _, definitions := range []Definitions{{CRD: unreadable, APIService: none}, {CRD: none, APIService: unreadable}} {
+		if _, err := ClaimedBy(csv, false, definitions); err == nil {
+			t.Error("a definition that cannot be read counts as none")
+		}
 	}
 }
 
@@ -144,7 +267,7 @@ func TestOneOfTwoStays(t *testing.T) {
 		all := []*v1.OperatorGroup{a, b}
 		stays := 0
 		for _, g := range all {
-			if Judge(csv, g, all).Reason == "" {
+			if Judge(claiming(csv), g, all).Reason == "" {
 				stays++
 			}
 		}
@@ -164,7 +287,7 @@ func TestClaim(t *testing.T) {
 	own.Spec.InstallModes = []v1alpha1.InstallMode{{Type: "OwnNamespace", Supported: true}}
 	copied := operator(egress)
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"}
-	members := []*v1alpha1.ClusterServiceVersion{operator(goose), own, copied}
+	members := []Member{claiming(operator(goose)), claiming(own), claiming(copied)}
 	if got := Claim(group("a", "x", ""), members, nil).String(); got != goose {
 		t.Errorf("the group provides %q, want only what its members do that support its targets", got)
 	}

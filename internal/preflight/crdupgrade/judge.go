@@ -21,7 +21,12 @@ type Upgrade struct {
 	Joins bool
 	// Strict asks of a CRD with a single owner what is asked of one with several.
 	Strict bool
+	// Unowned asks that every stored object stays valid and loses no field: no operator that runs answers for the objects of the CRD.
+	Unowned bool
 }
+
+// KeepsFields reports whether objects that lose fields stand in the way.
+func (u Upgrade) KeepsFields() bool { return u.Strict || u.Unowned }
 
 // Verdict is what the rules say of an upgrade.
 type Verdict struct {
@@ -67,7 +72,7 @@ func Judge(u Upgrade) Verdict {
 	}
 	v.Prunes = prunes(u.Live, u.Wanted)
 	v.Changed = changedVersions(u.Live, u.Wanted)
-	v.Binding = (len(owners) > 0 || u.Strict) && !converts(u.Wanted)
+	v.Binding = (len(owners) > 0 || u.KeepsFields()) && !converts(u.Wanted)
 	v.Warnings = append(goneForClients(u), storedBeforeConverted(u)...)
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
@@ -31,8 +32,11 @@ func sameDefinition(u Upgrade, owners []Operator) []Finding {
 	}}
 }
 
-// differences are what the definition of a CRD and the live one differ in, but for what is only read by people, and for conversion, which
-// belongs to the operator that serves the webhook.
+// Redefines reports whether an upgrade changes more of a CRD than what is only read by people.
+func Redefines(u Upgrade) bool { return len(differences(u.Live, u.Wanted)) > 0 }
+
+// differences are what the definition of a CRD and the live one differ in, but for what is only read by people. Conversion counts as far as the
+// definition itself says who converts: that by the webhook of an operator belongs to who runs the operator.
 func differences(live, wanted *definition) []string {
 	var all []string
 	say := func(where string, is, was any) {
@@ -43,6 +47,9 @@ func differences(live, wanted *definition) []string {
 	say("scope", wanted.Spec.Scope, live.Spec.Scope)
 	say("kind", wanted.Spec.Names.Kind, live.Spec.Names.Kind)
 	say("preserveUnknownFields", wanted.Spec.PreserveUnknownFields, live.Spec.PreserveUnknownFields)
+	if redirects(live, wanted) {
+		all = append(all, "another conversion")
+	}
 	for i := range live.Spec.Versions {
 		was := &live.Spec.Versions[i]
 		is := versionOf(wanted, was.Name)
@@ -65,6 +72,29 @@ func differences(live, wanted *definition) []string {
 		}
 	}
 	return all
+}
+
+// redirects reports whether a definition has objects converted elsewhere than the live one has. A webhook without an address is that of the operator,
+// which the controller of ClusterServiceVersions writes. Where a caBundle is written by others, it makes no difference.
+func redirects(live, wanted *definition) bool {
+	then := wanted.Spec.Conversion
+	if then == nil || then.Strategy == apiextensionsv1.WebhookConverter && (then.Webhook == nil || then.Webhook.ClientConfig == nil) {
+		return false
+	}
+	to, from := address(then), address(live.Spec.Conversion)
+	return !equality.Semantic.DeepEqual(to.Service, from.Service) || !equality.Semantic.DeepEqual(to.URL, from.URL)
+}
+
+// address is where a conversion leads; the zero value is nowhere.
+func address(c *apiextensionsv1.CustomResourceConversion) apiextensionsv1.WebhookClientConfig {
+	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil || c.Webhook.ClientConfig == nil {
+		return apiextensionsv1.WebhookClientConfig{}
+	}
+	to := *c.Webhook.ClientConfig.DeepCopy()
+	if to.Service != nil && to.Service.Port == nil {
+		to.Service.Port = new(int32(443)) // what the API server makes of none
+	}
+	return to
 }
 
 // schemaDifferences names the properties that two schemas define otherwise. Of a property that only one of them has, the parts are not named.

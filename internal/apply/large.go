@@ -1,0 +1,32 @@
+package apply
+
+import (
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// tooLarge are the answers of etcd, which the API server passes on without a reason, to a request with an object that it does not take, and to one
+// that it does not even read.
+var tooLarge = []string{"etcdserver: request is too large", "trying to send message larger than max"}
+
+// IsTooLarge reports whether an error of a write means that the object is larger than the API server or etcd takes. Another attempt comes to the same.
+func IsTooLarge(err error) bool {
+	if err == nil {
+		return false
+	}
+	if apierrors.IsRequestEntityTooLargeError(err) {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	for _, answer := range tooLarge {
+		if strings.Contains(status.Status().Message, answer) {
+			return true
+		}
+	}
+	return false
+}
