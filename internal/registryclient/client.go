@@ -2,6 +2,7 @@ package registryclient
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,8 @@ type Client struct {
 type Options struct {
 	// Authorities are certificates in PEM, of those who vouch for the server. Without any, whoever answers is believed.
 	Authorities []byte
+	// TLS returns the versions, cipher suites and key exchanges of one connection. Nil, or one that returns nil, leaves them to Go.
+	TLS func() *tls.Config
 }
 
 // Dial returns a client of the server at an address, HOST:PORT. It connects when it is first used, and again when the connection is lost.
@@ -62,6 +65,7 @@ func Dial(address string, o Options) (*Client, error) {
 	var e encryption
 	if err == nil {
 		e, err = newEncryption(o.Authorities)
+		e.profile = o.TLS
 	}
 	scheme := "dns:///"
 	if err == nil {

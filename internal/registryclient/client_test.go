@@ -102,7 +102,7 @@ func original(t *testing.T) (*catalog.Index, *catalogserver.Health, *Client) {
 	set.Publish("c", x)
 	health := catalogserver.NewHealth()
 	health.Set(true)
-	return x, health, dial(t, listen(t, catalogserver.NewGRPC(&set, health, slog.New(slog.DiscardHandler))))
+	return x, health, dial(t, listen(t, catalogserver.NewGRPC(&set, health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})))
 }
 
 func index(t *testing.T, c *catalog.Catalog) *catalog.Index {

@@ -21,6 +21,7 @@ const handshakeTime = 3 * time.Second
 type encryption struct {
 	authorities *x509.CertPool
 	dial        dialer
+	profile     func() *tls.Config // may be nil, or return nil
 }
 
 // newEncryption reads authorities in PEM; there may be none.
@@ -32,7 +33,7 @@ func newEncryption(authorities []byte) (encryption, error) {
 	if !pool.AppendCertsFromPEM(authorities) {
 		return encryption{}, errors.New("the authorities of its certificate cannot be read; give certificates in PEM")
 	}
-	return encryption{pool, dialTCP}, nil
+	return encryption{authorities: pool, dial: dialTCP}, nil
 }
 
 // open connects to one of the addresses that the name of a server stands for.
@@ -63,10 +64,15 @@ func (e encryption) config(name string) *tls.Config {
 	if err != nil {
 		host = name
 	}
-	return &tls.Config{
-		ServerName: host, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12,
-		RootCAs: e.authorities, InsecureSkipVerify: e.authorities == nil,
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.profile != nil {
+		if chosen := e.profile(); chosen != nil {
+			c = chosen
+		}
 	}
+	c.ServerName, c.NextProtos = host, []string{"h2"}
+	c.RootCAs, c.InsecureSkipVerify = e.authorities, e.authorities == nil
+	return c
 }
 
 func dialTCP(ctx context.Context, address string) (net.Conn, error) {

@@ -21,6 +21,9 @@ type Situation struct {
 	PollDue bool
 	// RegistryDigest is what the registry says that the image is now; empty is unknown, and then a poll runs the image to find out.
 	RegistryDigest string
+	// Verified says that a signature policy has accepted the image of Wanted. Whether it accepts another image is unknown, so that a pod of
+	// another image is deleted instead of serving until its successor is ready.
+	Verified bool
 	// Now keeps pods that die at once from being replaced at once.
 	Now time.Time
 }
@@ -57,6 +60,8 @@ type Decision struct {
 	Serving *corev1.Pod
 	// Ready says that a pod answers: Serving.
 	Ready bool
+	// Current says that Serving is of the wanted spec, and not a pod of an earlier one that serves until its successor is ready.
+	Current bool
 	// Waiting says what the wanted state still lacks; empty is nothing. A pod of an earlier spec may serve meanwhile.
 	Waiting string
 	// Problem says why an update failed; empty is no failure.
@@ -79,12 +84,12 @@ const youngDeath = 10 * time.Second
 // Decide says what is to be done about the pods of a catalog.
 //
 // A pod that is replaced goes on serving until its successor answers, so that a catalog whose new image cannot be started keeps its
-// last good content.
+// last good content. Under a signature policy only a pod of the same image does: no other one is known to be accepted.
 func Decide(s Situation) Decision {
 	in := survey(s.Wanted, s.Pods)
 	d := &Decision{}
 	in.current = d.settleUpdate(s, in)
-	d.choose(in)
+	d.choose(s, in)
 	held := d.bury(s, in)
 	switch {
 	case held:
@@ -101,7 +106,7 @@ func (d *Decision) add(verb Verb, p *corev1.Pod, grace int64, why string) {
 }
 
 // choose picks the pod that serves, and ends the others.
-func (d *Decision) choose(in inventory) {
+func (d *Decision) choose(s Situation, in inventory) {
 	chosen := first(in.current)
 	d.Ready = chosen != nil && isReady(chosen)
 	for _, p := range in.current {
@@ -112,7 +117,7 @@ func (d *Decision) choose(in inventory) {
 	var last *corev1.Pod
 	if !d.Ready {
 		last = first(in.outdated)
-		if last != nil && !isReady(last) {
+		if last != nil && (!isReady(last) || s.Verified && !sameImage(last, s.Wanted)) {
 			last = nil
 		}
 	}
@@ -121,14 +126,17 @@ func (d *Decision) choose(in inventory) {
 			d.add(Delete, p, graceReplaced, "it is of an earlier spec")
 		}
 	}
-	d.Serving = chosen
+	d.Serving, d.Current = chosen, chosen != nil
 	if chosen != nil && !d.Ready {
 		d.Waiting = fmt.Sprintf("pod %s is not ready: %s", chosen.Name, words(chosen))
 	}
 	if last != nil {
-		d.Serving, d.Ready = last, true
+		d.Serving, d.Ready, d.Current = last, true, false
 	}
 }
+
+// sameImage reports whether a pod of an earlier spec runs the image that was accepted: a digest, or a tag of which every digest is.
+func sameImage(p, wanted *corev1.Pod) bool { return sourceImage(p) == sourceImage(wanted) }
 
 // bury deletes what is dead. A pod that died young is kept for a while, and holds its successor up: what killed it, such as a node that
 // takes no pods, may still be there.
@@ -169,7 +177,7 @@ func (d *Decision) create(s Situation, in inventory) {
 	d.Polled = s.PollDue
 	d.Waiting = fmt.Sprintf("pod %s is being started", p.Name)
 	if d.Serving == nil {
-		d.Serving = p
+		d.Serving, d.Current = p, true
 	}
 }
 

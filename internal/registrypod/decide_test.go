@@ -236,6 +236,34 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestOnlyTheVerifiedImageServes under a signature policy: a ready pod of another image is deleted, whether or not its successor is ready.
+func TestOnlyTheVerifiedImageServes(t *testing.T) {
+	pod := func(name string, minute int, changes ...change) corev1.Pod { return podAt(t, name, minute, changes...) }
+	otherSource := func(p *corev1.Pod) {
+		oldSpec(p)
+		p.Spec.Containers[0].Image = "registry.example.com/catalog@" + digestTwo
+	}
+	for name, test := range map[string]struct {
+		pods    []corev1.Pod
+		want    string
+		current bool
+	}{
+		"of another image":                         {[]corev1.Pod{pod("a", 0, otherSource)}, "delete a within 1s; create serving; a new one serves", true},
+		"of another image, successor not ready":    {[]corev1.Pod{pod("a", 0, otherSource), pod("b", 1, ready(false))}, "delete a within 1s; b serves", true},
+		"another image was put into it":            {[]corev1.Pod{pod("a", 0, otherImage(2))}, "delete a within 1s; create serving; a new one serves", true},
+		"of another spec with the same image":      {[]corev1.Pod{pod("a", 0, oldSpec)}, "create serving; a serves, ready", false},
+		"the same image, the successor dies young": {[]corev1.Pod{pod("a", 0, oldSpec), pod("b", 60, failedPod)}, "a serves, ready, again in 10s", false},
+		"as desired": {[]corev1.Pod{pod("a", 0)}, "a serves, ready", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(Situation{Wanted: wantedPod(t), Pods: test.pods, Verified: true, Now: epoch.Add(time.Hour)})
+			if diff := cmp.Diff(test.want, story(d)); diff != "" || d.Current != test.current {
+				t.Errorf("current %t; -want +got:\n%s", d.Current, diff)
+			}
+		})
+	}
+}
+
 func TestAPinnedImageIsNotRunToBeCompared(t *testing.T) {
 	source := grpcSource()
 	source.Spec.Image = "registry.example.com/catalog@" + digestOne

@@ -31,9 +31,10 @@ type Keeper struct {
 // Request is what a catalog is to be kept as.
 type Request struct {
 	Source *v1alpha1.CatalogSource
-	// PollDue, RegistryDigest and Now are as in Situation.
+	// PollDue, RegistryDigest, Verified and Now are as in Situation.
 	PollDue        bool
 	RegistryDigest string
+	Verified       bool
 	Now            time.Time
 	// PullAgain says that pull secrets have changed: pods that wait for their image are replaced, because a node pauses for minutes
 	// before it tries the new ones.
@@ -55,7 +56,7 @@ type Outcome struct {
 // the catalog, or Outcome.Again later. After an error, what was not done is done by the next call.
 func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 	var out Outcome
-	companions, err := Companions(r.Source)
+	companions, err := Companions(r.Source, k.Settings)
 	if err != nil {
 		return out, err
 	}
@@ -80,7 +81,7 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 			return out, err
 		}
 	}
-	out.Decision = Decide(Situation{Wanted: wanted.Pod, Pods: pods, PollDue: r.PollDue, RegistryDigest: r.RegistryDigest, Now: r.Now})
+	out.Decision = Decide(Situation{Wanted: wanted.Pod, Pods: pods, PollDue: r.PollDue, RegistryDigest: r.RegistryDigest, Verified: r.Verified, Now: r.Now})
 	err = errors.Join(k.carryOut(ctx, wanted.Pod, &out), k.removeLeftovers(ctx, r.Source, wanted, &out))
 	if p := out.Serving; p != nil {
 		out.Digest = RunningDigest(p)

@@ -122,7 +122,7 @@ func TestDriftIsHealed(t *testing.T) {
 			}
 		},
 	}
-	wanted, err := Companions(c.source)
+	wanted, err := Companions(c.source, c.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource, kee
 	if k.isTidy(source, state) {
 		return nil, nil
 	}
-	if err := k.removePods(ctx, source, &changes); err != nil {
+	if err := k.removePods(ctx, source, "the catalog is not served by a pod any more", &changes); err != nil {
 		return changes, err
 	}
 	if kept[namedObject{serviceKind, ServiceName(source.Name)}] {
@@ -112,7 +112,13 @@ func everything(source *v1alpha1.CatalogSource) []namedObject {
 	}
 }
 
-func (k *Keeper) removePods(ctx context.Context, source *v1alpha1.CatalogSource, changes *[]string) error {
+// Stop deletes the pods of a catalog whose image must not be run, and says why in the changes. What else belongs to the catalog stays.
+func (k *Keeper) Stop(ctx context.Context, source *v1alpha1.CatalogSource, why string) (changes []string, err error) {
+	err = k.removePods(ctx, source, why, &changes)
+	return changes, err
+}
+
+func (k *Keeper) removePods(ctx context.Context, source *v1alpha1.CatalogSource, why string, changes *[]string) error {
 	pods, err := k.pods(ctx, source)
 	if err != nil {
 		return err
@@ -123,9 +129,9 @@ func (k *Keeper) removePods(ctx context.Context, source *v1alpha1.CatalogSource,
 			continue
 		}
 		if err := k.deletePod(ctx, p, graceReplaced); err != nil {
-			return fmt.Errorf("delete pod %s/%s, which is not needed any more: %w", p.Namespace, p.Name, err)
+			return fmt.Errorf("delete pod %s/%s (%s): %w", p.Namespace, p.Name, why, err)
 		}
-		*changes = append(*changes, fmt.Sprintf("%s Pod %s/%s: the catalog is not served by a pod any more", Delete, p.Namespace, p.Name))
+		*changes = append(*changes, fmt.Sprintf("%s Pod %s/%s: %s", Delete, p.Namespace, p.Name, why))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Objects struct {
 
 // Wanted returns the objects of a catalog that is to be served by a pod.
 func Wanted(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (*Objects, error) {
-	o, err := Companions(source)
+	o, err := Companions(source, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +38,8 @@ func Wanted(source *v1alpha1.CatalogSource, settings Settings, observed Observed
 	return o, err
 }
 
-// Companions returns all of the objects but the pod: they depend on nothing but the CatalogSource.
-func Companions(source *v1alpha1.CatalogSource) (*Objects, error) {
+// Companions returns all of the objects but the pod: they depend on nothing but the CatalogSource and the Settings.
+func Companions(source *v1alpha1.CatalogSource, settings Settings) (*Objects, error) {
 	if source.Spec.SourceType != v1alpha1.SourceTypeGrpc || source.Spec.Image == "" {
 		return nil, failed(source, errors.New("no image is named that could be run: set spec.sourceType grpc and spec.image"))
 	}
@@ -50,7 +50,7 @@ func Companions(source *v1alpha1.CatalogSource) (*Objects, error) {
 	return &Objects{
 		Service:        service,
 		ServiceAccount: serviceAccount(source),
-		ServerPolicy:   serverPolicy(source),
+		ServerPolicy:   serverPolicy(source, settings),
 		UnpackPolicy:   unpackPolicy(source),
 	}, nil
 }

@@ -12,6 +12,10 @@ type Settings struct {
 	UtilImage string
 	// RunAsUser is the user of restricted pods; 0 leaves it to the image.
 	RunAsUser int64
+	// GlobalNamespace holds the catalogs that pods of all namespaces may read.
+	GlobalNamespace string
+	// ManagerNamespace is the namespace of the manager's pod; empty where the manager is in none.
+	ManagerNamespace string
 }
 
 // Observed is what the wanted objects depend on besides the CatalogSource and the Settings.

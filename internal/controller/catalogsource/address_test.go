@@ -43,7 +43,7 @@ func (s *server) start() {
 	}
 	s.address, s.health = listener.Addr().String(), catalogserver.NewHealth()
 	s.health.Set(true)
-	s.running = catalogserver.NewGRPC(s.set, s.health, slog.New(slog.DiscardHandler))
+	s.running = catalogserver.NewGRPC(s.set, s.health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})
 	go s.running.Serve(listener)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +28,7 @@ type content struct {
 	problem  error     // why the wanted content is not there
 	attempts int       // failures in a row
 	looked   time.Time // when it was last looked at
+	tried    string    // the signature policy when that began
 	asked    time.Time // when the registry of its image was last asked
 	secrets  int       // the sign of the Secrets when it was last looked at
 
@@ -37,21 +39,51 @@ type content struct {
 
 	noCatalog bool   // the image can only be run: it holds no file-based catalog
 	seenPod   string // the pod that serves now
-	pod       string // the pod whose content is known
+	pod       string // the pod whose content is known; empty for content that was read otherwise
 	polled    string // what the registry says that the image is now, not yet compared with what runs
 	update    string // why the last update of the pod failed
+
+	// signatures are those of the image that the content was read from; of a catalog that is served by a pod, of the image that is to run.
+	signatures provenance.Content
+	ran        ranImage   // the image that the content was read from, where the signatures may be those of another: of its pod, or set aside
+	setAside   bool       // the manager has read the content by itself, and the signatures may be those of an image that is to run
+	podVerdict podVerdict // on the image that is to run
+	withheld   bool       // of what is shown: there is content that is not
 }
 
 // entry is what the rest of the program gets to see.
 func (k content) entry() catalogset.Entry {
-	e := catalogset.Entry{Index: k.index}
+	e := catalogset.Entry{Index: k.index, Image: k.image(), Withheld: k.withheld}
+	if k.pod != "" {
+		e.Image = "" // what a pod answers is not proven to be what its image holds
+	}
 	switch {
 	case k.invalid != nil:
 		e.Problem = trouble.Text(k.invalid)
 	case k.problem != nil:
 		e.Problem = trouble.Text(k.problem)
+	case k.podVerdict.err != nil && !(cluster(k.podVerdict.err) && transient(k.podVerdict.err)):
+		e.Problem = trouble.Text(k.podVerdict.err)
 	}
 	return e
+}
+
+// shown is what may be offered of it: content that the signature policy does not accept now is withheld, and stays known. What a pod has
+// answered is accepted only with the image that the pod ran, and what was set aside with the image that it was read from.
+func (k content) shown(now time.Time) content {
+	apart := k.pod != "" || k.setAside && k.ran.Image != ""
+	if k.index != nil && (k.signatures.Withheld() || apart && !k.ran.accepted(k.signatures, now)) {
+		k.index, k.digest, k.withheld = nil, "", true
+	}
+	return k
+}
+
+// image is the reference of the image that the content is from; empty for content of another origin.
+func (k content) image() string {
+	if k.pod != "" || k.setAside {
+		return k.ran.Image
+	}
+	return k.signatures.Image
 }
 
 // outdated tells whether the content that is served is that of something else than what is asked for now.
@@ -60,13 +92,24 @@ func (k content) outdated() bool { return k.index != nil && k.served != k.wanted
 // has tells whether the index is that of a content, as this build of the program makes it.
 func (k content) has(digest string) bool { return k.index != nil && k.digest == digest && !k.earlier }
 
-// after is what is known once the catalog was looked at.
-func (k content) after(r reading, err error, now time.Time) content {
+// after is what is known once the catalog was looked at. What the policy as it is by now has decided on the image that is to run holds,
+// whatever a reading says of it that began under another.
+func (k content) after(r reading, err error, now time.Time, seen signs) content {
+	if seen.podded && (err != nil || r.pod != "") && k.signatures.Policy == seen.policy && r.signatures.Policy != seen.policy {
+		if provenance.IsUnverified(err) {
+			return k // it is to be looked at under this policy
+		}
+		r.signatures = provenance.Judgement{}
+	}
 	k.looked = now
 	if r.asked || r.polled != "" {
 		k.asked = now
 	}
 	k.merge(r)
+	k.signatures = k.signatures.After(r.signatures, err)
+	if err != nil {
+		k.judged(r)
+	}
 	if hasNoCatalog(err) {
 		k.noCatalog, k.problem, k.attempts = true, nil, 0
 		return k
@@ -76,6 +119,13 @@ func (k content) after(r reading, err error, now time.Time) content {
 		k.attempts++
 		return k
 	}
+	if r.signatures.Image == "" && r.pod == "" {
+		k.signatures = provenance.Content{} // it is not the content of an image
+	}
+	if r.signatures.Image != "" {
+		k.podVerdict = podVerdict{}
+	}
+	k.pod, k.ran, k.setAside, k.answer = r.pod, r.ran, false, r.answer
 	k.problem, k.attempts, k.served = nil, 0, k.wanted
 	if r.index != nil {
 		k.noCatalog = k.noCatalog && r.pod != ""
@@ -83,6 +133,17 @@ func (k content) after(r reading, err error, now time.Time) content {
 		k.warnings = catalogset.Describe(r.index.Problems(), "is not served")
 	}
 	return k
+}
+
+// judged takes over what a reading that failed says of the image that the content was read from: the signatures are those of that image.
+func (k *content) judged(r reading) {
+	if r.signatures.Served == nil || r.ran.Image == "" {
+		return
+	}
+	k.signatures.Image = r.ran.Image
+	if k.pod == "" {
+		k.ran, k.setAside = ranImage{}, false
+	}
 }
 
 // merge takes over what a reading says about the origin, also when the content could not be read.
@@ -95,9 +156,6 @@ func (k *content) merge(r reading) {
 	}
 	if r.polled != "" {
 		k.polled = r.polled
-	}
-	if r.pod != "" {
-		k.pod = r.pod
 	}
 	if !r.complete.IsZero() {
 		k.complete = r.complete
@@ -118,8 +176,11 @@ func place(source *v1alpha1.CatalogSource) string {
 	case isAddress(source):
 		return "the registry server at " + source.Spec.Address
 	}
-	return "image " + source.Spec.Image
+	return imagePlace + source.Spec.Image
 }
+
+// imagePlace begins the place of a catalog in an image.
+const imagePlace = "image "
 
 func isConfigMap(source *v1alpha1.CatalogSource) bool {
 	return source.Spec.SourceType == v1alpha1.SourceTypeConfigmap || source.Spec.SourceType == v1alpha1.SourceTypeInternal

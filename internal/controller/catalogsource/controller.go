@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/trigger"
 
 	"google.golang.org/grpc/connectivity"
@@ -32,6 +33,7 @@ const grace = 2 * time.Second
 type Controller struct {
 	client     client.Client
 	images     origin
+	verifier   provenance.Images // nil for a process without signature policies
 	configMaps origin
 	addresses  origin
 	pods       *pods
@@ -47,7 +49,9 @@ type Controller struct {
 	metrics    *metrics.CatalogSources
 	memory     memory
 	loads      loads
-	written    written
+	// verifications are those of images that are to be run.
+	verifications loads
+	written       written
 }
 
 // Reconcile looks at what is due, publishes what was read, keeps the Service, and reports.
@@ -70,23 +74,36 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	var offered offer
+	var runs error // why a pod that may not run is still there: the queue has the attempt repeated, whatever the status says
+	seen.policy, seen.now = provenance.Policy(c.verifier), c.clock.Now()
+	if known.pod != "" && known.signatures.Image == "" {
+		known.signatures = provenance.Restored(c.verifier, source.Spec.Image) // it was read while there was no policy
+	}
+	known.signatures = known.signatures.Stale(seen.policy, seen.now)
 	if seen.podded {
-		offered = c.runPod(ctx, ref, &source, &known, &seen)
+		offered, runs = c.runPod(ctx, ref, &source, &known, &seen)
+	} else {
+		c.verifications.end(ref)
 	}
 	known, failed := c.refresh(ctx, ref, &source, known, seen)
+	// What was read while the policy changed is verified once more before it is published.
+	seen.policy, seen.now = provenance.Policy(c.verifier), c.clock.Now()
+	known.signatures = known.signatures.Stale(seen.policy, seen.now)
 	c.memory.keep(ref, known)
+	scheduled := known
+	known = known.shown(seen.now)
 	c.catalogs.Publish(ref, known.entry())
 	if !seen.podded {
 		offered = c.serve(ctx, ref, &source, known)
 	}
-	if transient(offered.err) {
+	if transient(offered.err) && !offered.refused {
 		failed = errors.Join(failed, offered.err)
 		offered = offer{podded: offered.podded, undecided: true}
 	}
 	if err := c.report(ctx, &source, report{known, offered, c.links.state(ref), image}); err != nil {
 		return ctrl.Result{}, err
 	}
-	return c.next(&source, known, offered, seen, image), errors.Join(unset, failed)
+	return c.next(&source, scheduled, offered, seen, image), errors.Join(unset, failed, runs)
 }
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
@@ -94,6 +111,7 @@ func (c *Controller) forget(ref catalogset.Ref) {
 	c.pods.forget(c.memory.uid(ref))
 	c.secrets.follow(ref, nil)
 	c.loads.end(ref)
+	c.verifications.end(ref)
 	c.links.close(ref)
 	c.catalogs.Withdraw(ref)
 	c.services.withdraw(ref)
@@ -111,12 +129,15 @@ func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered
 	if ever && c.loads.of(catalogset.Ref{Namespace: source.Namespace, Name: source.Name}, known.spec) == nil {
 		pause = max(at.Sub(c.clock.Now()), minimumPause)
 	}
-	if c.pods.wanted(source, known) != seen.podded || known.polled != "" {
+	if c.pods.wanted(source, known) != seen.podded || known.polled != "" && !offered.undecided {
 		pause = minimumPause // what was found out calls for something else to be done
+	}
+	if seen.podded && known.signatures.Due(seen.policy, seen.now) && !offered.undecided && !known.podVerdict.holds(source, known.signatures, seen) {
+		pause = minimumPause // the policy changed just now
 	}
 	pause = trigger.Sooner(pause, offered.again)
 	if offered.err != nil {
-		pause = trigger.Sooner(pause, serviceRetry)
+		pause = trigger.Sooner(pause, offerRetry(source, offered.err))
 	}
 	if image.text != "" {
 		pause = trigger.Sooner(pause, templateLife)

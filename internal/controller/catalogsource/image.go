@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,20 +32,55 @@ func (e secretError) Unwrap() error { return e.err }
 type images struct {
 	reader  imageReader
 	secrets client.Reader // uncached: pull secrets are read when they are needed and not kept
+	// verifier verifies what is read, and what is served; nil for a process without signature policies.
+	verifier provenance.Images
 }
 
 func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
+	var found reading
+	attempt := provenance.Begin(o.verifier, source.Spec.Image, image.Auth{})
 	auth, err := unpack.PullSecrets(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
 	if err != nil {
-		return reading{}, secretError{err}
+		err = secretError{err}
+	} else {
+		attempt.Authenticate(auth)
+		found, err = o.find(ctx, attempt, source.Spec.Image, auth, known)
 	}
+	before := known.readFrom()
+	found.signatures = attempt.Judgement(ctx, err, provenance.Content{Image: before.Image}, before.Digest)
+	if err != nil {
+		found.ran = before
+	}
+	return found, err
+}
+
+// readFrom is the image that the content was read from; its digest is empty where that is not known.
+func (k content) readFrom() ranImage {
+	switch {
+	case k.index == nil:
+		return ranImage{}
+	case k.pod != "" || k.setAside:
+		return k.ran
+	}
+	return ranImage{Image: k.signatures.Image, Digest: k.digest}
+}
+
+// find reads what the reference stands for now, unless that is known. In both cases it is verified first: the policy may be another.
+func (o images) find(ctx context.Context, attempt *provenance.Attempt, ref string, auth image.Auth, known content) (reading, error) {
 	if known.index != nil {
-		digest, err := o.reader.Digest(ctx, source.Spec.Image, auth)
-		if err != nil || known.has(digest) {
-			// A reference with a digest says itself what it stands for.
-			return reading{asked: !strings.Contains(source.Spec.Image, "@")}, err
+		// A reference with a digest says itself what it stands for.
+		asked := reading{asked: !strings.Contains(ref, "@")}
+		digest, err := o.reader.Digest(ctx, ref, auth)
+		if err != nil {
+			return asked, err
+		}
+		if known.has(digest) {
+			return asked, attempt.Verify(ctx, digest)
 		}
 	}
-	index, digest, err := o.reader.Read(ctx, source.Spec.Image, auth)
+	index, digest, err := o.reader.Read(ctx, ref, auth) // which verifies what it hands out
+	if err == nil {
+		err = attempt.Verify(ctx, digest)
+	}
 	return reading{index: index, digest: digest, asked: true}, err
 }

@@ -22,7 +22,7 @@ func (m *memory) recall(ref catalogset.Ref, source *v1alpha1.CatalogSource) (kno
 	known, seen = m.known[ref]
 	if asked := fingerprint(source); known.spec != asked {
 		known = content{uid: known.uid, spec: asked, index: known.index, served: known.served, loaded: known.loaded, digest: known.digest, earlier: known.earlier,
-			warnings: known.warnings}
+			warnings: known.warnings, signatures: known.signatures, pod: known.pod, ran: known.ran, setAside: known.setAside}
 	}
 	return known, seen
 }

@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/provenance"
 )
 
 // origin is where the content of a catalog comes from.
@@ -27,7 +28,10 @@ type reading struct {
 	complete  time.Time
 
 	pod    string
+	ran    ranImage // what that pod runs
 	polled string
+
+	signatures provenance.Judgement // of an image
 }
 
 // originOf is the origin that a valid spec asks for.

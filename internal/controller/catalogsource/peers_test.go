@@ -24,7 +24,7 @@ func (w *world) beside(address, pod string) *world {
 	other.c = other.controller(w.c.client)
 	other.c.services = &services{client: w.c.client, engine: &apply.Engine{Client: w.c.client, FieldManager: string(fieldOwner)},
 		peers:   &peers{reader: w.c.client, call: callTCP, clock: w.clock},
-		Serving: &Serving{Address: netip.MustParseAddrPort(address), Catalogs: &catalogserver.Set{}, Pod: pod}}
+		Serving: &Serving{GlobalNamespace: key.Namespace, Global: Place{netip.MustParseAddrPort(address), &catalogserver.Set{}}, Pod: pod}}
 	w.t.Cleanup(other.c.links.closeAll)
 	return other
 }

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientrecord "k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,9 +40,11 @@ type pods struct {
 	always  bool
 	reader  imageReader
 	secrets client.Reader
-	server  addresses
-	events  clientrecord.EventRecorder // nil tells nobody
-	without sync.Map                   // types.UID of a catalog to the digest of its image that was found to hold no catalog
+	// verifier verifies the images that are run; nil for a process without signature policies.
+	verifier provenance.Images
+	server   addresses
+	events   clientrecord.EventRecorder // nil records none
+	without  sync.Map                   // types.UID of a catalog to the digest of its image that was found to hold no catalog
 }
 
 // wanted tells whether a catalog is to be served by a pod.
@@ -62,9 +66,19 @@ func (p *pods) asked(source *v1alpha1.CatalogSource) bool {
 	return p.always
 }
 
+// stop deletes the pods of a catalog whose image the signature policy refuses.
+func (p *pods) stop(ctx context.Context, source *v1alpha1.CatalogSource) error {
+	changes, err := p.keeper.Stop(ctx, source, "the signature policy refuses its image")
+	for _, change := range changes {
+		ctrl.LoggerFrom(ctx).Info("the image of a catalog is refused and runs no more", "change", change)
+	}
+	return err
+}
+
 // keep brings the pod of a catalog and all that belongs to it about, and says what of it answers.
-func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *content, otherSecrets bool) offer {
-	out, err := p.keeper.Ensure(ctx, registrypod.Request{Source: source, PollDue: known.polled != "", RegistryDigest: known.polled, Now: p.server.clock.Now(), PullAgain: otherSecrets})
+func (p *pods) keep(ctx context.Context, run runnable, known *content, otherSecrets bool) offer {
+	out, err := p.keeper.Ensure(ctx, registrypod.Request{Source: run.source, PollDue: known.polled != "", RegistryDigest: known.polled, Verified: run.verified,
+		Now: p.server.clock.Now(), PullAgain: otherSecrets})
 	offered := offer{podded: true, waiting: out.Waiting, again: out.Again}
 	if err != nil {
 		offered.err = fmt.Errorf("run the image: %w", err)
@@ -77,6 +91,9 @@ func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *
 	if offered.err == nil && known.update != "" {
 		offered.err = errors.New(known.update)
 	}
+	if offered.err == nil && run.err != nil {
+		offered.err, offered.refused = fmt.Errorf("run the newer image: %w", run.err), !cluster(run.err)
+	}
 	if known.noCatalog && offered.waiting != "" {
 		offered.waiting = isRun + ": " + offered.waiting
 	}
@@ -87,7 +104,7 @@ func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *
 		offered.service, offered.createdAt = out.Service.ServiceName, out.Service.CreatedAt
 	}
 	known.seenPod = ""
-	if out.Serving != nil && out.Ready {
+	if out.Serving != nil && out.Ready && out.Current {
 		known.seenPod = string(out.Serving.UID)
 	}
 	return offered
@@ -97,11 +114,12 @@ func (p *pods) keep(ctx context.Context, source *v1alpha1.CatalogSource, known *
 func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	if known.noCatalog && known.index == nil {
 		// Whoever pushed a wrong image by mistake may have pushed a right one since.
-		if found, err := (images{p.reader, p.secrets}).read(ctx, source, known); err == nil || known.seenPod == "" {
+		if found, err := (images{p.reader, p.secrets, p.verifier}).read(ctx, source, known); err == nil || known.seenPod == "" {
 			return found, err
 		}
 	}
 	var polled string
+	var judged provenance.Judgement
 	if known.index != nil && pollsImage(source) {
 		auth, err := unpack.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
 		if err != nil {
@@ -109,8 +127,13 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 		} else {
 			polled, err = p.reader.Digest(ctx, source.Spec.Image, auth)
 		}
+		attempt := provenance.Begin(p.verifier, source.Spec.Image, auth)
+		if err == nil {
+			err = attempt.Verify(ctx, polled)
+		}
+		judged = attempt.Judgement(ctx, err, known.signatures, known.signatures.Digest())
 		if err != nil {
-			return reading{}, fmt.Errorf("look for a newer image: %w", err)
+			return reading{signatures: judged}, fmt.Errorf("look for a newer image: %w", err)
 		}
 		if found, gained, err := p.gained(ctx, source, known, polled); gained || err != nil {
 			return found, err
@@ -124,7 +147,7 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 	if err != nil && known.noCatalog {
 		err = fmt.Errorf("%s: %w", isRun, err)
 	}
-	found.polled, found.pod = polled, known.seenPod
+	found.polled, found.pod, found.ran, found.signatures = polled, known.seenPod, ranBy(source.Spec.Image, known.signatures), judged
 	return found, err
 }
 
@@ -133,7 +156,7 @@ func (p *pods) gained(ctx context.Context, source *v1alpha1.CatalogSource, known
 	if before, ok := p.without.Load(source.UID); !known.noCatalog || ok && before == polled {
 		return reading{}, false, nil
 	}
-	found, err := (images{p.reader, p.secrets}).read(ctx, source, content{})
+	found, err := (images{p.reader, p.secrets, p.verifier}).read(ctx, source, content{})
 	if hasNoCatalog(err) {
 		p.without.Store(source.UID, polled)
 		return reading{}, false, nil

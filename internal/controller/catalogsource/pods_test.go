@@ -203,7 +203,7 @@ func TestARestartLeavesPodsAlone(t *testing.T) {
 			w.settle(digestOne)
 			before := w.pods()[0].Name
 			w.restarted()
-			w.c.links.dial, w.c.services.Serving = dial, &Serving{Catalogs: serving}
+			w.c.links.dial, w.c.services.Serving = dial, &Serving{GlobalNamespace: key.Namespace, Global: Place{Catalogs: serving}}
 			others := w.others.Load()
 			w.settle(digestOne)
 			if w.pods()[0].Name != before || w.others.Load() != others || len(w.packages()) != 1 {

@@ -1,17 +1,20 @@
 package catalogsource
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -21,6 +24,8 @@ import (
 type records struct {
 	dir     string
 	indexes *catalogcache.Cache
+	// verifier verifies restored content before it is served; nil for a process without signature policies.
+	verifier provenance.Images
 }
 
 // note is the content of a file.
@@ -28,13 +33,18 @@ type note struct {
 	Namespace, Name string
 	Spec            string
 	From            string
+	Image           string
 	Digest          string
 	Loaded          time.Time
 	Complete        time.Time
 	Answer          string
+	Ran             ranImage
 	NoCatalog       bool
 	ConfigMap       *v1alpha1.ConfigMapResourceReference
 }
+
+// restoredPod stands for the pod that content was read from in an earlier run: it is read once more from the pod that serves now.
+const restoredPod = "of an earlier run"
 
 func (r records) path(ref catalogset.Ref) string {
 	sum := sha256.Sum256([]byte(ref.String()))
@@ -52,8 +62,8 @@ func (r records) save(ctx context.Context, ref catalogset.Ref, known content) {
 }
 
 func (r records) write(ref catalogset.Ref, known content) error {
-	data, err := json.Marshal(note{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, From: known.served, Digest: known.digest,
-		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, NoCatalog: known.noCatalog, ConfigMap: known.configMap})
+	data, err := json.Marshal(note{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, From: known.served, Image: known.image(), Digest: known.digest,
+		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, Ran: known.ran, NoCatalog: known.noCatalog, ConfigMap: known.configMap})
 	if err != nil {
 		return err
 	}
@@ -99,6 +109,12 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	}
 	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, catalogset.Describe(index.Problems(), "is not served")
 	known.served = was.From
+	if from, isImage := strings.CutPrefix(was.From, imagePlace); isImage {
+		known.signatures = provenance.Restored(r.verifier, cmp.Or(was.Image, from)) // older notes have no Image
+		if was.Answer != "" {
+			known.pod, known.ran = restoredPod, ranImage{Image: was.Ran.Image, Digest: was.Ran.Digest} // the policy of an earlier run counts for nothing
+		}
+	}
 	known.answer, known.complete, known.configMap = was.Answer, was.Complete, was.ConfigMap
 	return known
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/provenance"
 )
 
 const (
@@ -30,6 +31,9 @@ type signs struct {
 	// podded says that the catalog is served by a pod, and pod which one answers; empty is none.
 	podded bool
 	pod    string
+	// policy identifies the signature policy, at the time now.
+	policy string
+	now    time.Time
 }
 
 // due is when the catalog is to be looked at next; false means not before something else changes.
@@ -43,6 +47,14 @@ func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, 
 		return known.looked.Add(interval + jitter(source, interval)), known.noCatalog && known.index == nil
 	case known.looked.IsZero() || seen.news(source, known):
 		return time.Time{}, true
+	case !seen.podded && known.signatures.Due(seen.policy, seen.now): // an image that is run is verified apart
+		if known.problem != nil && known.tried == seen.policy {
+			return known.looked.Add(retryAfter(known.problem, known.attempts)), true
+		}
+		return time.Time{}, true
+	case provenance.IsUnverified(known.problem):
+		interval, _ := pollInterval(source) // it stays refused until the policy changes, which is news, or the registry has a signature
+		return known.looked.Add(interval + jitter(source, interval)), true
 	case known.problem != nil:
 		return known.looked.Add(retryAfter(known.problem, known.attempts)), true
 	}
@@ -80,6 +92,15 @@ func retryAfter(problem error, attempts int) time.Duration {
 		return longest
 	}
 	return min(firstRetry<<max(attempts-1, 0), longest)
+}
+
+// offerRetry is the pause before another attempt to bring about by what clients reach the catalog.
+func offerRetry(source *v1alpha1.CatalogSource, err error) time.Duration {
+	if provenance.IsUnverified(err) {
+		interval, _ := pollInterval(source)
+		return interval
+	}
+	return serviceRetry
 }
 
 // pollInterval is how often the catalog is looked at: images only when that is asked for, registry servers in any case.

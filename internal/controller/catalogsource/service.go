@@ -25,14 +25,36 @@ import (
 // serviceRetry is the pause before another attempt at a Service that could not be kept.
 const serviceRetry = 30 * time.Second
 
-// Serving says where the catalogs of this process are served over gRPC.
-type Serving struct {
+// Place is where catalogs are served over gRPC. Who reaches the address can read all that is in the set.
+type Place struct {
 	// Address is where the pods of the cluster reach the server.
 	Address netip.AddrPort
-	// Catalogs are those that are served, by the names of their Services, NAME.NAMESPACE.
+	// Catalogs are those that are served there, by the names of their Services, NAME.NAMESPACE.
 	Catalogs *catalogserver.Set
-	// Pod is NAMESPACE/NAME/UID of the pod at that address; empty when this process is not in a pod.
+}
+
+// Serving says where the catalogs of this process are served. What a Service leads to is what its clients may read: the catalogs of its own
+// namespace, or those that all namespaces see.
+type Serving struct {
+	// GlobalNamespace has the catalogs that all namespaces see; Global is where they are served.
+	GlobalNamespace string
+	Global          Place
+	// Private returns where the catalogs of another namespace are served. It is called whenever one of them is reconciled.
+	Private func(ctx context.Context, namespace string) (Place, error)
+	// Pod is NAMESPACE/NAME/UID of the pod at those addresses; empty when this process is not in a pod.
 	Pod string
+}
+
+// place is where the catalogs of a namespace are served.
+func (s *Serving) place(ctx context.Context, namespace string) (Place, error) {
+	if namespace == s.GlobalNamespace {
+		return s.Global, nil
+	}
+	at, err := s.Private(ctx, namespace)
+	if err != nil {
+		return Place{}, fmt.Errorf("serve the catalogs of namespace %s at a port of their own: %w", namespace, err)
+	}
+	return at, nil
 }
 
 // services keep a Service for each catalog, behind which this process answers. A nil Serving keeps none.
@@ -43,7 +65,13 @@ type services struct {
 	peers  *peers
 
 	mu    sync.Mutex
-	hosts map[catalogset.Ref]string // under which catalogs are served
+	hosts map[catalogset.Ref]host
+}
+
+// host is how a catalog is served: under a name, among others.
+type host struct {
+	name     string
+	catalogs *catalogserver.Set
 }
 
 // offer is what clients of a catalog are told.
@@ -53,6 +81,7 @@ type offer struct {
 	err       error         // why there is none, or it is not as it should be
 	podded    bool          // a pod serves the catalog
 	undecided bool          // nothing is known yet of where it is to be served
+	refused   bool          // err is why its image may not be run
 	waiting   string        // what is still missing of a pod
 	again     time.Duration // when to look again without an event; 0 is not
 }
@@ -61,21 +90,26 @@ type offer struct {
 func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) offer {
 	if s.Serving == nil || known.invalid != nil || isAddress(source) {
 		s.withdraw(ref)
-		_, err := s.prune(ctx, source, "")
+		_, err := s.prune(ctx, source, "", netip.AddrPort{})
 		return offer{err: err}
 	}
 	name := serviceName(source)
-	live, err := s.apply(ctx, source, name)
+	at, err := s.place(ctx, source.Namespace)
+	if err != nil {
+		s.withdraw(ref)
+		return offer{err: err}
+	}
+	live, err := s.apply(ctx, source, name, at.Address)
 	shared := false
 	if err == nil {
-		shared, err = s.prune(ctx, source, name)
+		shared, err = s.prune(ctx, source, name, at.Address)
 	}
 	if live == nil {
 		// Somebody else may answer to that name.
 		s.withdraw(ref)
 		return offer{err: err}
 	}
-	s.serve(ref, name+"."+source.Namespace, known)
+	s.serve(ref, host{name + "." + source.Namespace, at.Catalogs}, known)
 	offered := offer{service: name, createdAt: live.GetCreationTimestamp(), err: err}
 	if shared {
 		offered.again = peerPause
@@ -83,38 +117,38 @@ func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha
 	return offered
 }
 
-// serve answers under a host name with the content of a catalog.
-func (s *services) serve(ref catalogset.Ref, host string, known content) {
+// serve answers as a host with the content of a catalog.
+func (s *services) serve(ref catalogset.Ref, as host, known content) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old, ok := s.hosts[ref]; ok && (old != host || known.index == nil) {
-		s.Catalogs.Withdraw(old)
+	if old, ok := s.hosts[ref]; ok && (old != as || known.index == nil) {
+		old.catalogs.Withdraw(old.name)
 		delete(s.hosts, ref)
 	}
 	if known.index == nil {
 		return
 	}
 	if s.hosts == nil {
-		s.hosts = map[catalogset.Ref]string{}
+		s.hosts = map[catalogset.Ref]host{}
 	}
-	s.hosts[ref] = host
-	s.Catalogs.Publish(host, known.index)
+	s.hosts[ref] = as
+	as.catalogs.Publish(as.name, known.index)
 }
 
 // withdraw answers no more for a catalog.
 func (s *services) withdraw(ref catalogset.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if host, ok := s.hosts[ref]; ok {
-		s.Catalogs.Withdraw(host)
+	if old, ok := s.hosts[ref]; ok {
+		old.catalogs.Withdraw(old.name)
 		delete(s.hosts, ref)
 	}
 }
 
 // apply writes the Service and its EndpointSlice where they are not as wanted, and returns the Service.
-func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, name string) (*unstructured.Unstructured, error) {
+func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, name string, at netip.AddrPort) (*unstructured.Unstructured, error) {
 	phase := apply.Phase{Name: "service"}
-	for _, wanted := range serviceObjects(source, name, s.Serving) {
+	for _, wanted := range serviceObjects(source, name, at, s.Pod) {
 		phase.Objects = append(phase.Objects, apply.Object{Wanted: wanted, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
 	}
 	for range 2 {

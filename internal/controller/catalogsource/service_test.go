@@ -38,7 +38,7 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 	if len(service.Spec.Selector) > 0 || service.Spec.Ports[0].Port != 50051 || service.Spec.Ports[0].TargetPort.IntValue() != registryPort || !metav1.IsControlledBy(service, s) {
 		t.Errorf("the Service is %+v, of %v", service.Spec, service.OwnerReferences)
 	}
-	slice, err := w.slice(sliceName("cat", w.c.services.Address))
+	slice, err := w.slice(sliceName("cat", w.c.services.Global.Address))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestTheServiceGoesWithWhatItIsFor(t *testing.T) {
 	if _, err := w.service("cat"); !apierrors.IsNotFound(err) {
 		t.Errorf("the Service of a catalog that somebody else serves: %v", err)
 	}
-	if _, err := w.slice(sliceName("cat", w.c.services.Address)); !apierrors.IsNotFound(err) {
+	if _, err := w.slice(sliceName("cat", w.c.services.Global.Address)); !apierrors.IsNotFound(err) {
 		t.Errorf("its EndpointSlice: %v", err)
 	}
 	if _, ok := served.Catalog("cat.olm"); ok {

@@ -26,8 +26,8 @@ const (
 
 // serviceObjects are a Service that selects nothing, and the EndpointSlice that leads it to this process. Each process has an EndpointSlice
 // of its own, and the Service is the same for all, so that several can serve side by side.
-func serviceObjects(source *v1alpha1.CatalogSource, name string, serving *Serving) []*unstructured.Unstructured {
-	at, family := serving.Address, familyOf(serving.Address)
+func serviceObjects(source *v1alpha1.CatalogSource, name string, at netip.AddrPort, pod string) []*unstructured.Unstructured {
+	family := familyOf(at)
 	meta := func(kind, name string) map[string]any {
 		labels := map[string]any{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
 		if kind == "EndpointSlice" {
@@ -50,8 +50,8 @@ func serviceObjects(source *v1alpha1.CatalogSource, name string, serving *Servin
 		"ports":       []any{map[string]any{"name": registryName, "protocol": "TCP", "port": int64(at.Port())}},
 	}
 	annotations := map[string]any{addressAnnotation: at.String()}
-	if serving.Pod != "" {
-		annotations[podAnnotation] = serving.Pod
+	if pod != "" {
+		annotations[podAnnotation] = pod
 	}
 	slice["metadata"].(map[string]any)["annotations"] = annotations
 	return []*unstructured.Unstructured{{Object: service}, {Object: slice}}
@@ -79,9 +79,9 @@ func ownerReference(source *v1alpha1.CatalogSource) map[string]any {
 	}
 }
 
-// prune removes the Services and EndpointSlices of a catalog but those that belong to the given name, and says whether some of them lead
-// to other managers. What leads to one that is gone is removed.
-func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, keep string) (shared bool, err error) {
+// prune removes the Services and EndpointSlices of a catalog but those that belong to the given name and lead to an address, and reports whether
+// some of them lead to other managers. What leads to one that is gone is removed, and so is what leads to a former port of this pod.
+func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, keep string, at netip.AddrPort) (shared bool, err error) {
 	managed := client.MatchingLabels{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
 	var all corev1.ServiceList
 	var slices metav1.PartialObjectMetadataList
@@ -99,7 +99,9 @@ func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, ke
 	for i := range slices.Items {
 		slice := &slices.Items[i]
 		switch {
-		case !metav1.IsControlledBy(slice, source) || keep != "" && slice.Name == sliceName(keep, s.Address):
+		case !metav1.IsControlledBy(slice, source) || keep != "" && slice.Name == sliceName(keep, at):
+		case s.Serving != nil && s.Pod != "" && slice.Annotations[podAnnotation] == s.Pod:
+			stale = append(stale, slice)
 		case keep == "" || slice.Labels[discoveryv1.LabelServiceName] != keep || s.peers.gone(ctx, slice):
 			stale = append(stale, slice)
 		default:

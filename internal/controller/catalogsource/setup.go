@@ -3,6 +3,7 @@ package catalogsource
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -50,8 +51,12 @@ type Options struct {
 	Records string
 	// Metrics counts what the controller does; nil for metrics of its own, in the registry of the manager.
 	Metrics *metrics.CatalogSources
+	// Policies reports changes of the signature policy; nil when there is none.
+	Policies *image.PolicyWatch
 	// Pods says which images are run.
 	Pods PodOptions
+	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
+	TLS func() *tls.Config
 	// Serving says where catalogs are served over gRPC; nil when they are not.
 	Serving *Serving
 }
@@ -72,16 +77,17 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	q := &queue{}
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
-		return registryclient.Dial(address, registryclient.Options{Authorities: authorities})
+		return registryclient.Dial(address, registryclient.Options{Authorities: authorities, TLS: o.TLS})
 	}}
 	read := catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}
 	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock, reading: make(chan struct{}, maxReading)}
 	c := &Controller{
 		client:     mgr.GetClient(),
-		images:     images{reader: read, secrets: mgr.GetAPIReader()},
+		images:     images{reader: read, secrets: mgr.GetAPIReader(), verifier: o.Store},
+		verifier:   o.Store,
 		configMaps: configMaps{live: mgr.GetAPIReader(), client: mgr.GetClient(), indexes: o.Indexes, clock: o.Clock},
 		addresses:  remotes,
-		pods: &pods{always: o.Pods.Always, reader: read, secrets: mgr.GetAPIReader(), server: remotes,
+		pods: &pods{always: o.Pods.Always, reader: read, secrets: mgr.GetAPIReader(), verifier: o.Store, server: remotes,
 			events: mgr.GetEventRecorderFor("operator-lifecycle-manager"), //nolint:staticcheck // the events of all kinds are of the older API
 			keeper: &registrypod.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
 		links: l,
@@ -93,12 +99,17 @@ func Setup(mgr manager.Manager, o Options) error {
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
 		cluster:  clusterVersion(server, o.Clock),
 		metrics:  counted,
-		records:  records{dir: o.Records, indexes: o.Indexes},
+		records:  records{dir: o.Records, indexes: o.Indexes, verifier: o.Store},
 		catalogs: o.Catalogs,
 		clock:    o.Clock,
 		grace:    grace,
 		waiting:  make(chan struct{}, workers/2),
 		loads:    loads{finished: q.add, slots: make(chan struct{}, maxLoads)},
+
+		verifications: loads{finished: q.add, slots: make(chan struct{}, maxLoads)},
+	}
+	if o.Policies != nil {
+		o.Policies.OnChange(func() { q.Tell(c.fromImages) })
 	}
 	if err := mgr.Add(manager.RunnableFunc(c.closeWhenDone)); err != nil {
 		return err
@@ -150,6 +161,22 @@ func (c *Controller) usingConfigMap(ctx context.Context, object client.Object) [
 	var requests []reconcile.Request
 	for i := range all.Items {
 		if source := &all.Items[i]; isConfigMap(source) && source.Spec.ConfigMap == object.GetName() {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(source)})
+		}
+	}
+	return requests
+}
+
+// fromImages are the catalogs in images, which a signature policy concerns.
+func (c *Controller) fromImages(ctx context.Context) []reconcile.Request {
+	var all v1alpha1.CatalogSourceList
+	if err := c.client.List(ctx, &all); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list the CatalogSources that a change of the signature policy concerns; they are verified at their next poll")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range all.Items {
+		if source := &all.Items[i]; source.Spec.Image != "" {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(source)})
 		}
 	}

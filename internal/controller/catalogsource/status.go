@@ -45,8 +45,23 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
 	ready.Message, ready.LastTransitionTime = trouble.Brief(ready.Message), *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
+	reportSignature(&next.Conditions, known, source.Generation, now)
 	r.image.report(&next.Conditions, source.Generation, now)
 	return next
+}
+
+// reportSignature sets the condition SignatureVerified, or removes it where no policy applies.
+func reportSignature(conditions *[]metav1.Condition, known content, generation int64, now time.Time) {
+	c := known.signatures.Condition(known.index != nil)
+	switch {
+	case c == nil && known.signatures.Pending:
+		return // what was reported last stands until it is verified again
+	case c == nil:
+		meta.RemoveStatusCondition(conditions, v1alpha1.CatalogSourceSignatureVerified)
+		return
+	}
+	c.Message, c.ObservedGeneration, c.LastTransitionTime = trouble.Brief(c.Message), generation, *stamp(now)
+	meta.SetStatusCondition(conditions, *c)
 }
 
 func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered offer) (v1alpha1.ConditionReason, string) {

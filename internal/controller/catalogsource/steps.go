@@ -2,10 +2,12 @@ package catalogsource
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,12 +46,17 @@ func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1a
 	}
 	known, seen := c.memory.recall(ref, source)
 	if !seen {
-		known = c.resume(source, c.records.restore(ctx, ref, known))
+		known = c.records.restore(ctx, ref, known)
+		if known.pod != "" && known.signatures.Pending && !c.pods.wanted(source, known) {
+			// What a pod has answered is not proven to be what the image holds, which the manager reads by itself now.
+			known = content{spec: known.spec}
+		}
+		known = c.resume(source, known)
 	}
 	known.uid, known.wanted, known.invalid = source.UID, place(source), source.Spec.Validate()
 	if known.invalid != nil {
 		// Whoever changes the spec wants something else than was served; that must not go on being installed.
-		known.index, known.digest, known.looked = nil, "", c.clock.Now()
+		known.index, known.digest, known.looked, known.signatures = nil, "", c.clock.Now(), provenance.Content{}
 	}
 	return known
 }
@@ -58,7 +65,7 @@ func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1a
 func (c *Controller) resume(source *v1alpha1.CatalogSource, known content) content {
 	last, now := source.Status.LatestImageRegistryPoll, c.clock.Now()
 	well := source.Status.Reason == "" || source.Status.Reason == v1alpha1.CatalogSourceIntervalInvalidError
-	if known.index == nil || known.earlier || last == nil || !well || !pollsImage(source) || c.pods.wanted(source, known) || last.After(now) {
+	if known.index == nil || known.earlier || known.signatures.Pending || last == nil || !well || !pollsImage(source) || c.pods.wanted(source, known) || last.After(now) {
 		return known
 	}
 	known.looked, known.asked = last.Time, last.Time
@@ -84,21 +91,39 @@ func (c *Controller) look(ctx context.Context, ref catalogset.Ref, source *v1alp
 	return signs{configMap: object.ResourceVersion}, nil
 }
 
-// runPod keeps the pod of a catalog, and sees what answers.
-func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen *signs) offer {
-	offered := c.pods.keep(ctx, source, known, seen.secrets != known.secrets)
+// runPod keeps the pod of a catalog, and sees what answers. Its error is why a pod that may not run is still there.
+func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen *signs) (offer, error) {
+	run := c.runnable(ctx, ref, source, known, *seen)
+	switch {
+	case run.source == nil && run.err == nil:
+		known.seenPod = ""
+		return offer{podded: true, undecided: true, again: run.again, waiting: "the signatures of its image are being verified"}, nil
+	case run.source == nil:
+		known.seenPod, known.polled = "", "" // there is no pod to compare with what was polled
+		var runs error
+		if run.stop {
+			runs = c.pods.stop(ctx, source)
+		}
+		offered := offer{podded: true, err: fmt.Errorf("run the image: %w", run.err), refused: !cluster(run.err)}
+		if runs != nil && !transient(runs) {
+			offered.err = errors.Join(offered.err, runs)
+		}
+		return offered, runs
+	}
+	offered := c.pods.keep(ctx, run, known, seen.secrets != known.secrets)
 	if seen.pod = known.seenPod; seen.pod != "" {
 		c.services.withdraw(ref) // until then this process goes on answering, if it did before
-	} else if offered.err == nil {
+	} else if offered.err == nil || offered.refused {
 		known.secrets = seen.secrets
 	}
-	return offered
+	return offered, nil
 }
 
 // serve keeps the Service of a catalog that this process serves, and removes what was needed for a pod. Until something is known of an
 // image it may be one that can only be run: what there is of it is left alone.
 func (c *Controller) serve(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) offer {
 	if known.invalid == nil && known.index == nil && !isConfigMap(source) && !isAddress(source) {
+		c.services.withdraw(ref) // of content that is withheld
 		return offer{undecided: true}
 	}
 	if err := c.pods.leave(ctx, source); err != nil {
@@ -116,6 +141,8 @@ func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1
 		if next, ever := due(source, known, seen); !ever || next.After(c.clock.Now()) {
 			return known, nil
 		}
+		known.tried = seen.policy
+		before = known
 		from, asked := c.originOf(source, seen), source.DeepCopy()
 		running = c.loads.begin(ctx, ref, known.spec, seen.secrets, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
 	}
@@ -130,13 +157,15 @@ func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1
 	if cluster(running.err) && transient(running.err) {
 		return before, running.err
 	}
-	known = known.after(running.reading, running.err, c.clock.Now())
+	known = known.after(running.reading, running.err, c.clock.Now(), seen)
 	known.secrets = running.secrets
 	if known.noCatalog != before.noCatalog {
 		c.records.save(ctx, ref, known)
 	}
-	if running.reading.index != nil {
+	if running.reading.index != nil || known.ran != before.ran {
 		c.records.save(ctx, ref, known)
+	}
+	if running.reading.index != nil {
 		c.metrics.Loaded(ref.Namespace, ref.Name)
 	}
 	return known, nil

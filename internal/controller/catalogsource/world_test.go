@@ -191,7 +191,7 @@ func noDial(string, []byte) (remote, error) { return nil, errors.New("this test 
 // serve makes the controller keep Services.
 func (w *world) serve() *catalogserver.Set {
 	set := &catalogserver.Set{}
-	w.c.services.Serving = &Serving{Address: netip.MustParseAddrPort("192.0.2.7:4711"), Catalogs: set}
+	w.c.services.Serving = &Serving{GlobalNamespace: key.Namespace, Global: Place{netip.MustParseAddrPort("192.0.2.7:4711"), set}}
 	return set
 }
 

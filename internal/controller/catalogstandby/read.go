@@ -24,34 +24,97 @@ const readTime = 5 * time.Minute
 // errNowhere says that nobody knows yet where a catalog can be read.
 var errNowhere = errors.New("the status names no address yet")
 
-// read reads the content of a catalog, whose spec can be acted on; the index is nil when it is that of a digest that is known.
-func (s *Standby) read(ctx context.Context, source *v1alpha1.CatalogSource, known string) (*catalog.Index, error) {
+// found is the content of a catalog, and the image that it is from.
+type found struct {
+	index *catalog.Index
+	from  origin
+}
+
+// digest is that of the index; empty for none.
+func (f found) digest() string {
+	if f.index == nil {
+		return ""
+	}
+	return f.index.Digest()
+}
+
+// read reads the content of a catalog, whose spec can be acted on, unless it is that which was found before.
+func (s *Standby) read(ctx context.Context, source *v1alpha1.CatalogSource, before found) (found, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	switch spec := source.Spec; {
 	case spec.SourceType == v1alpha1.SourceTypeConfigmap || spec.SourceType == v1alpha1.SourceTypeInternal:
-		return s.readConfigMap(ctx, source, known)
+		return before.or(s.readConfigMap(ctx, source, before.digest()))
 	case spec.Image == "":
-		return s.readServer(ctx, source, spec.Address, known)
+		return before.or(s.readServer(ctx, source, spec.Address, before.digest()))
 	}
-	index, err := s.readImage(ctx, source, known)
+	now, err := s.readImage(ctx, source, before)
 	if errors.Is(err, image.ErrNoCatalog) {
-		return s.readServer(ctx, source, source.Status.RegistryServiceStatus.Address(), known) // of its pod
+		pod, err := before.or(s.readServer(ctx, source, source.Status.RegistryServiceStatus.Address(), before.digest()))
+		pod.from = now.from // it is what the pod is to run
+		return pod, err
 	}
-	return index, err
+	return now, err
 }
 
-func (s *Standby) readImage(ctx context.Context, source *v1alpha1.CatalogSource, known string) (*catalog.Index, error) {
+// or is an index that was read from no image, or the one that was found before where that is the same.
+func (f found) or(index *catalog.Index, err error) (found, error) {
+	if index == nil {
+		index = f.index
+	}
+	return found{index: index}, err
+}
+
+// readImage verifies the image as it is now, also where its content is known: the policy may be another.
+func (s *Standby) readImage(ctx context.Context, source *v1alpha1.CatalogSource, before found) (found, error) {
+	ref := source.Spec.Image
 	auth, err := unpack.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
 	if err != nil {
-		return nil, err
+		return found{}, err
 	}
-	digest, err := s.Images.Digest(ctx, source.Spec.Image, auth)
-	if err != nil || digest == known {
-		return nil, err
+	now := found{from: origin{ref: ref, policy: s.Images.Images.Policy()}}
+	if now.from.digest, err = s.Images.Digest(ctx, ref, auth); err != nil {
+		return found{}, err
 	}
-	index, _, err := s.Images.Read(ctx, source.Spec.Image, auth)
-	return index, err
+	v, err := s.Images.Images.Verify(ctx, ref, image.VerifyOptions{Auth: auth, Digest: now.from.digest})
+	if err != nil {
+		return found{}, err
+	}
+	if v != nil {
+		now.from.expires = v.Expires
+	}
+	if before.digest() == now.from.digest {
+		now.index = before.index
+		return now, nil
+	}
+	now.index, _, err = s.Images.ReadFor(ctx, image.Pin(ref, now.from.digest), ref, auth)
+	return now, err
+}
+
+// keep is what may be offered of what was found before, while nothing can be read: of an image, what the signature policy accepts now. What is not
+// decided on is withheld, and stays known: its registry may be away for longer.
+func (s *Standby) keep(ctx context.Context, source *v1alpha1.CatalogSource, before found) found {
+	if before.index == nil || before.from.ref == "" {
+		return before
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	policy := s.Images.Images.Policy()
+	// Without the secrets the registry may still answer, and what was verified before under this policy needs none.
+	auth, _ := unpack.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
+	v, err := s.Images.Images.Verify(ctx, before.from.ref, image.VerifyOptions{Auth: auth, Digest: before.from.digest})
+	if image.Refuses(err) {
+		return found{} // it is read again once the policy accepts it
+	}
+	if err != nil {
+		before.from.policy = "" // it is withheld until that is decided
+		return before
+	}
+	before.from.policy, before.from.expires = policy, time.Time{}
+	if v != nil {
+		before.from.expires = v.Expires
+	}
+	return before
 }
 
 func (s *Standby) readConfigMap(ctx context.Context, source *v1alpha1.CatalogSource, known string) (*catalog.Index, error) {

@@ -45,7 +45,7 @@ func newRegistryServer(t *testing.T, pkg string, certificates ...tls.Certificate
 	}
 	health := catalogserver.NewHealth()
 	health.Set(true)
-	running := catalogserver.NewGRPC(s.set, health, slog.New(slog.DiscardHandler))
+	running := catalogserver.NewGRPC(s.set, health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})
 	go running.Serve(listener)
 	t.Cleanup(running.Stop)
 	return s

@@ -2,6 +2,7 @@ package catalogstandby
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"sync"
@@ -37,7 +38,7 @@ const (
 	unusedIndexAge = 24 * time.Hour
 )
 
-// Options are what a Standby works with. All but Log are required.
+// Options are what a Standby works with. All but TLS and Log are required.
 type Options struct {
 	Sources client.Reader // a cache
 	Live    client.Reader // for what is read rarely, and not to be kept
@@ -45,10 +46,12 @@ type Options struct {
 	// Leading is what the controllers publish, and Contents where the content goes that is read here.
 	Leading, Contents *catalogset.Set
 	StoreBytes        int64
-	Keep              func() []string // digests of contents that others serve
-	Clock             clock.WithTicker
-	Elected           <-chan struct{} // closed once this manager leads
-	Log               logr.Logger
+	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
+	TLS     func() *tls.Config
+	Keep    func() []string // digests of contents that others serve
+	Clock   clock.WithTicker
+	Elected <-chan struct{} // closed once this manager leads
+	Log     logr.Logger
 }
 
 // Standby reads catalogs until its manager leads.
@@ -64,16 +67,44 @@ type Standby struct {
 // known is what is known of a catalog.
 type known struct {
 	uid      types.UID
-	asked    string // what it was when it was read
+	asked    string // what it was when the last attempt began
 	index    *catalog.Index
+	from     origin    // of the index
 	at       time.Time // of the last attempt
 	attempts int       // failures in a row
 	reading  bool
 }
 
+// origin is the image that an index was made from, or that its pod runs, as it was verified. It is empty for content of another origin.
+type origin struct {
+	ref, digest string
+	policy      string    // the signature policy that accepted it
+	expires     time.Time // when that ends; zero when it does not
+}
+
+// entry is what may be offered of a catalog: content of an image that the signature policy has not accepted as it is now is withheld.
+func (s *Standby) entry(k *known, problem string) catalogset.Entry {
+	if k.index != nil && s.stale(k) {
+		return catalogset.Entry{Problem: problem, Withheld: true}
+	}
+	return catalogset.Entry{Index: k.index, Problem: problem}
+}
+
+// stale reports whether content has to be verified again before it may be offered.
+func (s *Standby) stale(k *known) bool {
+	if k.from.ref == "" {
+		return false
+	}
+	return k.from.policy != s.Images.Images.Policy() || !k.from.expires.IsZero() && !s.Clock.Now().Before(k.from.expires)
+}
+
 // New prepares a Standby.
 func New(o Options) *Standby {
-	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: registryclient.Dial}
+	dial := func(address string, to registryclient.Options) (*registryclient.Client, error) {
+		to.TLS = o.TLS
+		return registryclient.Dial(address, to)
+	}
+	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: dial}
 }
 
 // NeedLeaderElection says that it is for managers that do not lead.
@@ -142,7 +173,7 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 		there[ref] = true
 		k, invalid := s.of(ref, source, elected)
 		if elected {
-			if leading, ok := s.Leading.Get(ref); invalid != nil || ok && (leading.Index != nil || k == nil || k.index == nil) {
+			if leading, ok := s.Leading.Get(ref); invalid != nil || ok && (leading.Index != nil || leading.Withheld || k == nil || k.index == nil) || k != nil && s.stale(k) {
 				there[ref] = false
 			}
 			continue
@@ -151,7 +182,11 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 			s.Contents.Publish(ref, catalogset.Entry{Problem: trouble.Text(invalid)})
 			continue
 		}
-		if !k.reading && k.due(source, s.Clock.Now()) {
+		if k.index != nil && s.stale(k) {
+			served, _ := s.Contents.Get(ref)
+			s.Contents.Publish(ref, s.entry(k, served.Problem))
+		}
+		if !k.reading && s.due(k, source, s.Clock.Now()) {
 			s.begin(ctx, slots, ref, source.DeepCopy(), k)
 		}
 	}
@@ -182,21 +217,27 @@ func (s *Standby) of(ref catalogset.Ref, source *v1alpha1.CatalogSource, elected
 }
 
 // due tells whether a catalog is to be read now.
-func (k *known) due(source *v1alpha1.CatalogSource, now time.Time) bool {
+func (s *Standby) due(k *known, source *v1alpha1.CatalogSource, now time.Time) bool {
 	switch since := now.Sub(k.at); {
-	case k.asked != asked(source):
+	case k.asked != s.asked(source):
 		return true
 	case k.attempts > 0:
 		return since >= min(firstRetry<<min(k.attempts-1, 10), longestRetry)
+	case k.index != nil && s.stale(k):
+		return true
 	default:
 		return source.Spec.Image == "" && source.Spec.Address != "" && since >= serversEvery
 	}
 }
 
-// asked is what says whether there may be something new: what is asked for, and what the manager that leads has found out last.
-func asked(source *v1alpha1.CatalogSource) string {
+// asked is what says whether there may be something new: what is asked for, what the manager that leads has found out last, and the signature
+// policy.
+func (s *Standby) asked(source *v1alpha1.CatalogSource) string {
 	spec, status := &source.Spec, &source.Status
 	text := fmt.Sprintf("%s %q %q %q %q %q", source.UID, spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
+	if spec.Image != "" {
+		text += " policy " + s.Images.Images.Policy()
+	}
 	if status.LatestImageRegistryPoll != nil {
 		text += " polled " + status.LatestImageRegistryPoll.UTC().Format(time.RFC3339)
 	}
@@ -211,11 +252,9 @@ func asked(source *v1alpha1.CatalogSource) string {
 
 // begin reads a catalog in the background.
 func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalogset.Ref, source *v1alpha1.CatalogSource, k *known) {
-	digest := ""
-	if k.index != nil {
-		digest = k.index.Digest()
-	}
+	before := found{index: k.index, from: k.from}
 	k.reading = true
+	asked := s.asked(source)
 	go func() {
 		select {
 		case slots <- struct{}{}:
@@ -223,31 +262,35 @@ func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalogset
 		case <-ctx.Done():
 			return
 		}
-		index, err := s.read(ctx, source, digest)
-		s.finish(ctx, ref, source, k, index, err)
+		now, err := s.read(ctx, source, before)
+		if err != nil {
+			now = s.keep(ctx, source, before)
+		}
+		s.finish(ctx, ref, k, asked, now, err)
 	}()
 }
 
-// finish publishes what was read.
-func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, k *known, index *catalog.Index, err error) {
+// finish publishes what was read, for what was asked for when that began.
+func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, k *known, asked string, now found, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k.reading, k.asked, k.at = false, asked(source), s.Clock.Now()
-	entry := catalogset.Entry{Index: k.index}
+	k.reading, k.asked, k.at = false, asked, s.Clock.Now()
+	k.index, k.from = now.index, now.from
+	problem := ""
 	if err != nil {
 		k.attempts++
-		entry.Problem = trouble.Text(err)
+		problem = trouble.Text(err)
 		if !errors.Is(err, errNowhere) {
-			s.Log.Error(errors.New(entry.Problem), "a catalog cannot be read by this manager, which does not lead; what it had stays, and it is tried again", "catalog", ref.String())
+			s.Log.Error(errors.New(problem), "a catalog cannot be read by this manager, which does not lead; what it had stays if the signature policy accepts it, and it is tried again", "catalog", ref.String())
 		}
-	} else if k.attempts = 0; index != nil {
-		k.index, entry.Index = index, index
+	} else {
+		k.attempts = 0
 	}
 	if s.known[ref] == k {
-		s.Contents.Publish(ref, entry)
+		s.Contents.Publish(ref, s.entry(k, problem))
 	}
 	s.Changed() // what it was asked for may be another by now
 }

@@ -108,11 +108,11 @@ func TestWhatIsBeingReadOfAWithdrawnCatalogIsNotPublished(t *testing.T) {
 	source := w.source()
 	w.withdrawn()
 	w.looks(false)
-	index, err := w.read(t.Context(), source, "")
+	now, err := w.read(t.Context(), source, found{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.finish(t.Context(), ref, source, old, index, nil); w.visible() != ", with a problem" {
+	if w.finish(t.Context(), ref, old, w.asked(source), now, nil); w.visible() != ", with a problem" {
 		t.Errorf("got %s", w.visible())
 	}
 }

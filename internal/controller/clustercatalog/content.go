@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +28,10 @@ type content struct {
 	attempts int       // failures in a row
 	looked   time.Time // when an attempt last ended
 	secret   int       // the sign of the pull secret then
+	tried    string    // the signature policy when that attempt began
+
+	signatures provenance.Content
+	withheld   bool // of what is shown: there is content that is not
 }
 
 // digest is that of the image that the content is from.
@@ -34,7 +39,7 @@ func (k content) digest() string { return digestOf(k.resolved) }
 
 // entry is what decisions get to see.
 func (k content) entry() catalogset.Entry {
-	e := catalogset.Entry{Index: k.index}
+	e := catalogset.Entry{Index: k.index, Image: k.signatures.Image, Withheld: k.withheld}
 	if k.problem != nil {
 		e.Problem = trouble.Text(k.problem)
 	}
@@ -44,6 +49,7 @@ func (k content) entry() catalogset.Entry {
 // after is what is known once an attempt has ended.
 func (k content) after(found reading, err error, now time.Time) content {
 	k.looked = now
+	k.signatures = k.signatures.After(found.signatures, err)
 	if err != nil {
 		k.problem, k.reached = err, false
 		k.attempts++
@@ -52,6 +58,14 @@ func (k content) after(found reading, err error, now time.Time) content {
 	k.problem, k.attempts, k.reached, k.resolved = nil, 0, true, found.resolved
 	if found.index != nil {
 		k.index, k.earlier, k.unpacked = found.index, false, now
+	}
+	return k
+}
+
+// shown is what may be offered of it: content that the signature policy does not accept now is withheld, and stays known.
+func (k content) shown() content {
+	if k.index != nil && k.signatures.Withheld() {
+		k.index, k.withheld = nil, true
 	}
 	return k
 }

@@ -9,7 +9,9 @@ import (
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,6 +25,7 @@ const fieldOwner = client.FieldOwner("fairlead-clustercatalog")
 type Controller struct {
 	client      client.Client
 	images      imageReader
+	verifier    provenance.Images // nil for a process without signature policies
 	indexes     *catalogcache.Cache
 	catalogs    *catalogset.Set
 	serving     *Serving
@@ -58,13 +61,18 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, c.write(ctx, &object, report{})
 	}
 	known := c.recall(ctx, &object, targetOf(&object, leads))
+	known.signatures = known.signatures.Stale(provenance.Policy(c.verifier), c.clock.Now())
 	known, begun := c.refresh(ctx, &object, known)
+	// What was read while the policy changed is verified once more before it is published.
+	known.signatures = known.signatures.Stale(provenance.Policy(c.verifier), c.clock.Now())
 	c.memory.keep(object.Name, known)
-	if known.index != nil || known.problem != nil {
+	scheduled := known
+	known = known.shown()
+	if known.index != nil || known.problem != nil || known.signatures.Withheld() {
 		c.catalogs.Publish(clustercatalogs.Ref(object.Name), known.entry())
 	}
 	c.serving.publish(object.Name, known.index, known.unpacked)
-	next := ctrl.Result{RequeueAfter: c.pause(&object, known, begun)}
+	next := ctrl.Result{RequeueAfter: c.pause(&object, scheduled, begun)}
 	if !leads {
 		return next, nil
 	}
@@ -81,7 +89,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	running, ended := c.reads.of(object.Name, known.target)
 	if ended {
 		known = known.after(running.found, running.err, c.clock.Now())
-		known.secret = running.secret
+		known.secret, known.tried = running.secret, running.policy
 		if at := object.Status.LastUnpacked; at != nil && known.reached && !known.target.leads {
 			known.unpacked = at.Time // all say the same
 		}
@@ -94,18 +102,38 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 		return known, running.begun
 	}
 	sign := c.credentials.sign()
-	if at, ever := due(object, known, sign); !ever || at.After(c.clock.Now()) {
+	if at, ever := c.due(object, known, sign); !ever || at.After(c.clock.Now()) {
 		return known, time.Time{}
 	}
 	ref, now := known.target.ref, c.clock.Now()
-	c.reads.begin(ctx, object.Name, &read{target: known.target, secret: sign, begun: now}, func(ctx context.Context) (reading, error) {
+	asked := ref
+	if pinned(ref) {
+		asked = requested(object, ref)
+	}
+	begins := &read{target: known.target, secret: sign, policy: provenance.Policy(c.verifier), begun: now}
+	c.reads.begin(ctx, object.Name, begins, func(ctx context.Context) (reading, error) {
+		attempt := provenance.Begin(c.verifier, asked, image.Auth{})
 		auth, err := c.credentials.auth(ctx)
 		if err != nil {
-			return reading{}, err
+			return conclude(ctx, attempt, reading{}, err, known)
 		}
-		return fetch(ctx, c.images, ref, auth, known)
+		attempt.Authenticate(auth)
+		found, err := find(ctx, c.images, attempt, ref, asked, auth, known)
+		return conclude(ctx, attempt, found, err, known)
 	})
 	return known, now
+}
+
+// due is when the registry of a catalog is to be asked next, or its content to be verified again.
+func (c *Controller) due(object *olmv1.ClusterCatalog, known content, secret int) (time.Time, bool) {
+	policy := provenance.Policy(c.verifier)
+	switch {
+	case known.target.ref == "" || known.target.leads && check(object) != nil || !known.signatures.Due(policy, c.clock.Now()):
+		return due(object, known, secret)
+	case known.problem != nil && known.tried == policy && known.secret == secret:
+		return known.looked.Add(retryAfter(known.attempts)), true
+	}
+	return time.Time{}, true
 }
 
 // pause is when to look again without an event; 0 is not. An attempt that is under way says itself when it ends.
@@ -116,7 +144,7 @@ func (c *Controller) pause(object *olmv1.ClusterCatalog, known content, begun ti
 		}
 		return 0
 	}
-	at, ever := due(object, known, known.secret)
+	at, ever := c.due(object, known, known.secret)
 	if !ever {
 		return 0
 	}

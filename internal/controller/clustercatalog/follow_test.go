@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/image"
 )
 
 // TestADeadRegistryKeepsTheLastGoodContent: pauses grow, the status is written once for the same trouble, and it clears.
@@ -103,7 +104,7 @@ func TestPin(t *testing.T) {
 		"quay.io/a/b@" + digest(2):    "quay.io/a/b@" + digest(1),
 		"quay.io/a/b:v1@" + digest(2): "quay.io/a/b@" + digest(1),
 	} {
-		if got := pin(ref, digest(1)); got != want {
+		if got := image.Pin(ref, digest(1)); got != want {
 			t.Errorf("%s: got %s, want %s", ref, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/provenance"
 )
 
 // maxReads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
@@ -15,27 +16,44 @@ const maxReads = 64
 // imageReader reads catalogs from a registry, each content once.
 type imageReader interface {
 	Digest(ctx context.Context, ref string, auth image.Auth) (string, error)
-	Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error)
+	// ReadFor reads what a requested reference was resolved to: a signature policy is about the requested one.
+	ReadFor(ctx context.Context, ref, requested string, auth image.Auth) (*catalog.Index, string, error)
 }
 
 // reading is what an attempt has found.
 type reading struct {
 	resolved string         // the image by digest
 	index    *catalog.Index // nil when it is the content that is known
+
+	signatures provenance.Judgement
 }
 
-// fetch finds out what a reference stands for now, and reads it unless that is known.
-func fetch(ctx context.Context, from imageReader, ref string, auth image.Auth, known content) (reading, error) {
+// conclude adds to what an attempt has found, or to how it failed, whether what was served before may be served still.
+func conclude(ctx context.Context, attempt *provenance.Attempt, found reading, err error, known content) (reading, error) {
+	served := ""
+	if known.index != nil {
+		served = known.digest()
+	}
+	found.signatures = attempt.Judgement(ctx, err, known.signatures, served)
+	return found, err
+}
+
+// find finds out what a reference stands for now, and reads it unless that is known. It is verified in both cases, as what was asked for: the
+// policy may be another.
+func find(ctx context.Context, from imageReader, attempt *provenance.Attempt, ref, requested string, auth image.Auth, known content) (reading, error) {
 	digest, err := from.Digest(ctx, ref, auth)
 	if err != nil {
 		return reading{}, err
 	}
-	resolved := pin(ref, digest)
+	if err := attempt.Verify(ctx, digest); err != nil {
+		return reading{}, err
+	}
+	resolved := image.Pin(ref, digest)
 	if known.index != nil && !known.earlier && known.digest() == digest {
 		return reading{resolved: resolved}, nil
 	}
-	index, _, err := from.Read(ctx, resolved, auth)
-	return reading{resolved, index}, err
+	index, _, err := from.ReadFor(ctx, resolved, requested, auth)
+	return reading{resolved: resolved, index: index}, err
 }
 
 // reads are the catalogs that are being read, each at most once.
@@ -50,7 +68,8 @@ type reads struct {
 // read is one attempt. Its outcome may be looked at once ended is true.
 type read struct {
 	target target
-	secret int // the sign of the pull secret before it began
+	secret int    // the sign of the pull secret before it began
+	policy string // the signature policy then
 	begun  time.Time
 	cancel context.CancelFunc
 

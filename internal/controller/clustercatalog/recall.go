@@ -5,6 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,7 @@ func (c *Controller) restore(ctx context.Context, object *olmv1.ClusterCatalog) 
 		return known
 	}
 	known.index, known.resolved, known.unpacked = index, resolved, c.clock.Now()
+	known.signatures = provenance.Restored(c.verifier, requested(object, resolved))
 	if at := object.Status.LastUnpacked; at != nil {
 		known.unpacked = at.Time
 	}
@@ -53,7 +55,7 @@ func (c *Controller) restore(ctx context.Context, object *olmv1.ClusterCatalog) 
 // resume goes on where an earlier run, or the manager that led before, has ended. Content that the status calls the desired one need not be
 // looked for again, unless newer content is to be looked for from time to time: then it is, right away.
 func (c *Controller) resume(object *olmv1.ClusterCatalog, known content) content {
-	if known.index == nil || known.earlier || known.resolved != resolvedRef(object) {
+	if known.index == nil || known.earlier || known.signatures.Pending || known.resolved != resolvedRef(object) {
 		return known
 	}
 	if !known.target.leads {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/provenance"
 )
 
 const (
@@ -15,6 +16,8 @@ const (
 	minimumPause = time.Second
 	// slow is how long reading takes until the status says that it is going on: what is quick to read is reported in one write.
 	slow = 3 * time.Second
+	// refusedInterval is the time between two verifications of content that is refused, where no newer content is looked for.
+	refusedInterval = 15 * time.Minute
 )
 
 // due is when the registry of a catalog is to be asked next; false means not before something else changes. Secret is the sign of the pull
@@ -27,6 +30,8 @@ func due(object *olmv1.ClusterCatalog, known content, secret int) (time.Time, bo
 		return time.Time{}, false
 	case known.problem != nil && secret != known.secret:
 		return time.Time{}, true // new credentials may be what was missing
+	case provenance.IsUnverified(known.problem):
+		return known.looked.Add(refusedRetry(object)), true // a change of the policy comes first
 	case known.problem != nil:
 		return known.looked.Add(retryAfter(known.attempts)), true
 	case known.looked.IsZero():
@@ -34,6 +39,15 @@ func due(object *olmv1.ClusterCatalog, known content, secret int) (time.Time, bo
 	}
 	interval, polls := pollInterval(object)
 	return known.looked.Add(interval + jitter(object.Name, interval)), polls && known.target.leads
+}
+
+// refusedRetry is the pause before content that the signature policy refuses is verified again: it may have been signed since.
+func refusedRetry(object *olmv1.ClusterCatalog) time.Duration {
+	interval, polls := pollInterval(object)
+	if !polls {
+		interval = refusedInterval
+	}
+	return interval + jitter(object.Name, interval)
 }
 
 func retryAfter(attempts int) time.Duration {

@@ -42,6 +42,8 @@ type Options struct {
 	// InUse tells whether content is served by somebody else, by its digest; nil is for nobody.
 	InUse func(digest string) bool
 	Clock clock.PassiveClock
+	// Policies reports changes of the signature policy; nil when there is none.
+	Policies *image.PolicyWatch
 }
 
 // Setup adds the controller to the manager. It runs also while another manager leads.
@@ -58,6 +60,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	c := &Controller{
 		client:      mgr.GetClient(),
 		images:      catalogimage.Reader{Images: o.Store, Indexes: o.Indexes},
+		verifier:    o.Store,
 		indexes:     o.Indexes,
 		catalogs:    o.Catalogs,
 		serving:     o.Serving,
@@ -69,6 +72,9 @@ func Setup(mgr manager.Manager, o Options) error {
 		reads:       reads{finished: q.add, slots: make(chan struct{}, maxReads)},
 	}
 	q.follow = func(ctx context.Context) { c.credentials.follow(ctx, metadataOnly, func() { q.addAll(ctx) }) }
+	if o.Policies != nil {
+		o.Policies.OnChange(func() { q.news.Tell(q.all) })
+	}
 	options := trigger.Options(workers)
 	options.NeedLeaderElection = ptr.To(false)
 	return ctrl.NewControllerManagedBy(mgr).
@@ -133,12 +139,21 @@ func (q *queue) add(name string) {
 
 // addAll lets all catalogs be looked at.
 func (q *queue) addAll(ctx context.Context) {
+	for _, r := range q.all(ctx) {
+		q.news.Add(r)
+	}
+}
+
+// all are the requests for all catalogs.
+func (q *queue) all(ctx context.Context) []reconcile.Request {
 	var all olmv1.ClusterCatalogList
 	if err := q.client.List(ctx, &all); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list the ClusterCatalogs, to look at all of them")
-		return
+		return nil
 	}
+	requests := make([]reconcile.Request, len(all.Items))
 	for i := range all.Items {
-		q.add(all.Items[i].Name)
+		requests[i].Name = all.Items[i].Name
 	}
+	return requests
 }

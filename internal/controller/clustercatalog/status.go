@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,6 +20,9 @@ const (
 	messageLastGood    = "Serving the last good content"
 	messageUnavailable = "Catalog availability mode is set to Unavailable"
 )
+
+// ownTypes are the condition types of a ClusterCatalog.
+var ownTypes = []string{olmv1.TypeProgressing, olmv1.TypeServing, olmv1.TypeSignatureVerified}
 
 // report is what a status is made of.
 type report struct {
@@ -40,15 +44,16 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	set := func(kind string, s metav1.ConditionStatus, reason, message string) {
 		olmv1.SetCondition(&next.Conditions, olmv1.NewCondition(kind, s, reason, message), object.Generation, *stamp(now))
 	}
-	next.Conditions = slices.DeleteFunc(next.Conditions, func(c metav1.Condition) bool { return c.Type != olmv1.TypeProgressing && c.Type != olmv1.TypeServing })
+	next.Conditions = slices.DeleteFunc(next.Conditions, func(c metav1.Condition) bool { return !slices.Contains(ownTypes, c.Type) })
 	if off {
+		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeSignatureVerified)
 		next.ResolvedSource, next.URLs, next.LastUnpacked = nil, nil, nil
 		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonSucceeded, messageUnavailable)
 		set(olmv1.TypeServing, metav1.ConditionFalse, olmv1.ReasonUserSpecifiedUnavailable, messageUnavailable)
 		return next
 	}
 	switch {
-	case known.problem != nil && isTerminal(known.target.ref, known.problem):
+	case known.problem != nil && (isTerminal(known.target.ref, known.problem) || provenance.IsUnverified(known.problem)):
 		set(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonBlocked, trouble.Text(known.problem))
 	case known.problem != nil:
 		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, trouble.Text(known.problem))
@@ -56,6 +61,12 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonSucceeded, messageUnpacked)
 	case r.reading:
 		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, "reading the catalog in image "+known.target.ref)
+	}
+	switch signature := known.signatures.Condition(known.index != nil); {
+	case signature != nil:
+		set(signature.Type, signature.Status, signature.Reason, signature.Message)
+	case !known.signatures.Pending: // otherwise what was reported last stands until it is verified again
+		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeSignatureVerified)
 	}
 	if known.index == nil {
 		next.ResolvedSource, next.URLs, next.LastUnpacked = nil, nil, nil

@@ -53,13 +53,13 @@ func digestOf(ref string) string {
 	return digest
 }
 
-// pin is a reference in the same repository by digest. What a reference says of a tag beside a digest is left out.
-func pin(ref, digest string) string {
-	repository, _, _ := strings.Cut(ref, "@")
-	if colon := strings.LastIndexByte(repository, ':'); colon > strings.LastIndexByte(repository, '/') {
-		repository = repository[:colon]
+// requested is the reference of the spec that led to an image by digest, which is what a signature policy is about. Where the spec asks for
+// another repository by now, it is the image itself.
+func requested(object *olmv1.ClusterCatalog, resolved string) string {
+	if source := object.Spec.Source.Image; source != nil && image.Pin(source.Ref, digestOf(resolved)) == resolved {
+		return source.Ref
 	}
-	return repository + "@" + digest
+	return resolved
 }
 
 // terminalError is what trying again cannot mend: the spec has to change.

@@ -70,7 +70,7 @@ func (r *registry) Digest(_ context.Context, ref string, auth image.Auth) (strin
 	return d, nil
 }
 
-func (r *registry) Read(ctx context.Context, ref string, _ image.Auth) (*catalog.Index, string, error) {
+func (r *registry) ReadFor(ctx context.Context, ref, _ string, _ image.Auth) (*catalog.Index, string, error) {
 	r.mu.Lock()
 	r.loads++
 	err, broken, slow := errors.Join(r.err, r.errs[ref]), r.broken, r.slow
