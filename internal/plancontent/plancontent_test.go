@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/plan"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,10 @@ func (k kept) Refer(_ context.Context, manifest []byte) (string, error) {
 	}
 	k.manifests[u.GetName()] = manifest
 	return "ref of " + u.GetName(), nil
+}
+
+func (k kept) Store(ctx context.Context, manifest []byte) (string, error) {
+	return k.Refer(ctx, manifest)
 }
 
 func chosen() plan.Choice {
@@ -130,17 +135,76 @@ func TestSubscription(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	const pinned = "registry.example/kite@sha256:1"
-	got := Lookup(chosen(), pinned)
+	got := Lookup(chosen(), pinned, image.Origin{Ref: "registry.example/catalog:v1", Digest: "sha256:c"})
 	if got.Path != pinned || got.Identifier != "kite.v1.2.0" || got.Replaces != "kite.v1.1.0" || got.CatalogSourceRef.Namespace != "olm" || got.CatalogSourceRef.Name != "operators" {
 		t.Errorf("%+v", got)
 	}
-	if want := `{"properties":[{"type":"olm.maxOpenShiftVersion","value":"4.20"}]}`; got.Properties != want {
+	if want := `{"properties":[{"type":"olm.maxOpenShiftVersion","value":"4.20"}],"operators.fairlead.dev/origin":{"requested":"registry.example/kite:v1.2.0"}}`; got.Properties != want {
 		t.Errorf("properties %s, want %s", got.Properties, want)
 	}
 	bare := chosen()
-	bare.Bundle.Properties = nil
-	if got := Lookup(bare, pinned); got.Properties != "{}" {
+	bare.Bundle.Properties, bare.Bundle.Image = nil, pinned
+	if got := Lookup(bare, pinned, image.Origin{}); got.Properties != `{"operators.fairlead.dev/origin":{"catalog":{"ref":"","digest":""}}}` {
 		t.Errorf("no properties are %s", got.Properties)
+	}
+}
+
+// TestOrigin: what a plan was made of is recorded where its image does not say it.
+func TestOrigin(t *testing.T) {
+	const pinned = "registry.example/kite@sha256:1"
+	from := image.Origin{Ref: "registry.example/catalog:v1", Digest: "sha256:c"}
+	for name, test := range map[string]struct {
+		image, path string
+		from        image.Origin
+		want        *Origin
+	}{
+		"by tag":                        {"registry.example/kite:v1", pinned, from, &Origin{Requested: "registry.example/kite:v1"}},
+		"by tag, not resolved yet":      {"registry.example/kite:v1", "registry.example/kite:v1", from, nil},
+		"by digest":                     {pinned, pinned, from, &Origin{Catalog: &from}},
+		"by tag and digest":             {"registry.example/kite:v1@sha256:1", pinned, from, &Origin{Catalog: &from}},
+		"by digest, of no image":        {pinned, pinned, image.Origin{Digest: "sha256:c"}, &Origin{Catalog: &image.Origin{Digest: "sha256:c"}}},
+		"in the image of a catalog":     {"", "", from, &Origin{Catalog: &from}},
+		"in a catalog without an image": {"", "", image.Origin{Digest: "sha256:c"}, &Origin{Catalog: &image.Origin{Digest: "sha256:c"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			choice := chosen()
+			choice.Bundle.Image = test.image
+			lookup := Lookup(choice, test.path, test.from)
+			if diff := cmp.Diff(test.want, OriginOf(lookup)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if test.want != nil && (test.want.NamedBy() != nil) != (test.want.Catalog != nil && test.want.Catalog.Ref != "") {
+				t.Errorf("named by %v", test.want.NamedBy())
+			}
+			var others struct{ Properties []catalog.Property } // as clients read it
+			if err := json.Unmarshal([]byte(lookup.Properties), &others); err != nil || len(others.Properties) != 1 {
+				t.Errorf("%v: others read %v", err, others)
+			}
+		})
+	}
+	for _, text := range []string{"", "{", "{}", `{"operators.fairlead.dev/origin": 3}`} {
+		if got := OriginOf(v1alpha1.BundleLookup{Properties: text}); got != nil {
+			t.Errorf("%q has origin %+v", text, got)
+		}
+	}
+}
+
+// TestPinned: a path by tag becomes one by digest, and the tag and the properties are kept.
+func TestPinned(t *testing.T) {
+	const tag = "registry.example/kite:v1"
+	for _, properties := range []string{"", `{"properties":[{"type":"x","value":1}]}`} {
+		got := Pinned(v1alpha1.BundleLookup{Path: tag, Properties: properties}, "sha256:1")
+		if got.Path != "registry.example/kite@sha256:1" || OriginOf(got).Requested != tag || strings.Contains(got.Properties, `{"type":"x","value":1}`) != (properties != "") {
+			t.Errorf("%+v", got)
+		}
+		if diff := cmp.Diff(got, Pinned(got, "sha256:2")); diff != "" {
+			t.Errorf("a digest is replaced:\n%s", diff)
+		}
+	}
+	for _, l := range []v1alpha1.BundleLookup{{Path: ""}, {Path: tag, Properties: "{"}} {
+		if diff := cmp.Diff(l, Pinned(l, "sha256:1")); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
@@ -158,5 +222,20 @@ func TestOrder(t *testing.T) {
 	want := []string{"ClusterServiceVersion d", "ClusterServiceVersion g", "CustomResourceDefinition b", "CustomResourceDefinition f", "Secret a", "ClusterRole c", "ConfigMap e"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestPackageOf: bundles of several packages may have one name.
+func TestPackageOf(t *testing.T) {
+	for properties, want := range map[string]string{
+		`{"properties":[{"type":"x","value":1},{"type":"olm.package","value":{"packageName":"kite","version":"1.0.0"}}]}`: "kite",
+		`{"properties":[{"type":"olm.package","value":"kite"}]}`:                                                          "",
+		`{"properties":[]}`: "",
+		"{":                 "",
+		"":                  "",
+	} {
+		if got := PackageOf(v1alpha1.BundleLookup{Properties: properties}); got != want {
+			t.Errorf("%s is of package %q, want %q", properties, got, want)
+		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 // Manifests keeps the manifests of steps: it returns what a step should hold for one.
 type Manifests interface {
 	Refer(ctx context.Context, manifest []byte) (string, error)
+	// Store returns a reference even for a small manifest.
+	Store(ctx context.Context, manifest []byte) (string, error)
 }
 
 // Writer makes the steps of plans for one namespace.
@@ -25,11 +27,19 @@ type Writer struct {
 	Namespace string
 }
 
-// Steps returns a step for each object of a chosen bundle, the ClusterServiceVersion first.
+// Steps returns a step for each object of a chosen bundle, the ClusterServiceVersion first. Its error wraps bundle.ErrUnwritable when the API server
+// would never take one of them.
 func (w Writer) Steps(ctx context.Context, choice plan.Choice, b *bundle.Bundle) ([]*v1alpha1.Step, error) {
 	rendered, err := bundle.PlanSteps(b, bundle.StepTarget{Namespace: w.Namespace, Replaces: choice.Replaces, Properties: choice.Bundle.Properties})
 	if err != nil {
 		return nil, fmt.Errorf("render the objects of bundle %s for namespace %s: %w", choice.Bundle.Name, w.Namespace, err)
+	}
+	objects := make([]*unstructured.Unstructured, len(rendered))
+	for i, r := range rendered {
+		objects[i] = r.Object
+	}
+	if err := bundle.Writable(objects); err != nil {
+		return nil, fmt.Errorf("plan bundle %s: %w", choice.Bundle.Name, err)
 	}
 	steps := make([]*v1alpha1.Step, len(rendered))
 	for i, r := range rendered {

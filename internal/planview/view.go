@@ -31,7 +31,11 @@ type Operator struct {
 	Image    string `json:"image,omitempty"`
 	Replaces string `json:"replaces,omitempty"`
 	Bundle   string `json:"bundle,omitempty"` // why its bundle is not at hand
-	Steps    []Step `json:"steps"`
+	// Signature reports who signed the bundle, or why the signature policy refuses it, and Verified is whether it accepts the bundle; both are
+	// empty without a policy.
+	Signature string                 `json:"signature,omitempty"`
+	Verified  corev1.ConditionStatus `json:"signatureVerified,omitempty"`
+	Steps     []Step                 `json:"steps"`
 }
 
 // Step is a step of a plan.
@@ -96,6 +100,10 @@ func (v *View) operator(p *v1alpha1.InstallPlan, name string) *Operator {
 			o.Catalog = ref.Namespace + "/" + ref.Name
 		}
 		for _, c := range l.Conditions {
+			if c.Type == v1alpha1.BundleLookupSignatureVerified {
+				o.Verified, o.Signature = c.Status, c.Message
+				continue
+			}
 			if c.Status == corev1.ConditionTrue && c.Type != v1alpha1.BundleLookupNotPersisted {
 				o.Bundle = strings.Trim(c.Reason+": "+c.Message, ": ")
 			}

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Write prints the plan as a tree.
@@ -21,6 +23,9 @@ func (v View) Write(w io.Writer) error {
 	for i, o := range v.Operators {
 		branch, below := corner(i == len(v.Operators)-1)
 		line(&b, branch, o.line())
+		if o.Verified == corev1.ConditionTrue { // otherwise why not is part of what follows
+			block(&b, below+"    ", o.Signature)
+		}
 		block(&b, below+"    ", o.Bundle)
 		for j, s := range o.Steps {
 			s.write(&b, below, j == len(o.Steps)-1)

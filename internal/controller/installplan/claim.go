@@ -55,8 +55,8 @@ func (c *claimant) judge(ctx context.Context, resolving string, live metav1.Obje
 			return "", ""
 		case isOperator(r):
 			isMarked, refused = true, cmp.Or(c.belongsTo(ctx, live.GetNamespace(), r.Name), refused)
-		case r.Controller != nil && *r.Controller:
-			return fmt.Sprintf("is controlled by %s %s", r.Kind, r.Name), ""
+		case isController(r):
+			return controlledBy(r), ""
 		}
 	}
 	if refused == "" && labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind {
@@ -87,6 +87,12 @@ func (c *claimant) labelled(ctx context.Context, resolving, namespace, name stri
 	}
 	return "", fmt.Sprintf("it belonged to %s %s/%s, which is of the same package: it goes with %s/%s from now on, and each of the two changes it for both",
 		v1alpha1.ClusterServiceVersionKind, namespace, name, c.namespace, resolving)
+}
+
+func isController(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }
+
+func controlledBy(r metav1.OwnerReference) string {
+	return fmt.Sprintf("is controlled by %s %s", r.Kind, r.Name)
 }
 
 func isOperator(r metav1.OwnerReference) bool {

@@ -39,7 +39,7 @@ func (c *Controller) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *su
 		next.Plan = append(next.Plan, step)
 	}
 	plancontent.Order(next.Plan)
-	return next, nil
+	return next, writer.Fit(ctx, &next)
 }
 
 // presentStep lists an operator that is there already and that no catalog has: there is nothing to do about it.

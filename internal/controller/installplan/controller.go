@@ -32,6 +32,8 @@ type Accounts interface {
 type Options struct {
 	// Manifests resolves what steps hold for their manifests.
 	Manifests Manifests
+	// Signatures verifies the bundles of plans before they are carried out; nil is for a process without signature policies.
+	Signatures Signatures
 	// Catalogs are where the steps of plans that people wrote come from, and Unpacker fetches their bundles.
 	Catalogs *catalogset.Set
 	Unpacker *unpack.Unpacker
@@ -102,11 +104,15 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case x.holds(ctx, seen.group):
 		next = held(&plan.Status, next, x.held, c.Clock.Now())
 	case isHeld(&plan.Status): // that it begins is written down first: until then another plan may take its place
-		next.Message = waits + "the OperatorGroup is in order now, and the steps come next"
+		if done = x.begin(ctx, c); done.unverified == accepted {
+			next.Message, done = waits+"nothing is in the way any more, and the steps come next", outcome{}
+		} else {
+			next = unverifiedStatus(&plan.Status, conclude(next, done, c.Clock.Now(), c.RetryTimeout), done, c.Clock.Now())
+		}
 	default:
 		done = x.execute(ctx, c, seen)
 		done.since = c.memory.failingSince(request.NamespacedName, done, c.Clock.Now())
-		next = conclude(next, done, c.Clock.Now(), c.RetryTimeout)
+		next = unverifiedStatus(&plan.Status, conclude(next, done, c.Clock.Now(), c.RetryTimeout), done, c.Clock.Now())
 		c.memory.forgetCRDs(request.NamespacedName, next.Phase)
 	}
 	if err := c.report(ctx, plan, next, done); err != nil {
@@ -114,6 +120,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			c.memory.nudge(request.NamespacedName)
 		}
 		return ctrl.Result{}, err
+	}
+	if plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && done.unverified > accepted {
+		return ctrl.Result{RequeueAfter: c.verifyFailed(request.NamespacedName, done)}, nil
 	}
 	if next.Phase == v1alpha1.InstallPlanPhaseFailed {
 		c.memory.met(request.NamespacedName, done.obstacles, c.Clock.Now())

@@ -2,13 +2,17 @@ package installplan
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/tenancy"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +30,13 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 			// The controller that runs the operator switches conversion on when the webhook answers, and is its only writer.
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
+		withoutEvidence(wanted)
 		annotations := withEntry(wanted.GetAnnotations(), bundle.InstalledAlongsideKey(x.plan.Namespace, s.step.Resolving),
 			x.plan.Namespace+"/"+s.step.Resolving)
+		annotations[bundle.BroughtByKey(x.plan.Namespace, s.step.Resolving)] = x.bringing(ctx, s.step.Resolving, live)
+		if origin := x.originOf(live); origin != "" {
+			annotations[v1alpha1.OriginAnnotation] = v1alpha1.OriginInstallPlan + "/" + origin
+		}
 		wanted.SetAnnotations(annotations)
 		if live == nil {
 			return nil
@@ -42,11 +51,81 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 		for key, value := range live.GetAnnotations() {
 			if strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) && annotations[key] == "" && x.isOperator(ctx, value) {
 				annotations[key] = value
+				namespace, csv, _ := strings.Cut(value, "/")
+				if by := bundle.BroughtByKey(namespace, csv); live.GetAnnotations()[by] != "" {
+					annotations[by] = live.GetAnnotations()[by]
+				}
 			}
 		}
 		wanted.SetAnnotations(annotations)
+		if x.crds[live.GetName()].claim.join {
+			return keepDefinition(wanted, live)
+		}
 		return nil
 	}
+}
+
+// originOf is the namespace whose plan creates or created a CRD; empty when it was there before any plan.
+func (x *execution) originOf(live *unstructured.Unstructured) string {
+	if live == nil {
+		return x.plan.Namespace
+	}
+	return tenancy.Origin(live, x.plan.Namespace)
+}
+
+// keepDefinition leaves a CRD that is shared as it is but for the annotations that record who brought it: what the step defines equally may
+// still differ in what an author must not change for other owners, such as the CA bundle of a conversion, short names or labels.
+func keepDefinition(wanted, live *unstructured.Unstructured) error {
+	spec, _, err := unstructured.NestedMap(live.Object, "spec")
+	if err != nil {
+		return fmt.Errorf("read the spec of %s %s: %w", crdKind, live.GetName(), err)
+	}
+	if _, converts, _ := unstructured.NestedMap(wanted.Object, "spec", "conversion"); !converts {
+		delete(spec, "conversion") // its writer is the controller that runs the operator
+	}
+	annotations := live.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	for key, value := range wanted.GetAnnotations() {
+		if isEvidence(key) {
+			annotations[key] = value
+		}
+	}
+	labels := live.GetLabels()
+	wanted.Object["spec"] = spec
+	wanted.SetLabels(labels)
+	wanted.SetAnnotations(annotations)
+	return nil
+}
+
+// isEvidence reports whether an annotation is one by which plans record for whom they brought a CRD.
+func isEvidence(key string) bool {
+	return strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || strings.HasPrefix(key, v1alpha1.BroughtByAnnotationPrefix) || key == v1alpha1.OriginAnnotation
+}
+
+// bringing is the plan that a CRD is brought by for an operator: this one, unless the operator is there already.
+func (x *execution) bringing(ctx context.Context, csv string, live *unstructured.Unstructured) string {
+	if live != nil {
+		if by := live.GetAnnotations()[bundle.BroughtByKey(x.plan.Namespace, csv)]; by != "" && by != string(x.plan.UID) && x.isOperator(ctx, x.plan.Namespace+"/"+csv) {
+			return by
+		}
+	}
+	return string(x.plan.UID)
+}
+
+// withoutEvidence takes out of a bundle's manifest what only the manager and administrators decide about a CRD: for whom it was brought, who may
+// adopt it, whether users get access to it, and what it is deleted with or waits for. The garbage collector would delete a CRD whose owner does
+// not exist, with every object of it.
+func withoutEvidence(crd *unstructured.Unstructured) {
+	annotations, labels := crd.GetAnnotations(), crd.GetLabels()
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation })
+	delete(labels, v1alpha1.ProvidedRolesLabel)
+	crd.SetAnnotations(annotations)
+	crd.SetLabels(labels)
+	crd.SetOwnerReferences(nil)
+	crd.SetFinalizers(nil)
 }
 
 // convertsCRD tells whether an operator of the plan serves the conversion webhook of a CRD.

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/tenancy"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,17 +19,35 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// liveCRD is a CRD as the cluster has it, which a plan brought for op.v0 of the namespace.
 func liveCRD(t *testing.T, versions string, stored ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal([]byte(withVersions(versions)), crd); err != nil {
 		t.Fatal(err)
 	}
+	crd.Annotations = alongside("ns/op.v0")
 	crd.Status.StoredVersions = stored
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
 		{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue},
 		{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue},
 	}
+	return crd
+}
+
+// alongside are the annotations of a CRD that plans brought for operators, given as namespace/name.
+func alongside(operators ...string) map[string]string {
+	annotations := map[string]string{}
+	for _, o := range operators {
+		namespace, name, _ := strings.Cut(o, "/")
+		annotations[bundle.InstalledAlongsideKey(namespace, name)] = o
+	}
+	return annotations
+}
+
+// adoptable lets operators of every namespace adopt a CRD.
+func adoptable(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	crd.Annotations[v1alpha1.AdoptableByAnnotation] = "*"
 	return crd
 }
 
@@ -44,8 +65,10 @@ func withVersions(versions string) string {
 	return b.String()
 }
 
+// csv is an operator that runs.
 func csv(namespace, name, replaces string, owned ...string) *v1alpha1.ClusterServiceVersion {
 	c := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	c.Status.Phase = v1alpha1.CSVPhaseSucceeded
 	c.Spec.Replaces = replaces
 	for _, crd := range owned {
 		c.Spec.CustomResourceDefinitions.Owned = append(c.Spec.CustomResourceDefinitions.Owned, v1alpha1.CRDDescription{Name: crd})
@@ -58,6 +81,24 @@ func TestCRDUpgrades(t *testing.T) {
 	replacing := strings.Replace(csvYAML, "displayName: Op", "displayName: Op\n  replaces: op.v0", 1)
 	copied := csv("elsewhere", "op.v0", "", widgets)
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "ns"}
+	idle := csv("elsewhere", "op.v0", "", widgets)
+	idle.Status.Phase = v1alpha1.CSVPhasePending
+	requiring := csv("elsewhere", "app.v1", "")
+	requiring.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: widgets, Version: "v0"}}
+	confined := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "group"}, Spec: operatorsv1.OperatorGroupSpec{ServiceAccountName: "installer"}}
+	broughtFor := func(versions string, operators ...string) *apiextensionsv1.CustomResourceDefinition {
+		crd := liveCRD(t, versions, "v1")
+		crd.Annotations = alongside(operators...)
+		return crd
+	}
+	createdBy := func(namespace string, crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+		crd.Annotations[v1alpha1.OriginAnnotation] = v1alpha1.OriginInstallPlan + "/" + namespace
+		return crd
+	}
+	listsNothing := csv("elsewhere", "op.v0", "")
+	arriving := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "arriving"}, Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"op.v0"}},
+		Status: v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling}}
+	const both = "v0 served, v1 served"
 	tests := map[string]struct {
 		live    *apiextensionsv1.CustomResourceDefinition
 		others  []client.Object
@@ -65,16 +106,49 @@ func TestCRDUpgrades(t *testing.T) {
 		crd     string
 		refused string
 	}{
-		"nobody owns it":                        {liveCRD(t, "v1 served", "v1"), nil, csvYAML, withVersions("v1 served, v2 served"), ""},
-		"only the replaced operator owns it":    {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), ""},
-		"only a copy owns it":                   {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{copied}, csvYAML, withVersions("v1 served"), ""},
-		"a stored version goes":                 {liveCRD(t, "v0 served, v1 served", "v0", "v1"), nil, csvYAML, withVersions("v1 served"), `risk of data loss updating "widgets.example.com": new CRD removes version v0 that is listed as a stored version on the existing CRD`},
-		"a stored version is no longer served":  {liveCRD(t, "v0 served, v1 served", "v0", "v1"), nil, csvYAML, withVersions("v0, v1 served"), ""},
-		"another operator here owns it":         {liveCRD(t, "v1 served", "v1"), []client.Object{csv("ns", "other.v1", "", widgets)}, csvYAML, withVersions("v1 served"), "CustomResourceDefinition widgets.example.com of op.v1 is provided by ClusterServiceVersion ns/other.v1 already"},
-		"an operator elsewhere, all stays":      {liveCRD(t, "v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served, v2 served"), ""},
-		"an operator elsewhere, a version goes": {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), "CustomResourceDefinition widgets.example.com is also owned by ClusterServiceVersion elsewhere/op.v0, so every version that it serves must stay, but the new one does not serve v0"},
-		"an operator elsewhere, one is off":     {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v0, v1 served"), "does not serve v0"},
-		"an operator elsewhere, one was off":    {liveCRD(t, "v0, v1 served", "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), ""},
+		"no operator owns it":                  {liveCRD(t, "v1 served", "v1"), nil, csvYAML, withVersions("v1 served, v2 served"), ""},
+		"only the replaced operator owns it":   {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), ""},
+		"only a copy owns it":                  {liveCRD(t, "v0 served, v1 served", "v1"), []client.Object{copied}, csvYAML, withVersions("v1 served"), ""},
+		"a stored version goes":                {liveCRD(t, "v0 served, v1 served", "v0", "v1"), nil, csvYAML, withVersions("v1 served"), `risk of data loss updating "widgets.example.com": new CRD removes version v0 that is listed as a stored version on the existing CRD`},
+		"a stored version is no longer served": {liveCRD(t, "v0 served, v1 served", "v0", "v1"), nil, csvYAML, withVersions("v0, v1 served"), ""},
+		"another operator here owns it":        {liveCRD(t, "v1 served", "v1"), []client.Object{csv("ns", "other.v1", "", widgets)}, csvYAML, withVersions("v1 served"), "CustomResourceDefinition widgets.example.com of op.v1 is provided by ClusterServiceVersion ns/other.v1 already"},
+		"an operator elsewhere, all stays": {broughtFor("v1 served", "ns/op.v0", "elsewhere/op.v0"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served, v2 served"), ""},
+		"an operator elsewhere, a version goes": {broughtFor(both, "ns/op.v0", "elsewhere/op.v0"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), "CustomResourceDefinition widgets.example.com is also owned by ClusterServiceVersion elsewhere/op.v0, so every version that it serves must stay, but the new one does not serve v0"},
+		"one elsewhere that never ran": {liveCRD(t, both, "v1"), []client.Object{idle, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), ""},
+		"one elsewhere that runs and that no plan brought it for": {liveCRD(t, both, "v1"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), ""},
+		"one elsewhere that follows one that it was brought for": {broughtFor(both, "ns/op.v0", "elsewhere/op.v0"), []client.Object{csv("elsewhere", "op.v1", "op.v0", widgets), csv("ns", "op.v0", "", widgets)},
+			replacing, withVersions("v1 served"), "is also owned by ClusterServiceVersion elsewhere/op.v1"},
+		"one elsewhere that runs, no plan brought it": {adoptable(broughtFor(both)), []client.Object{csv("elsewhere", "op.v0", "", widgets)}, csvYAML,
+			withVersions("v1 served"), "is owned by ClusterServiceVersion elsewhere/op.v0"},
+		"one here that runs, it was brought elsewhere": {broughtFor(both, "elsewhere/op.v0"), []client.Object{csv("ns", "other.v1", "", widgets)}, csvYAML, withVersions("v1 served"),
+			"is provided by ClusterServiceVersion ns/other.v1 already"},
+		"one elsewhere that it was brought for": {broughtFor(both, "elsewhere/op.v0"), []client.Object{idle, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"),
+			"is owned by ClusterServiceVersion elsewhere/op.v0"},
+		"one that joined and never ran, without an account": {createdBy("ns", broughtFor(both, "ns/op.v0", "elsewhere/op.v0")), []client.Object{idle, csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), "is also owned by ClusterServiceVersion elsewhere/op.v0"},
+		"a confined one that joined and never ran": {createdBy("ns", broughtFor(both, "ns/op.v0", "elsewhere/op.v0")), []client.Object{idle, confined, csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), ""},
+		"a confined one that joined and runs": {createdBy("ns", broughtFor(both, "ns/op.v0", "elsewhere/op.v0")),
+			[]client.Object{csv("elsewhere", "op.v0", "", widgets), confined, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), "is also owned by ClusterServiceVersion elsewhere/op.v0"},
+		"a confined one that it was created for and that never ran": {createdBy("elsewhere", broughtFor(both, "ns/op.v0", "elsewhere/op.v0")),
+			[]client.Object{idle, confined, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), "owned by ClusterServiceVersion elsewhere/op.v0"},
+		"one elsewhere that lists no version": {createdBy("ns", broughtFor(both, "ns/op.v0", "elsewhere/op.v0")), []client.Object{listsNothing, csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), ""},
+		"one elsewhere that lists no version, while it is installed": {createdBy("ns", broughtFor(both, "ns/op.v0", "elsewhere/op.v0")),
+			[]client.Object{listsNothing, arriving, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), "is also owned by ClusterServiceVersion elsewhere/op.v0"},
+		"a confined one that runs, no plan brought it": {adoptable(broughtFor(both)), []client.Object{csv("elsewhere", "op.v0", "", widgets), confined}, csvYAML, withVersions("v1 served"), ""},
+		"an operator elsewhere, one is off": {broughtFor(both, "ns/op.v0", "elsewhere/op.v0"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v0, v1 served"), "does not serve v0"},
+		"an operator elsewhere, one was off": {broughtFor("v0, v1 served", "ns/op.v0", "elsewhere/op.v0"), []client.Object{csv("elsewhere", "op.v0", "", widgets), csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), ""},
+		"one elsewhere requires what goes": {liveCRD(t, both, "v1"), []client.Object{requiring, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"),
+			"version v0 of CustomResourceDefinition widgets.example.com is required by ClusterServiceVersion elsewhere/app.v1"},
+		"a confined one requires what goes": {liveCRD(t, both, "v1"), []client.Object{requiring, confined, csv("ns", "op.v0", "", widgets)}, replacing, withVersions("v1 served"), ""},
+		"a confined one, whose namespace shares the CRD, requires what goes": {broughtFor(both, "ns/op.v0", "elsewhere/op.v0"), []client.Object{requiring, confined, csv("ns", "op.v0", "", widgets)}, replacing,
+			withVersions("v1 served"), "is required by ClusterServiceVersion elsewhere/app.v1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +201,62 @@ func TestCRDRemembersWhomItWasInstalledWith(t *testing.T) {
 	}
 	if !alongside["elsewhere/alive.v1"] || !alongside["ns/op.v1"] || got.Annotations["theirs"] != "kept" {
 		t.Errorf("annotations %v", got.Annotations)
+	}
+}
+
+// TestEvidenceOfABundleIsDropped: a manifest may not say for whom the manager brought the CRD, or that users get access to it; and a CRD that was there
+// before any plan is not one that plans created.
+func TestEvidenceOfABundleIsDropped(t *testing.T) {
+	forged := strings.Replace(crdYAML, "metadata: {", "metadata: {labels: {operators.fairlead.dev/provided-roles: 'true'}, ownerReferences: [{apiVersion: v1, kind: Namespace, name: gone, uid: gone}], finalizers: [example.com/never], "+
+		"annotations: {operators.fairlead.dev/origin: InstallPlan/ns, operators.fairlead.dev/adoptable-by: '*', "+bundle.BroughtByKey("victim", "other.v1")+": uid, "+
+		bundle.InstalledAlongsideKey("victim", "other.v1")+": victim/other.v1}, ", 1)
+	if forged == crdYAML {
+		t.Fatal("nothing is forged")
+	}
+	for name, test := range map[string]struct {
+		live    func() *apiextensionsv1.CustomResourceDefinition
+		brought bool
+	}{
+		"a new CRD": {func() *apiextensionsv1.CustomResourceDefinition { return nil }, true},
+		"one that was there": {func() *apiextensionsv1.CustomResourceDefinition {
+			crd := liveCRD(t, "v1 served", "v1")
+			crd.Annotations = map[string]string{v1alpha1.AdoptableByAnnotation: "ns"}
+			return crd
+		}, false},
+		"one that an earlier manager brought": {func() *apiextensionsv1.CustomResourceDefinition {
+			crd := liveCRD(t, "v1 served", "v1")
+			crd.Annotations = map[string]string{bundle.InstalledAlongsideKey("ns", "op.v0"): "ns/op.v0"}
+			return crd
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := []client.Object{newPlan(step(t, csvYAML), step(t, forged))}
+			if live := test.live(); live != nil {
+				objects = append(objects, live)
+			}
+			w := newWorld(t, objects...)
+			for range 3 { // the fake cluster does not establish what is new
+				if _, err := w.reconcile(t); err != nil {
+					t.Fatal(err)
+				}
+			}
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if !w.get(t, crd, "", "widgets.example.com") {
+				t.Fatal("the CRD is not written")
+			}
+			if len(crd.OwnerReferences)+len(crd.Finalizers) > 0 {
+				t.Errorf("the bundle decides what the CRD goes with: %v %v", crd.OwnerReferences, crd.Finalizers)
+			}
+			if crd.Annotations[v1alpha1.AdoptableByAnnotation] == "*" {
+				t.Error("the bundle decides who may adopt the CRD")
+			}
+			if tenancy.Brought(crd, "victim", "other.v1") || crd.Labels[v1alpha1.ProvidedRolesLabel] != "" {
+				t.Errorf("what the bundle says is believed: %v %v", crd.Labels, crd.Annotations)
+			}
+			if got := tenancy.Brought(crd, "ns", "op.v1"); got != test.brought {
+				t.Errorf("brought %t, want %t: %v", got, test.brought, crd.Annotations)
+			}
+		})
 	}
 }
 

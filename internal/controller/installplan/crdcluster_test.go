@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -331,13 +332,12 @@ func TestPlanGoesOnWithAMigrationAfterAKill(t *testing.T) {
 func TestCRDScenarios(t *testing.T) {
 	const first, small = "v1 served stored {type: integer", "v1 served stored {type: integer, maximum: 5"
 	elsewhere := func(w *crdWorld, version string, required bool) {
-		c := csv("elsewhere", "other.v1", "")
-		d := []v1alpha1.CRDDescription{{Name: w.crd, Version: version, Kind: "Widget"}}
-		if required {
-			c.Spec.CustomResourceDefinitions.Required = d
-		} else {
-			c.Spec.CustomResourceDefinitions.Owned = d
+		if !required {
+			w.sharedElsewhere(t, version)
+			return
 		}
+		c := csv("elsewhere", "other.v1", "")
+		c.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: w.crd, Version: version, Kind: "Widget"}}
 		if err := w.WithWatch.Create(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -399,6 +399,22 @@ func TestCRDScenarios(t *testing.T) {
 				t.Errorf("events: %s", events)
 			}
 		})
+	}
+}
+
+// sharedElsewhere has an operator of another namespace run that a plan brought the CRD for, too.
+func (w *crdWorld) sharedElsewhere(t *testing.T, version string) {
+	t.Helper()
+	c := csv("elsewhere", "other.v1", "")
+	c.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: w.crd, Version: version, Kind: "Widget"}}
+	if err := w.WithWatch.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	crd := w.live(t)
+	before := crd.DeepCopy()
+	maps.Copy(crd.Annotations, alongside("elsewhere/other.v1"))
+	if err := w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -37,9 +37,7 @@ func TestFieldsThatAreLost(t *testing.T) {
 			w.store(t, "v1", "w0000", "{a: 1}")
 			w.store(t, "v1", "w0001", "{a: 1, b: 2}")
 			if tc.shared {
-				if err := w.WithWatch.Create(t.Context(), csv("elsewhere", "other.v1", "", w.crd)); err != nil {
-					t.Fatal(err)
-				}
+				w.sharedElsewhere(t, "")
 			}
 			if tc.strict {
 				w.makeStrict(t)
@@ -163,9 +161,7 @@ func TestAnotherWriterOfACRD(t *testing.T) {
 	const v1 = "v1 served stored {type: integer"
 	w := newCRDWorld(t)
 	w.upgrade(t, "before", v1)
-	if err := w.WithWatch.Create(t.Context(), csv("elsewhere", "other.v1", "", w.crd)); err != nil {
-		t.Fatal(err)
-	}
+	w.sharedElsewhere(t, "")
 	interfered := false
 	w.split.before = func() {
 		if interfered {
@@ -194,9 +190,7 @@ func TestObjectsAreComparedWithTheCRDThatIsReplaced(t *testing.T) {
 	const v1 = "v1 served stored {type: integer"
 	w := newCRDWorld(t)
 	w.upgrade(t, "before", v1)
-	if err := w.WithWatch.Create(t.Context(), csv("elsewhere", "other.v1", "", w.crd)); err != nil {
-		t.Fatal(err)
-	}
+	w.sharedElsewhere(t, "")
 	w.store(t, "v1", "w0001", "3")
 	passes := 0
 	w.split.before = func() {

@@ -136,7 +136,7 @@ func (k *crdCheck) holds(ctx context.Context, c *Controller, s *crdStep) (bool, 
 		return still, err
 	}
 	blocked := k.check.Invalid > 0
-	if s.upgrade.Strict {
+	if s.upgrade.KeepsFields() {
 		if still, err := k.check.StillLosing(ctx); still || err != nil {
 			return still, err
 		}
@@ -172,7 +172,7 @@ func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
 }
 
 // sorted tells what stands in the way of what people should only know. The documents ask of the upgrade of a shared CRD no more than that
-// its objects stay valid; that they lose nothing is what strict namespaces ask for.
+// its objects stay valid; that they lose nothing is what strict namespaces ask for, and what a CRD without an operator asks of the one that adopts it.
 func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Finding) {
 	sort := func(f crdupgrade.Finding, refuse bool) {
 		if refuse {
@@ -185,7 +185,7 @@ func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Fin
 		sort(crdupgrade.Existing(s.upgrade, check.Invalid, check.Objects, texts(check.Sample)), s.verdict.Binding)
 	}
 	if check.Losing > 0 {
-		sort(crdupgrade.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Binding && s.upgrade.Strict)
+		sort(crdupgrade.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Binding && s.upgrade.KeepsFields())
 	}
 	return refused, warnings
 }

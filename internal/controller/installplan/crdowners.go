@@ -9,6 +9,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/tenancy"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,18 +52,37 @@ func (o operator) asUser(crd string) crdupgrade.Operator {
 	return user
 }
 
-// usersOf are the operators that own or require a CRD, without those that the plan installs and what these replace.
-func (x *execution) usersOf(crd string) []crdupgrade.Operator {
+// usersOf are the operators that own or require a CRD and have a say in its upgrade, without those that the plan installs and what these replace. Who
+// may create a ClusterServiceVersion may write any name into it, so owners need the evidence of tenancy.Counts.
+//
+// There is no such evidence of requirers: nothing but their own list names what they require. One whose namespace is confined to an account has no say:
+// else a tenant could keep a version of any CRD of the cluster for ever, with a pod that only waits. It loses nothing that is stored, because a version
+// leaves only after its objects are rewritten, and waits with a status that names the missing version. Requirers of other namespaces, in which an
+// administrator lets operators have what they ask for, of the plan's own, and of namespaces that share the CRD, are asked.
+func (x *execution) usersOf(crd *apiextensionsv1.CustomResourceDefinition) []crdupgrade.Operator {
 	var users []crdupgrade.Operator
 	for _, other := range x.operators {
 		if other.namespace == x.plan.Namespace && x.family[other.name] {
 			continue
 		}
-		if user := other.asUser(crd); len(user.Owns)+len(user.Requires) > 0 {
+		user := other.asUser(crd.Name)
+		here := other.hasRun && other.namespace == x.plan.Namespace // which keeps up no other namespace
+		if !here && !x.counts(other, crd) {
+			user.Owns = nil
+		}
+		if !here && (!other.hasRun || x.confined[other.namespace] && !tenancy.BroughtFrom(crd, other.namespace)) {
+			user.Requires = nil
+		}
+		if len(user.Owns)+len(user.Requires) > 0 {
 			users = append(users, user)
 		}
 	}
 	return users
+}
+
+// counts reports whether an operator that owns a CRD has a say in its upgrade.
+func (x *execution) counts(o operator, crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return tenancy.Counts(tenancy.Standing{Namespace: o.namespace, Name: o.name, HasRun: o.hasRun, Confined: x.confined[o.namespace]}, crd)
 }
 
 // joins tells whether an operator becomes an owner of a CRD: neither it nor one of its line in the namespace owns it yet.
@@ -86,24 +106,32 @@ func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomRe
 		if _, is := x.operators.find(namespace, csv); is {
 			continue
 		}
-		var plans v1alpha1.InstallPlanList
-		err := x.everywhere.List(ctx, &plans, client.InNamespace(namespace))
-		if apierrors.IsForbidden(err) {
-			continue // that the CRD names the operator does not mean that it is still to come
-		}
+		arrives, err := x.arrives(ctx, namespace, csv)
 		if err != nil {
-			return nil, fmt.Errorf("list the InstallPlans of namespace %s, one of which may be bringing ClusterServiceVersion %s: %w", namespace, value, err)
+			return nil, err
 		}
-		for i := range plans.Items {
-			p := &plans.Items[i]
-			if p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && slices.Contains(p.Spec.ClusterServiceVersionNames, csv) {
-				owners = append(owners, crdupgrade.Operator{Namespace: namespace, Name: csv, Owns: []string{""}})
-				break
-			}
+		if arrives {
+			owners = append(owners, crdupgrade.Operator{Namespace: namespace, Name: csv, Owns: []string{""}})
 		}
 	}
 	slices.SortFunc(owners, func(a, b crdupgrade.Operator) int { return strings.Compare(a.String(), b.String()) })
 	return owners, nil
+}
+
+// arrives reports whether a plan of another namespace is just installing an operator. Where plans cannot be listed it is taken not to: that a CRD names
+// an operator does not mean that it is still to come.
+func (x *execution) arrives(ctx context.Context, namespace, csv string) (bool, error) {
+	var plans v1alpha1.InstallPlanList
+	err := x.everywhere.List(ctx, &plans, client.InNamespace(namespace))
+	if apierrors.IsForbidden(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("list the InstallPlans of namespace %s, one of which may be bringing ClusterServiceVersion %s/%s: %w", namespace, namespace, csv, err)
+	}
+	return slices.ContainsFunc(plans.Items, func(p v1alpha1.InstallPlan) bool {
+		return p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && slices.Contains(p.Spec.ClusterServiceVersionNames, csv)
+	}), nil
 }
 
 // bringer is the operator that a step brings a CRD for.
@@ -114,16 +142,22 @@ func (x *execution) bringer(csv, crd string) crdupgrade.Operator {
 	return crdupgrade.Operator{Namespace: x.plan.Namespace, Name: csv}
 }
 
-// strictCRDs tells whether the namespace wants every upgrade of a CRD to be checked.
-func strictCRDs(ctx context.Context, reader client.Reader, namespace string) (bool, error) {
+// readGroups reads from all OperatorGroups what they decide about CRDs: whether the namespace of the plan wants every upgrade to be checked, and which
+// namespaces are confined to an account.
+func (x *execution) readGroups(ctx context.Context) error {
 	var groups operatorsv1.OperatorGroupList
-	if err := reader.List(ctx, &groups, client.InNamespace(namespace)); err != nil {
-		return false, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
+	if err := x.cached.List(ctx, &groups, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the OperatorGroups of all namespaces, which decide whose operators have a say in the upgrade of a %s: %w", crdKind, err)
 	}
+	x.strictCRDs, x.confined = false, map[string]bool{}
 	for i := range groups.Items {
-		if groups.Items[i].Annotations[CRDUpgradesAnnotation] == "strict" {
-			return true, nil
+		g := &groups.Items[i]
+		if g.Namespace == x.plan.Namespace && g.Annotations[CRDUpgradesAnnotation] == "strict" {
+			x.strictCRDs = true
+		}
+		if g.Spec.ServiceAccountName != "" {
+			x.confined[g.Namespace] = true
 		}
 	}
-	return false, nil
+	return nil
 }

@@ -23,6 +23,7 @@ const crdReason = "CRDValidation"
 // crdStep is a step that replaces a CRD which the cluster has.
 type crdStep struct {
 	*stepRun
+	claim   crdClaim
 	upgrade crdupgrade.Upgrade
 	verdict crdupgrade.Verdict
 }
@@ -31,8 +32,7 @@ type crdStep struct {
 // refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all looked at, and none is replaced
 // before its objects are rewritten. It tells whether the pass may go on.
 func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client.Client) bool {
-	var err error
-	if x.strictCRDs, err = strictCRDs(ctx, x.cached, x.plan.Namespace); err != nil {
+	if err := x.readGroups(ctx); err != nil {
 		x.err = err
 		return false
 	}
@@ -46,7 +46,7 @@ func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client
 		}
 		return !x.isHeld()
 	}
-	return prepare(x.checkObjects) && x.mayInstall(ctx, account) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
+	return prepare(x.checkObjects) && x.mayInstall(ctx, account) && x.mayPatchCRDs(ctx, account, steps) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
 }
 
 // mayChangeCRDs tells whether the objects of the plan that are no CRDs may be written, if a CRD is going to be changed ahead of them: its
@@ -115,24 +115,29 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err != nil || !live.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	upgrade, err := x.upgradeOf(ctx, s.step.Resolving, s.object, live)
+	upgrade, claim, err := x.upgradeOf(ctx, s.step.Resolving, s.object, live)
 	if err != nil {
 		s.result.fail(err)
 		return nil
 	}
-	step := &crdStep{stepRun: s, upgrade: upgrade, verdict: crdupgrade.Judge(upgrade)}
+	step := &crdStep{stepRun: s, claim: claim, upgrade: upgrade}
+	step.verdict = crdupgrade.Judge(upgrade)
 	if err := refusal(step.verdict.Refused); err != nil {
 		s.result.fail(err)
 		return nil
 	}
+	if claim.leave {
+		step.verdict = crdupgrade.Verdict{} // nothing of it is written
+	}
 	return step
 }
 
-// upgradeOf is the step from a live CRD to a wanted one, as it comes out: where the plan leaves conversion alone, it stays.
-func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (crdupgrade.Upgrade, error) {
+// upgradeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
+// alone, it stays.
+func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crdupgrade.Upgrade, claim crdClaim, err error) {
 	wanted := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
-		return crdupgrade.Upgrade{}, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
+		return u, claim, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
 	}
 	converter, converted := x.converterOf(live)
 	switch {
@@ -144,13 +149,13 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 	case converted || wanted.Spec.Conversion == nil:
 		wanted.Spec.Conversion = live.Spec.Conversion
 	}
-	u := crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(wanted.Name), Joins: x.joins(wanted.Name), Strict: x.strictCRDs}
-	if !u.Joins {
-		return u, nil
+	u = crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs}
+	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
+		return u, claim, err
 	}
 	arriving, err := x.arriving(ctx, live)
 	u.Others = append(u.Others, arriving...)
-	return u, err
+	return u, claim, err
 }
 
 // checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were looked at. Who owns it and what it has
@@ -164,9 +169,12 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before); err != nil {
 		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)
 	}
-	upgrade, err := x.upgradeOf(ctx, csv, wanted, before)
+	upgrade, claim, err := x.upgradeOf(ctx, csv, wanted, before)
 	if err != nil {
 		return err
+	}
+	if claim != seen.claim {
+		return fmt.Errorf("%s %s has got other owners since the plan's claim on it was judged; it is judged again", crdKind, live.GetName())
 	}
 	verdict := crdupgrade.Judge(upgrade)
 	if err := refusal(verdict.Refused); err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// largestCRD is how many bytes the API server takes in one request. It has more to do with a CRD than to read it, and so has its judgement.
-const largestCRD = 3 << 20
+// largestCRD is how many bytes of a CRD etcd takes by default.
+const largestCRD = bundle.MaxStored
 
 // unfitCRD refuses CRDs of the manager itself, those of an API that Kubernetes does not have any more, and those that it will not take.
 func unfitCRD(object *unstructured.Unstructured) error {
@@ -22,8 +22,8 @@ func unfitCRD(object *unstructured.Unstructured) error {
 	gvk := object.GroupVersionKind()
 	if gvk.Version == apiextensionsv1.SchemeGroupVersion.Version {
 		if text, err := json.Marshal(object); err != nil || len(text) > largestCRD {
-			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and the API server takes at most %d: its author has to make it smaller, such as by shorter descriptions",
-				crdKind, object.GetName(), len(text), largestCRD))
+			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and etcd takes at most %d: its author has to make it smaller, such as by shorter descriptions: %w",
+				crdKind, object.GetName(), len(text), largestCRD, bundle.ErrUnwritable))
 		}
 		return nil
 	}

@@ -38,8 +38,11 @@ func TestCRDsThatAreTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := w.plan(t, "plan")
-	if !strings.Contains(p.Status.Message, "bytes, and the API server takes at most 3145728: its author has to make it smaller") {
+	if !strings.Contains(p.Status.Message, "bytes, and etcd takes at most 1572864: its author has to make it smaller") {
 		t.Errorf("%s: %.300s", p.Status.Phase, p.Status.Message)
+	}
+	if got := p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Reason; got != v1alpha1.InstallPlanReasonContentInvalid || p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
+		t.Errorf("after the first pass the plan is %s, %s; no other pass helps", p.Status.Phase, got)
 	}
 	if w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
 		t.Error("the ClusterServiceVersion was made")

@@ -8,7 +8,9 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,8 +35,13 @@ type execution struct {
 	held     string                                     // which group the operators of the plan wait for
 	incoming map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
 
+	left       bool                          // whether a step is due
+	signatures map[string]provenance.Verdict // on the bundles that were verified, by ClusterServiceVersion
+	unverified verification                  // what keeps the plan from beginning
+
 	crds       map[string]*crdStep // what was found out about the CRDs that exist, by name
 	strictCRDs bool                // every upgrade of a CRD is checked as if it had several owners
+	confined   map[string]bool     // namespaces whose OperatorGroup names an account
 }
 
 // stepRun is one step in a pass.
@@ -67,27 +74,26 @@ func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
 // execute makes one pass: everything that can be done at once is done.
 func (x *execution) execute(ctx context.Context, c *Controller, seen observation) outcome {
 	x.group = seen.group
-	if x.prepare(ctx) {
+	x.takeStock(ctx)
+	if x.left && x.verify(ctx, c) && x.readAll(ctx) {
 		x.apply(ctx, c, seen)
 	}
 	return x.outcome()
 }
 
-// prepare finds out what is left to do and reads its manifests. It tells whether there is something to write. One step that cannot be
-// read stops the pass: nothing may be half installed because of it.
-func (x *execution) prepare(ctx context.Context) bool {
+// takeStock finds out what is left to do.
+func (x *execution) takeStock(ctx context.Context) {
 	x.steps = make([]*stepRun, len(x.plan.Status.Plan))
-	left := false
 	for i, step := range x.plan.Status.Plan {
 		s := &stepRun{step: step, result: stepResult{status: step.Status}}
 		x.steps[i] = s
 		s.due = !finished(step.Status) && !x.awaits(ctx, s)
-		left = left || s.due
+		x.left = x.left || s.due
 	}
-	return left && x.readAll(ctx)
 }
 
-// readAll reads the manifests of the steps that are due, and of all ClusterServiceVersions, which the others are judged by.
+// readAll reads the manifests of the steps that are due, and of all ClusterServiceVersions, which the others are judged by. One step that
+// cannot be read stops the pass: nothing may be half installed because of it.
 func (x *execution) readAll(ctx context.Context) bool {
 	ready := true
 	for _, s := range x.steps {
@@ -133,6 +139,9 @@ func (x *execution) expect(object *unstructured.Unstructured) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%w: ClusterServiceVersion %s cannot be read: %w", errInvalid, object.GetName(), err)
+	}
+	if err := bundle.CheckOwned(csv); err != nil {
+		return fmt.Errorf("%w: ClusterServiceVersion %s: %w", errInvalid, csv.Name, err)
 	}
 	csv.Namespace = x.plan.Namespace
 	x.incoming[csv.Name] = csv

@@ -140,6 +140,10 @@ func TestObstacles(t *testing.T) {
 	service.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind, Name: "other.v1", UID: "uid-other"}}
 	opaque := pullSecret()
 	opaque.Type = corev1.SecretTypeOpaque
+	unnamed := pullSecret() // a pull secret in the namespace of the manager, of a catalog that the plan does not use or of none
+	unnamed.Name = "of-the-manager"
+	copying := wholePlan(t).Status.Plan[0].DeepCopy()
+	copying.Resource.Name = unnamed.Name
 	twice := step(t, serviceYAML)
 	twice.Resource.Name = "approved"
 	config := step(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}`)
@@ -171,6 +175,8 @@ func TestObstacles(t *testing.T) {
 			"read the manifest of Service web: the content store no longer holds the manifest", v1alpha1.StepStatusUnknown},
 		"secret that is no pull secret": {[]client.Object{opaque}, []*v1alpha1.Step{step(t, csvYAML), wholePlan(t).Status.Plan[0]},
 			"secret olm/pull is of type Opaque, and only pull secrets are copied", v1alpha1.StepStatusUnknown},
+		"secret of no catalog of the plan": {[]client.Object{unnamed}, []*v1alpha1.Step{step(t, csvYAML), copying},
+			"no catalog of the plan in namespace olm names it in spec.secrets", v1alpha1.StepStatusUnknown},
 		"no operator to belong to": {nil, []*v1alpha1.Step{config}, "look up its owner ClusterServiceVersion op.v1", v1alpha1.StepStatusNotPresent},
 	}
 	for name, tc := range tests {
@@ -521,5 +527,34 @@ func TestCopyGivesWay(t *testing.T) {
 	live := &v1alpha1.ClusterServiceVersion{}
 	if err := w.Get(t.Context(), client.ObjectKeyFromObject(copied), live); err != nil || live.IsCopied() {
 		t.Errorf("%v; labels %v, reason %q", err, live.Labels, live.Status.Reason)
+	}
+}
+
+// TestARoleOfABundleGathersNoRights: labels by which the roles of OperatorGroups and of the manager gather rights do not come from a bundle. That of
+// Kubernetes, by which a bundle brings a role for users, stays.
+func TestARoleOfABundleGathersNoRights(t *testing.T) {
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.Unmarshal([]byte(clusterRoleYAML), role); err != nil {
+		t.Fatal(err)
+	}
+	role.Labels = map[string]string{"olm.opgroup.permissions/aggregate-to-admin": "group", "operators.fairlead.dev/aggregate-to-manager": "true",
+		"rbac.authorization.k8s.io/aggregate-to-view": "true"}
+	role.Annotations = map[string]string{v1alpha1.ProvidersAnnotation: "ns/op.v1=forged/"}
+	manifest, err := yaml.Marshal(role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, newPlan(step(t, csvYAML), step(t, string(manifest))))
+	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Fatalf("phase %s: %s", p.Status.Phase, p.Status.Message)
+	}
+	live := &rbacv1.ClusterRole{}
+	if !w.get(t, live, "", role.Name) {
+		t.Fatal("the role does not exist")
+	}
+	want := map[string]string{"olm.managed": "true", "olm.owner": "op.v1", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+		"rbac.authorization.k8s.io/aggregate-to-view": "true"}
+	if diff := cmp.Diff(want, live.Labels); diff != "" || live.Annotations[v1alpha1.ProvidersAnnotation] != "" {
+		t.Errorf("labels: %s; annotations %v", diff, live.Annotations)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/plan"
 	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
@@ -50,12 +51,18 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []plan.Cho
 		if requests[i].Name != "" {
 			f.states[i] = c.Unpacker.Get(ctx, requests[i], max(deadline.Sub(c.Clock.Now()), 0))
 		}
-		lookup := plancontent.Lookup(choice, choice.Bundle.Image)
-		if condition, pending := lookupCondition(choice.Bundle.Name, f.states[i]); pending {
+		condition, pending := lookupCondition(choice.Bundle.Name, f.states[i])
+		path := f.states[i].Pinned
+		if pending {
+			path = choice.Bundle.Image
+		}
+		lookup := plancontent.Lookup(choice, path, originOf(s, choice).CatalogImage())
+		if pending {
 			lookup.Conditions = []v1alpha1.BundleLookupCondition{condition}
 			problems = append(problems, condition.Message)
-		} else {
-			lookup.Path = f.states[i].Pinned
+		}
+		if signature := plancontent.Signature(verdictOf(f.states[i])); signature != nil {
+			lookup.Conditions = append(lookup.Conditions, *signature)
 		}
 		f.lookups = append(f.lookups, lookup)
 		if at := f.states[i].RetryAt; f.states[i].Err != nil {
@@ -76,9 +83,13 @@ func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice plan.C
 			return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 		}
 	}
+	return originOf(s, choice).Bundle(ctx, c.live, choice.Bundle, policy)
+}
+
+// originOf is the catalog that a choice is from.
+func originOf(s *survey, choice plan.Choice) unpack.Origin {
 	from := s.Source(choice.Catalog)
-	origin := unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index}
-	return origin.Bundle(ctx, c.live, choice.Bundle, policy)
+	return unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}
 }
 
 // unpackPending is the reason of a bundle that is on its way. Tools know it from when bundles were unpacked by Jobs.
@@ -105,6 +116,15 @@ func lookupCondition(name string, s unpack.State) (v1alpha1.BundleLookupConditio
 	return c, true
 }
 
+// verdictOf is what is known of the signatures of a bundle. An error of a registry says nothing of them.
+func verdictOf(s unpack.State) provenance.Verdict {
+	v := provenance.Verdict{Verification: s.Verification}
+	if provenance.Decides(s.Err) {
+		v.Err = s.Err
+	}
+	return v
+}
+
 // keepTimes gives the conditions of lookups their times: those that they had where they say the same.
 func keepTimes(lookups, before []v1alpha1.BundleLookup, now metav1.Time) {
 	for i := range lookups {
@@ -116,6 +136,7 @@ func keepTimes(lookups, before []v1alpha1.BundleLookup, now metav1.Time) {
 			}
 		}
 		setLookup(&lookups[i], wanted, now)
+		setConditions(&lookups[i], wanted, now, v1alpha1.BundleLookupSignatureVerified)
 	}
 }
 
@@ -176,15 +197,21 @@ func concludeLookups(next *planStatus, done outcome, now time.Time) {
 	}
 }
 
-// setLookup makes the conditions of a lookup the wanted ones.
+// setLookup makes the conditions of a lookup that say how far its bundle is the wanted ones.
 func setLookup(l *v1alpha1.BundleLookup, wanted []v1alpha1.BundleLookupCondition, now metav1.Time) {
-	for _, t := range []v1alpha1.BundleLookupConditionType{v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted} {
+	setConditions(l, wanted, now, v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted)
+}
+
+// setConditions makes the conditions of the given types the wanted ones.
+func setConditions(l *v1alpha1.BundleLookup, wanted []v1alpha1.BundleLookupCondition, now metav1.Time, types ...v1alpha1.BundleLookupConditionType) {
+	for _, t := range types {
 		stays := false
 		for _, c := range wanted {
 			if c.Type != t {
 				continue
 			}
 			stays = true
+			c.Message = cut(c.Message, maxLookupMessage) // as it is written: else each pass would write it again
 			if old := l.GetCondition(t); old.Status != c.Status || old.Reason != c.Reason || old.Message != c.Message {
 				l.SetCondition(c, now)
 			}

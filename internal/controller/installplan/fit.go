@@ -53,9 +53,13 @@ func (x *execution) holds(ctx context.Context, group *operatorsv1.OperatorGroup)
 	return x.held != ""
 }
 
-// held is the status of a plan that waits for another OperatorGroup. When nothing of it has been done it has not begun.
+// held is the status of a plan that waits for another OperatorGroup. When nothing of it has been done it has not begun, and neither has one that
+// failed and is retried: it is verified again first.
 func held(old *planStatus, next planStatus, message string, now time.Time) planStatus {
-	next.Message, next.StartTime, next.Conditions = message, old.StartTime, slices.Clone(old.Conditions)
+	next.Message, next.Conditions = message, slices.Clone(old.Conditions)
+	if next.StartTime = old.StartTime; old.Phase == v1alpha1.InstallPlanPhaseFailed {
+		next.StartTime = nil
+	}
 	setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, message), now)
 	return next
 }
@@ -103,7 +107,7 @@ func (x *execution) refusedCRDs(ctx context.Context, c *Controller) ([]string, e
 		return nil, err
 	}
 	x.claimant = newClaimant(x.live, x.plan.Namespace, all, x.installs())
-	if x.strictCRDs, err = strictCRDs(ctx, x.cached, x.plan.Namespace); err != nil {
+	if err = x.readGroups(ctx); err != nil {
 		return nil, err
 	}
 	x.crdSteps(ctx)

@@ -79,6 +79,7 @@ func (c *Controller) reportResolved(ctx context.Context, plan *v1alpha1.InstallP
 	if old := next.GetCondition(resolved.Type); !old.Equals(resolved) {
 		next.SetCondition(resolved, now)
 	}
+	next = bounded(next)
 	keepTimes(next.BundleLookups, plan.Status.BundleLookups, now)
 	if equality.Semantic.DeepEqual(plan.Status, next) {
 		return nil
@@ -88,7 +89,7 @@ func (c *Controller) reportResolved(ctx context.Context, plan *v1alpha1.InstallP
 	after.Status = next
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := c.client.Status().Patch(ctx, after, patch, client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+		return c.unreportable(plan, next, fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err))
 	}
 	if after.ResourceVersion != before.ResourceVersion { // or no event brings the plan back
 		c.memory.wrote(before, after.ResourceVersion, c.Clock.Now())

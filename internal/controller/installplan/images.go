@@ -9,6 +9,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
@@ -20,6 +23,8 @@ type Images struct {
 	Unpacker *unpack.Unpacker
 	// Reader reads CatalogSources and their pull secrets.
 	Reader client.Reader
+	// Verifier verifies bundles before a plan is carried out; nil for a process without signature policies.
+	Verifier provenance.Images
 	// Catalogs are those that are being served.
 	Catalogs *catalogset.Set
 	// GlobalNamespace holds the catalogs that every namespace can see. Those of any other namespace than the plan's, and their pull
@@ -42,6 +47,9 @@ func (r Images) Steps(ctx context.Context, namespace string, lookup v1alpha1.Bun
 		return nil, readAgain(lookup, err)
 	}
 	state := r.Unpacker.Get(ctx, request, patience)
+	if other, has := r.coveredNow(namespace, lookup, request); has && provenance.IsUnverified(state.Err) {
+		state = r.Unpacker.Get(ctx, other, patience)
+	}
 	if !state.Done() {
 		return nil, &fetchError{name: lookup.Identifier, state: state}
 	}
@@ -64,15 +72,27 @@ const whyAgain = "bundle %s has to be read again, because the content store has 
 // fromImage asks for the image of a bundle. A CatalogSource that is gone leaves no pull secrets, and the image may be had without any.
 func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy unpack.Policy) (unpack.Request, error) {
 	request := unpack.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
+	if origin := plancontent.OriginOf(lookup); origin != nil {
+		request.NamedBy, request.Requested = origin.NamedBy(), origin.Requested
+	} else {
+		request.NamedBy, request.Requested = r.namedBy(namespace, lookup), r.requested(namespace, lookup)
+	}
+	auth, err := r.auth(ctx, namespace, lookup)
+	request.Auth = auth
+	return request, err
+}
+
+// auth has the pull secrets of the CatalogSource that a lookup names, where the namespace sees that.
+func (r Images) auth(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) (image.Auth, error) {
 	ref := lookup.CatalogSourceRef
 	if ref == nil || !r.inView(namespace, ref.Namespace) {
-		return request, nil
+		return image.Auth{}, nil
 	}
 	source, _, err := r.source(ctx, lookup)
-	if err == nil {
-		request.Auth, err = unpack.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets)
+	if err != nil {
+		return image.Auth{}, err
 	}
-	return request, err
+	return unpack.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets)
 }
 
 // fromCatalog asks for a bundle as its catalog has it. Whatever is the matter with that is waited out.
@@ -97,7 +117,7 @@ func (r Images) fromCatalog(ctx context.Context, namespace string, lookup v1alph
 		return unpack.Request{}, gone
 	}
 	served, _ := r.Catalogs.Get(ref)
-	switch b := bundleNamed(served.Index, lookup.Identifier); {
+	switch b := bundleOf(served.Index, lookup); {
 	case served.Index == nil && served.Problem == "":
 		return unpack.Request{}, awaits("catalog %s, which it is in, is still being loaded", ref)
 	case served.Index == nil:
@@ -105,7 +125,7 @@ func (r Images) fromCatalog(ctx context.Context, namespace string, lookup v1alph
 	case b == nil:
 		return unpack.Request{}, awaits("catalog %s does not have it any more: delete the InstallPlan to have one made that is still wanted", ref)
 	default:
-		return unpack.Origin{Namespace: ref.Namespace, Secrets: source.Spec.Secrets, Index: served.Index}.Bundle(ctx, r.Reader, b, policy)
+		return unpack.Origin{Namespace: ref.Namespace, Secrets: source.Spec.Secrets, Index: served.Index, Image: served.Image}.Bundle(ctx, r.Reader, b, policy)
 	}
 }
 

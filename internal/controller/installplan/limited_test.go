@@ -78,6 +78,8 @@ func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
 		}
 		return crd
 	}
+	unbrought := liveCRD(t, "v0 served, v1 served", "v1")
+	unbrought.Annotations = map[string]string{v1alpha1.AdoptableByAnnotation: "*"}
 	copied := csv("elsewhere", "op.v0", "", "widgets.example.com")
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "ns"}
 	bringing := newPlan()
@@ -91,14 +93,14 @@ func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
 		"a ClusterRole of the same operator there":            {[]client.Object{csv("elsewhere", "op.v1", ""), role("op.v1")}, false, ""},
 		"a ClusterRole of one that is gone":                   {[]client.Object{role("other.v1")}, false, ""},
 		"a ClusterRole of one that cannot be looked for":      {[]client.Object{role("other.v1")}, true, "belongs to ClusterServiceVersion elsewhere/other.v1, unless that is gone, which cannot be found out"},
-		"a CRD that an operator there owns":                   {[]client.Object{csv("elsewhere", "op.v0", "", "widgets.example.com"), crd("")}, false, "elsewhere/op.v0"},
+		"a CRD that an operator there owns":                   {[]client.Object{csv("elsewhere", "op.v0", "", "widgets.example.com"), unbrought}, false, "elsewhere/op.v0"},
 		"a CRD that a copy there seems to own":                {[]client.Object{copied, crd("")}, false, ""},
 		"a CRD that was installed with one there":             {[]client.Object{csv("elsewhere", "op.v0", "", "widgets.example.com"), crd("elsewhere/op.v0")}, false, "elsewhere/op.v0"},
 		"a CRD that was installed with one that is gone":      {[]client.Object{crd("elsewhere/op.v0")}, false, ""},
 		"a CRD that a plan there is bringing":                 {[]client.Object{bringing, crd("elsewhere/op.v0")}, false, "elsewhere/op.v0"},
 		"a CRD that was installed with one that is not shown": {[]client.Object{crd("elsewhere/op.v0")}, true, "elsewhere/op.v0"},
 		"a CRD of its own that was denied the rest":           {[]client.Object{csv("ns", "gone.v1", ""), crd("ns/op.v1")}, true, ""},
-		"a CRD with an annotation that names nothing":         {[]client.Object{crd("nothing")}, true, ""},
+		"a CRD with an annotation that names nothing":         {[]client.Object{crd("nothing")}, true, "no InstallPlan brought it"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

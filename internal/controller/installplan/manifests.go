@@ -16,6 +16,7 @@ import (
 type Manifests interface {
 	Resolve(ctx context.Context, text string) ([]byte, error)
 	Refer(ctx context.Context, manifest []byte) (string, error)
+	Store(ctx context.Context, manifest []byte) (string, error)
 }
 
 // Bundles gives the steps of a bundle that a plan was made from once more. Its error is a *fetchError while the bundle is not there.

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/trigger"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -37,8 +38,11 @@ func (n *Notifier) enqueue(which func(*v1alpha1.InstallPlan) bool) {
 // fetches tells whether a plan that is being carried out waits for a bundle to be had again.
 func fetches(p *v1alpha1.InstallPlan) bool {
 	for i := range p.Status.BundleLookups {
-		if len(p.Status.BundleLookups[i].Conditions) > 0 && unfinished(p) {
-			return true
+		for _, c := range p.Status.BundleLookups[i].Conditions {
+			accepted := c.Type == v1alpha1.BundleLookupSignatureVerified && c.Status == corev1.ConditionTrue
+			if !accepted && unfinished(p) {
+				return true
+			}
 		}
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/tenancy"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,6 +18,7 @@ type operator struct {
 	skips                     []string
 	version                   v1alpha1.OperatorVersion
 	leaving                   bool   // it is being deleted
+	hasRun                    bool   // it runs, or has run
 	pkg                       string // empty where it does not say
 	crds                      []crdUse
 	converts                  []string // CRDs, by webhook
@@ -43,7 +45,7 @@ func (c *Controller) operators(ctx context.Context) (operators, error) {
 func operatorOf(csv *v1alpha1.ClusterServiceVersion) operator {
 	return operator{
 		namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces, skips: csv.Spec.Skips, version: csv.Spec.Version,
-		leaving: !csv.DeletionTimestamp.IsZero(), pkg: bundle.PackageOf(csv), crds: crdUses(csv), converts: convertedBy(csv),
+		leaving: !csv.DeletionTimestamp.IsZero(), hasRun: tenancy.HasRun(csv), pkg: bundle.PackageOf(csv), crds: crdUses(csv), converts: convertedBy(csv),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/apply"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -93,7 +94,7 @@ func (x *execution) outcome() outcome {
 		failures = append(failures, x.err)
 	}
 	var waiting, leftOut []string
-	done.lookups = x.manifests.missing
+	done.lookups, done.signatures, done.unverified = x.manifests.missing, x.signatures, x.unverified
 	for i, s := range x.steps {
 		done.statuses = append(done.statuses, s.result.status)
 		if s.result.err != nil && !isAmong(failures, s.result.err) {
@@ -115,12 +116,18 @@ func (x *execution) outcome() outcome {
 	}
 	if len(failures) > 0 {
 		done.err, done.forbidden, done.away = failures, slices.ContainsFunc(failures, apierrors.IsForbidden), areAway(failures)
+		done.unwritable = slices.ContainsFunc(failures, isUnwritable)
 	}
 	done.waiting = list(waiting)
 	if len(leftOut) > 0 {
 		done.leftOut = "left out, because the operator does without: " + list(leftOut)
 	}
 	return done
+}
+
+// isUnwritable reports whether an error means that no attempt will ever succeed.
+func isUnwritable(err error) bool {
+	return apply.IsTooLarge(err) || errors.Is(err, bundle.ErrUnwritable)
 }
 
 // isAmong tells whether an error says what another one says already, as all steps of a bundle that is not there do.

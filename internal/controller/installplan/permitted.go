@@ -6,13 +6,12 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // mayInstall tells whether the account of a plan may create its first ClusterServiceVersion, if CRDs are going to be written ahead of it: those
 // are the whole cluster's, and must not be changed for an operator that never comes. The API server is asked to create it and to leave it at
-// that. Whatever else it answers than that it is forbidden, it answers again when it is meant.
+// that. What it answers after it has judged the rights, it answers again when it is meant; any other answer allows nothing.
 func (x *execution) mayInstall(ctx context.Context, account client.Client) bool {
 	if account == nil {
 		return true
@@ -24,7 +23,7 @@ func (x *execution) mayInstall(ctx context.Context, account client.Client) bool 
 	wanted := x.wanted(ctx, s).Wanted.DeepCopy()
 	ref := apply.RefOf(wanted)
 	err := account.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
-	if !apierrors.IsForbidden(err) {
+	if apply.IsAuthorized(err) {
 		return true
 	}
 	s.record(apply.ObjectResult{Ref: ref, Outcome: apply.Failed, Err: &apply.RequestError{Verb: "create", Ref: ref, Err: err}}, x.plan)

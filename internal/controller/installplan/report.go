@@ -17,13 +17,14 @@ import (
 // status could not be written are made when it is: the next pass finds everything done, and has nothing to warn of.
 func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, done outcome) error {
 	c.memory.warned(plan, done.warnings)
+	next = bounded(next)
 	changes := changes(plan, next)
 	if len(changes) > 0 && isDetail(&plan.Status, &next) && c.memory.wroteWithin(plan, c.Clock.Now(), detailInterval) {
 		return nil // the next pass finds the same, and comes before long
 	}
 	if len(changes) > 0 {
 		if err := c.write(ctx, plan, changes); err != nil {
-			return err
+			return c.unreportable(plan, next, err)
 		}
 	}
 	c.warn(plan, c.memory.untold(plan))
@@ -91,6 +92,8 @@ func changes(plan *v1alpha1.InstallPlan, next planStatus) []operation {
 		set(fmt.Sprintf("plan/%d/status", i), old.Plan[i].Status, step.Status, false)
 	}
 	for i, l := range next.BundleLookups {
+		set(fmt.Sprintf("bundleLookups/%d/path", i), old.BundleLookups[i].Path, l.Path, false)
+		set(fmt.Sprintf("bundleLookups/%d/properties", i), old.BundleLookups[i].Properties, l.Properties, false)
 		set(fmt.Sprintf("bundleLookups/%d/conditions", i), old.BundleLookups[i].Conditions, l.Conditions, len(l.Conditions) == 0)
 	}
 	set("phase", old.Phase, next.Phase, false)

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/plancontent"
 )
 
 // sought is a ClusterServiceVersion that a plan names, and where it was found.
@@ -78,4 +79,14 @@ func bundleNamed(x *catalog.Index, name string) *catalog.BundleInfo {
 		}
 	}
 	return nil
+}
+
+// bundleOf returns the bundle of a lookup in a catalog: that of its package, where the lookup has that.
+func bundleOf(x *catalog.Index, lookup v1alpha1.BundleLookup) *catalog.BundleInfo {
+	pkg := plancontent.PackageOf(lookup)
+	if x == nil || pkg == "" {
+		return bundleNamed(x, lookup.Identifier)
+	}
+	b, _ := x.Bundle(pkg, lookup.Identifier)
+	return b
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,8 +19,14 @@ type outcome struct {
 	// err is why steps could not be done; forbidden is set when the API server denies a permission.
 	err       error
 	forbidden bool
+	// unwritable is set when an object is larger than the API server ever takes.
+	unwritable bool
 	// lookups are the bundles that had to be had again and are not there, by ClusterServiceVersion.
 	lookups map[string]*fetchError
+	// signatures are the verdicts on bundles that were verified in this pass, by ClusterServiceVersion.
+	signatures map[string]provenance.Verdict
+	// unverified is how far the verification of those is that the pass ended with; accepted where it did not.
+	unverified verification
 	// away is set when nothing stands in the way but that the API server had no time.
 	away bool
 	// since is when the series of failures began that the pass belongs to, other than for permissions and bundles.
@@ -77,12 +84,16 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 		next.Plan[i].Status = status
 	}
 	concludeLookups(&next, done, now)
+	concludeSignatures(&next, done, now)
 	switch {
 	case done.err == nil && done.waiting == "":
 		next.Phase, next.Message = v1alpha1.InstallPlanPhaseComplete, done.leftOut
 		setInstalled(&next, v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanInstalled), now)
 	case done.err == nil:
 		next.Message = waits + done.waiting
+	case done.unwritable:
+		next.Phase, next.Message = v1alpha1.InstallPlanPhaseFailed, done.err.Error()
+		setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonContentInvalid, next.Message), now)
 	case done.isPatient() || now.Sub(done.since) < done.timeout(timeout):
 		next.Message = "retrying execution due to error: " + done.err.Error()
 	default:
@@ -112,6 +123,9 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 	if at := done.refetch(); !at.IsZero() {
 		return max(at.Sub(now), time.Second)
 	}
+	if next.StartTime == nil { // its bundles are being verified
+		return longestPause
+	}
 	if done.err == nil {
 		return min(max(now.Sub(next.StartTime.Time)/4, shortestPause), longestPause)
 	}
@@ -128,6 +142,7 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 
 // setInstalled sets the condition when it says something new.
 func setInstalled(s *planStatus, c v1alpha1.InstallPlanCondition, now time.Time) {
+	c.Message = cut(c.Message, maxMessage) // as it is written: else each pass would write it again
 	if !s.GetCondition(c.Type).Equals(c) {
 		s.SetCondition(c, metav1.NewTime(now))
 	}

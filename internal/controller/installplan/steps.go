@@ -80,6 +80,7 @@ func (x *execution) objectOf(ctx context.Context, s *stepRun) (*unstructured.Uns
 // wanted returns the object of a step with the rules for it.
 func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 	u := s.object
+	bundle.DropAggregation(u)
 	addLabels(u, map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
 	if key := x.component(s); key != "" {
 		addLabels(u, map[string]string{key: ""})
@@ -92,7 +93,7 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 	switch s.step.Resource.Kind {
 	case crdKind:
 		u.SetNamespace("")
-		o.Adjust, o.Probe, o.Look = x.adjustCRD(ctx, s), apply.Established, x.lookAtCRD(u.GetName())
+		o.Adjust, o.Leave, o.Probe, o.Look = x.adjustCRD(ctx, s), x.leaves, apply.Established, x.lookAtCRD(u.GetName())
 		return o
 	case v1alpha1.ClusterServiceVersionKind:
 		x.mark(u)

@@ -32,10 +32,18 @@ func unchanged(t *testing.T, w *world) {
 	}
 }
 
+// shared is the CRD that plans brought for op.v0 of both namespaces.
+func shared(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd := liveCRD(t, "v1 served", "v1")
+	crd.Annotations = alongside("ns/op.v0", "elsewhere/op.v0")
+	return crd
+}
+
 // TestTenantsWithDifferentDefinitions: the second one is refused before anything is written, and both are named. It goes on once the first
 // one is upgraded to the same definition.
 func TestTenantsWithDifferentDefinitions(t *testing.T) {
-	w := newWorld(t, liveCRD(t, "v1 served", "v1"), csv("elsewhere", "op.v0", "", "widgets.example.com"), newPlan(step(t, csvYAML), step(t, sized())))
+	w := newWorld(t, shared(t), csv("elsewhere", "op.v0", "", "widgets.example.com"), newPlan(step(t, csvYAML), step(t, sized())))
 	if _, err := w.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +78,7 @@ func TestAnOwnerMayUpgradeASharedDefinition(t *testing.T) {
 	replacing := strings.Replace(csvYAML, "displayName: Op", "displayName: Op\n  replaces: op.v0", 1)
 	for name, mine := range map[string]string{"the one that is replaced": "op.v0", "itself": "op.v1"} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, liveCRD(t, "v1 served", "v1"), csv("elsewhere", "op.v0", "", "widgets.example.com"), csv("ns", mine, "", "widgets.example.com"),
+			w := newWorld(t, shared(t), csv("elsewhere", "op.v0", "", "widgets.example.com"), csv("ns", mine, "", "widgets.example.com"),
 				newPlan(step(t, replacing), step(t, sized())))
 			if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
@@ -110,7 +118,7 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 	plan := newPlan(step(t, csvYAML), step(t, sized()))
 	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
 	other := csv("elsewhere", "op.v0", "", "widgets.example.com")
-	w := newWorld(t, liveCRD(t, "v1 served", "v1"), other, plan)
+	w := newWorld(t, shared(t), other, plan)
 	if p := w.settle(t, time.Minute); !strings.HasPrefix(p.Status.Message, misfitPrefix+otherwise) || p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

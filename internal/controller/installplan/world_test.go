@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,10 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
+	}
+	catalog := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "c"}, Spec: v1alpha1.CatalogSourceSpec{Secrets: []string{pullSecret().Name}}}
+	if slices.ContainsFunc(objects, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is && o.GetName() == pullSecret().Name }) {
+		objects = append(slices.Clone(objects), catalog)
 	}
 	w := &world{establish: true, clock: clocktesting.NewFakePassiveClock(epoch), events: record.NewFakeRecorder(1000), store: store{}}
 	group := &operatorsv1.OperatorGroup{}
@@ -236,6 +241,14 @@ func (s store) Resolve(_ context.Context, text string) ([]byte, error) {
 func (s store) Refer(_ context.Context, manifest []byte) (string, error) {
 	return string(manifest), nil
 }
+
+// Store keeps everything in the plan.
+func (s store) Store(ctx context.Context, manifest []byte) (string, error) {
+	return s.Refer(ctx, manifest)
+}
+
+// Store makes unreadable what the controller works with.
+func (unreadable) Store(context.Context, []byte) (string, error) { return "", errors.New("unreadable") }
 
 // Refer makes unreadable what the controller works with.
 func (unreadable) Refer(context.Context, []byte) (string, error) { return "", errors.New("unreadable") }

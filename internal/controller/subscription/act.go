@@ -14,6 +14,13 @@ import (
 // act makes sure that there is an InstallPlan for what each group chose.
 func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 	deadline := c.Clock.Now().Add(patience)
+	var failed error
+	unwritten := func(g *group, err error) { // the other groups do not wait for it
+		if err != nil {
+			g.unwritten = tidy(err.Error())
+			failed = errors.Join(failed, err)
+		}
+	}
 	asked := map[*group][]unpack.Request{} // for all groups before any is waited for
 	for i := range d.groups {
 		g := &d.groups[i]
@@ -21,15 +28,11 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 			continue
 		}
 		if len(g.Choices) == 0 {
-			if err := c.withdraw(ctx, s, g); err != nil {
-				return err
-			}
+			unwritten(g, c.withdraw(ctx, s, g))
 			continue
 		}
 		if g.installPlan = s.covering(g, c.Clock.Now()); g.installPlan != nil {
-			if err := c.complete(ctx, s, g, deadline); err != nil {
-				return err
-			}
+			unwritten(g, c.complete(ctx, s, g, deadline))
 			continue
 		}
 		asked[g] = c.ask(ctx, s, g)
@@ -42,19 +45,15 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 		}
 	}
 	if len(ready) == 0 {
-		return nil
+		return failed
 	}
 	if err := c.confirm(ctx, s, d, ready); err != nil {
-		return err
+		return errors.Join(failed, err)
 	}
-	var failed error
 	for i := range d.groups {
 		g := &d.groups[i]
 		if bundles, ok := ready[g]; ok {
-			if err := c.write(ctx, s, g, bundles); err != nil {
-				g.unwritten = tidy(err.Error())
-				failed = errors.Join(failed, err)
-			}
+			unwritten(g, c.write(ctx, s, g, bundles))
 		}
 	}
 	return failed
@@ -87,6 +86,12 @@ func (s *state) covering(g *group, now time.Time) *v1alpha1.InstallPlan {
 		case underWay(p):
 			return p
 		case p.Status.Phase == v1alpha1.InstallPlanPhaseFailed && same:
+			if isFinal(p) {
+				if g.retryAt = s.judgements.next(p, g); g.retryAt.IsZero() || now.Before(g.retryAt) {
+					return p
+				}
+				return nil
+			}
 			if g.retryAt = failedAt(p).Add(standing(p)); now.Before(g.retryAt) {
 				return p
 			}
@@ -105,8 +110,8 @@ func failedAt(p *v1alpha1.InstallPlan) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// underWay tells whether a plan is being carried out, or will be at once: it has its steps, and is approved. One that waits for an
-// OperatorGroup that fits has not begun, and says so before it does.
+// underWay reports whether a plan is being carried out, or will be at once: it has its steps, and is approved. One that waits for an
+// OperatorGroup that fits, or that the signature policy refuses, has not begun, and reports that it does before it writes anything.
 func underWay(p *v1alpha1.InstallPlan) bool {
 	switch p.Status.Phase {
 	case v1alpha1.InstallPlanPhaseInstalling:

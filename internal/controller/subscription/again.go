@@ -102,18 +102,15 @@ func hasBundle(p *v1alpha1.InstallPlan, c plan.Choice) bool {
 	})
 }
 
-// exists judges the object that has the name of a plan which is to be made. Mostly that is the same plan, of another manager, or of this
-// one before it was stopped: it covers the group when its event arrives.
+// exists judges the object that has the name of a plan which is to be made: mostly that of another manager, which has been faster, or of this one
+// before it was stopped. Its event, which is under way, has the namespace observed again, and then it covers the group or the next generation is due.
 func (c *Controller) exists(ctx context.Context, p *v1alpha1.InstallPlan) error {
 	there := &v1alpha1.InstallPlan{}
 	if err := c.live.Get(ctx, client.ObjectKeyFromObject(p), there); err != nil {
 		return fmt.Errorf("read InstallPlan %s/%s, which exists already: %w", p.Namespace, p.Name, err)
 	}
-	switch {
-	case !there.DeletionTimestamp.IsZero():
+	if !there.DeletionTimestamp.IsZero() {
 		return fmt.Errorf("InstallPlan %s/%s, which is to be made, exists and is being deleted; it is made when that is done, for which %v are waited for", p.Namespace, p.Name, there.Finalizers)
-	case there.Annotations[contentAnnotation] != p.Annotations[contentAnnotation]:
-		return fmt.Errorf("InstallPlan %s/%s, which is to be made, exists and is another one: delete it", p.Namespace, p.Name)
 	}
 	return nil
 }

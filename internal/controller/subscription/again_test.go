@@ -165,32 +165,20 @@ func TestForeignPlanThatNobodyApprovedIsKept(t *testing.T) {
 	}
 }
 
-// TestNameOfAPlanIsTaken by a plan of somebody else: that is said, and tried again.
+// TestNameOfAPlanIsTaken by a plan of another author: that one stays, and the plan is made under the next name.
 func TestNameOfAPlanIsTaken(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
-	w.mustReconcile()
-	p := w.onlyPlan()
-	name := p.Name
-	w.remove(p)
-	w.change("a", func(s *v1alpha1.Subscription) {})
-	sub := w.subscription("a")
-	sub.Status = v1alpha1.SubscriptionStatus{}
-	if err := w.client.Status().Update(t.Context(), sub); err != nil {
-		t.Fatal(err)
-	}
+	name := planName(ns, 1)
 	w.add(&v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"mine.v1"}}})
-	if err := w.reconcile(); err == nil {
-		t.Error("nothing has it tried again")
-	}
-	const want = "InstallPlan ns/"
-	failed := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed)
-	if failed.Reason != v1alpha1.SubscriptionReasonEnsureInstallPlanFailed || !strings.Contains(failed.Message, want+name+", which is to be made, exists and is another one: delete it") {
-		t.Errorf("condition %+v", failed)
-	}
-	w.remove(w.onlyPlan())
 	w.mustReconcile()
-	if p := w.onlyPlan(); p.Name != name || len(p.Status.Plan) == 0 {
-		t.Errorf("plan %s with %d steps", p.Name, len(p.Status.Plan))
+	plans := w.plans()
+	if len(plans) != 2 {
+		t.Fatalf("there are %d plans", len(plans))
+	}
+	for _, p := range plans {
+		if theirs := p.Name == name; theirs != (p.Spec.ClusterServiceVersionNames[0] == "mine.v1") || theirs == (len(p.Status.Plan) > 0) {
+			t.Errorf("plan %s is for %v and has %d steps", p.Name, p.Spec.ClusterServiceVersionNames, len(p.Status.Plan))
+		}
 	}
 }

@@ -54,6 +54,7 @@ type Controller struct {
 	events record.EventRecorder
 	// kubernetes tells the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
+	judgements *judgements
 }
 
 // Reconcile brings one namespace up to date.
@@ -72,10 +73,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	c.resolved(found, c.Clock.Since(began))
-	err = c.act(ctx, seen, found)
-	if err == nil {
-		err = c.collect(ctx, seen)
-	}
+	err = errors.Join(c.act(ctx, seen, found), c.collect(ctx, seen))
 	retry, unreported := c.report(ctx, seen, found)
 	return ctrl.Result{RequeueAfter: retry}, errors.Join(err, unreported)
 }

@@ -53,14 +53,22 @@ func (c *Controller) fetch(ctx context.Context, g *group, requests []unpack.Requ
 const retrySecrets = 10 * time.Second
 
 func (c *Controller) bundleRequest(ctx context.Context, s *state, choice plan.Choice) (unpack.Request, error) {
-	from := s.Source(choice.Catalog)
-	if from == nil || from.Served.Index == nil {
-		return unpack.Request{}, fmt.Errorf("fetch bundle %s: catalog %s is gone", choice.Bundle.Name, choice.Catalog)
+	origin, err := originOf(s, choice)
+	if err != nil {
+		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 	}
 	policy, err := unpack.PolicyOf(s.Groups[0].Annotations)
 	if err != nil {
 		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 	}
-	origin := unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index}
 	return origin.Bundle(ctx, c.live, choice.Bundle, policy)
+}
+
+// originOf is the catalog that a choice is from.
+func originOf(s *state, choice plan.Choice) (unpack.Origin, error) {
+	from := s.Source(choice.Catalog)
+	if from == nil || from.Served.Index == nil {
+		return unpack.Origin{}, fmt.Errorf("catalog %s is gone", choice.Catalog)
+	}
+	return unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}, nil
 }

@@ -85,7 +85,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.events = record.NewFakeRecorder(100_000)
-	w.controller = &Controller{client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
+	w.controller = &Controller{judgements: &judgements{}, client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
 		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
 	w.controller.Unpacker = unpack.New(nil, realTime{w.clock}, func() {})

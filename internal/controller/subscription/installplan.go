@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
-	"slices"
-	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -48,8 +46,8 @@ func decisionOf(g *group) string {
 	return text
 }
 
-// create writes the plan of a group: the object first, its content with the status. Its name follows from what it is for, so
-// that two managers, or one that was interrupted, make the same plan once.
+// create writes the plan of a group: the object first, its content with the status. Its name follows from its generation, so that two managers, or
+// one that was interrupted, make the plan of a generation once.
 func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []unpack.State) error {
 	approval := s.approval(g.Subscriptions)
 	p := &v1alpha1.InstallPlan{
@@ -67,10 +65,14 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []u
 		},
 	}
 	s.countOn(p, g)
-	p.Name = planName(p)
-	status, err := c.content(ctx, s, g, p, bundles)
+	p.Name = planName(p.Namespace, p.Spec.Generation)
+	status, err := c.judged(ctx, s, g, p, bundles)
 	if err != nil {
-		g.problem = err.Error()
+		g.problem = tidy(err.Error())
+		return nil
+	}
+	if known := c.judgements.confirms(s, p, g, c.Clock.Now()); known != nil {
+		g.installPlan, g.retryAt = known, c.judgements.next(known, g)
 		return nil
 	}
 	err = c.client.Create(ctx, p, fieldOwner)
@@ -95,10 +97,21 @@ func (c *Controller) complete(ctx context.Context, s *state, g *group, deadline 
 	if len(g.fetching) > 0 || len(g.failures) > 0 {
 		return nil
 	}
-	status, err := c.content(ctx, s, g, p, bundles)
+	judged := p.DeepCopy()
+	status, err := c.judged(ctx, s, g, judged, bundles)
 	if err != nil {
-		g.problem = err.Error()
+		g.problem = tidy(err.Error())
 		return nil
+	}
+	if judged.Annotations[judgedAnnotation] != p.Annotations[judgedAnnotation] { // fill writes the status alone
+		err := c.client.Patch(ctx, judged, client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{}), fieldOwner)
+		switch {
+		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+			return nil // as in fill
+		case err != nil:
+			return fmt.Errorf("note on InstallPlan %s/%s what its content was judged by: %w", p.Namespace, p.Name, err)
+		}
+		*p = *judged
 	}
 	return c.fill(ctx, p, status)
 }
@@ -130,25 +143,26 @@ func (s *state) owners(subscriptions []string) []metav1.OwnerReference {
 	return owners
 }
 
-// nextGeneration is one more than any plan of the namespace has had.
+// nextGeneration is one more than any plan of the namespace has had, those that are being deleted included. A generation whose name is taken, as by
+// a plan that a user wrote, is left out.
 func (s *state) nextGeneration() int {
-	newest := 0
+	newest := s.newest
 	for i := range s.Subscriptions {
 		newest = max(newest, s.Subscriptions[i].Status.InstallPlanGeneration)
 	}
 	for i := range s.Plans {
 		newest = max(newest, s.Plans[i].Spec.Generation)
 	}
-	return newest + 1
+	next := newest + 1
+	for s.taken[planName(s.Name, next)] {
+		next++
+	}
+	return next
 }
 
-// planName is install- and five characters that follow from the plan.
-func planName(p *v1alpha1.InstallPlan) string {
-	owners := make([]string, len(p.OwnerReferences))
-	for i, o := range p.OwnerReferences {
-		owners[i] = string(o.UID)
-	}
-	slices.Sort(owners)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", p.Spec.Generation, strings.Join(owners, " "), p.Annotations[contentAnnotation]))
+// planName is install- and five characters that follow from the generation, of which a namespace has one plan: of two managers that decide at the same
+// time, on other content or on another order of groups, only one creates the next plan, and the other observes the namespace again.
+func planName(namespace string, generation int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", namespace, generation))
 	return "install-" + fmt.Sprintf("%05s", new(big.Int).SetBytes(sum[:8]).Text(36))[:5]
 }

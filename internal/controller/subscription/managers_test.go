@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +20,7 @@ import (
 // secondManager is one that works on the same cluster, and knows nothing of the first.
 func (w *world) secondManager() *Controller {
 	other := *w.controller
-	other.Metrics = metrics.NewSubscriptions()
+	other.Metrics, other.judgements = metrics.NewSubscriptions(), &judgements{}
 	return &other
 }
 
@@ -271,6 +272,56 @@ func TestTwoManagersAtOnce(t *testing.T) {
 				w.rest(w.controller, other)
 				if diff := cmp.Diff(want, w.outcome()); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestTwoManagersThatDecideDifferently: another manager, whose catalogs are newer, or whose bundles have not all arrived, decides and writes just before
+// the first one does. No Subscription gets two plans, in which order ever the two write.
+func TestTwoManagersThatDecideDifferently(t *testing.T) {
+	for name, theirs := range map[string]string{
+		"a newer catalog":                     pkg("a", "A", "", "1.0.0", "1.1.0") + pkg("b", "B", "", "1.0.0"),
+		"only the second package":             pkg("b", "B", "", "1.0.0"),
+		"only the first package, and a newer": pkg("a", "A", "", "1.0.0", "1.1.0"),
+	} {
+		for n := 1; n <= 4; n++ {
+			t.Run(fmt.Sprintf("%s, write %d", name, n), func(t *testing.T) {
+				w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
+				other := w.secondManager()
+				ours := w.controller.Catalogs
+				w.controller.Catalogs = catalogset.New()
+				other.Catalogs = w.controller.Catalogs
+				w.serve("cat", theirs)
+				w.controller.Catalogs = ours
+				w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
+				left := n
+				w.before = func(string) {
+					if left--; left == 0 {
+						if _, err := other.Reconcile(t.Context(), request); err != nil {
+							t.Errorf("the other manager: %v", err)
+						}
+					}
+				}
+				w.mustReconcile()
+				w.before = nil
+				w.mustReconcile()
+				planned := map[string][]string{}
+				generations := map[int]string{}
+				for _, p := range w.plans() {
+					if twin := generations[p.Spec.Generation]; twin != "" {
+						t.Errorf("plans %s and %s are of generation %d", twin, p.Name, p.Spec.Generation)
+					}
+					generations[p.Spec.Generation] = p.Name
+					for _, o := range p.OwnerReferences {
+						planned[o.Name] = append(planned[o.Name], fmt.Sprintf("%s for %v", p.Name, p.Spec.ClusterServiceVersionNames))
+					}
+				}
+				for _, sub := range []string{"a", "b"} {
+					if len(planned[sub]) != 1 {
+						t.Errorf("Subscription %s has %d plans: %v", sub, len(planned[sub]), planned[sub])
+					}
 				}
 			})
 		}

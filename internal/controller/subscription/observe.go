@@ -15,11 +15,16 @@ import (
 )
 
 // state is a namespace as it was observed.
-type state struct{ observed.Namespace }
+type state struct {
+	observed.Namespace
+	newest int             // the highest generation of all plans, those that are being deleted included
+	taken  map[string]bool // the names of all plans
+	*judgements
+}
 
 // observe gathers all that the decision for a namespace depends on.
 func (c *Controller) observe(ctx context.Context, reader client.Reader, namespace string) (*state, error) {
-	s := &state{observed.Namespace{Name: namespace, Kubernetes: c.kubernetes(ctx)}}
+	s := &state{judgements: c.judgements, Namespace: observed.Namespace{Name: namespace, Kubernetes: c.kubernetes(ctx)}}
 	var subscriptions v1alpha1.SubscriptionList
 	if err := reader.List(ctx, &subscriptions, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", namespace, err)
@@ -67,7 +72,9 @@ func (s *state) listPlans(ctx context.Context, reader client.Reader) error {
 	if err := reader.List(ctx, &plans, client.InNamespace(s.Name)); err != nil {
 		return fmt.Errorf("list the InstallPlans of namespace %s: %w", s.Name, err)
 	}
+	s.taken = map[string]bool{}
 	for _, p := range plans.Items {
+		s.newest, s.taken[p.Name] = max(s.newest, p.Spec.Generation), true
 		if p.DeletionTimestamp.IsZero() {
 			s.Plans = append(s.Plans, p)
 		}

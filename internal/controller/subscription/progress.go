@@ -54,6 +54,8 @@ func (v view) decisionConditions() []v1alpha1.SubscriptionCondition {
 		return nil
 	case v.group.Err != nil:
 		return one(v1alpha1.SubscriptionResolutionFailed, resolutionReason(v.group.Err), v.group.Err.Error())
+	case v.group.unwritten != "":
+		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonEnsureInstallPlanFailed, "error ensuring InstallPlan: "+v.group.unwritten)
 	case v.choice == nil:
 		return nil
 	case len(v.group.failures) > 0:
@@ -62,8 +64,6 @@ func (v view) decisionConditions() []v1alpha1.SubscriptionCondition {
 		return one(v1alpha1.SubscriptionBundleUnpacking, v1alpha1.SubscriptionReasonUnpackingInProgress, v.group.fetchingText())
 	case v.group.problem != "":
 		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonErrorPreventedUnpacking, v.group.problem)
-	case v.group.unwritten != "":
-		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonEnsureInstallPlanFailed, "error ensuring InstallPlan: "+v.group.unwritten)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (d *decision) retry(now time.Time) time.Duration {
 		for _, f := range g.failures {
 			note(f.retryAt)
 		}
-		if g.installPlan != nil && g.installPlan.Status.Phase == v1alpha1.InstallPlanPhaseFailed {
+		if g.installPlan != nil && g.installPlan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !g.retryAt.IsZero() {
 			note(g.retryAt)
 		}
 	}

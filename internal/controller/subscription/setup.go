@@ -43,7 +43,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	//nolint:staticcheck // the same kind of Events as the other controllers make, and as the field's tools look for
 	events := mgr.GetEventRecorderFor(eventSource)
-	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get}
+	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get, judgements: &judgements{}}
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
 	o.Catalogs.OnChange(o.Notify.catalogChanged)

@@ -2,11 +2,15 @@ package subscription
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/unpack"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // content is what a plan consists of: a step for each object of each chosen bundle, and the bundles that they came from, so that
@@ -30,11 +34,19 @@ func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha
 			steps = append(steps, step)
 		}
 		status.Plan = append(status.Plan, steps...)
-		status.BundleLookups = append(status.BundleLookups, plancontent.Lookup(choice, bundles[i].Pinned))
+		origin, err := originOf(s, choice)
+		if err != nil {
+			return status, fmt.Errorf("record where bundle %s comes from: %w", choice.Bundle.Name, err)
+		}
+		lookup := plancontent.Lookup(choice, bundles[i].Pinned, origin.CatalogImage())
+		if signature := plancontent.Signature(provenance.Verdict{Verification: bundles[i].Verification}); signature != nil {
+			lookup.SetCondition(*signature, metav1.NewTime(c.Clock.Now()))
+		}
+		status.BundleLookups = append(status.BundleLookups, lookup)
 		if name := choice.Catalog.Name; !slices.Contains(status.CatalogSources, name) {
 			status.CatalogSources = append(status.CatalogSources, name)
 		}
 	}
 	plancontent.Order(status.Plan)
-	return status, nil
+	return status, writer.Fit(ctx, &status)
 }

@@ -116,6 +116,9 @@ func (v view) planObstacle() (verdict, bool) {
 
 // nextAttempt says when a plan that failed is followed by another one. It gives the time rather than the pause, which is partly over.
 func (v view) nextAttempt() string {
+	if isFinal(v.plan) {
+		return "no other plan is made for the same content: it is tried again when the catalog has another version, when a tag that it names leads to another image, or when you delete the InstallPlan"
+	}
 	approval := v.plan.Spec.Approval
 	if v.group != nil {
 		approval = v.state.approval(v.group.Subscriptions)

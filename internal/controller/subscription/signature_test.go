@@ -1,0 +1,149 @@
+package subscription
+
+import (
+	"context"
+	"io/fs"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+)
+
+// policy is a signature policy that the test sets.
+type policy struct {
+	version string
+	decide  func(r image.VerifyRequest) (*image.Verification, error)
+}
+
+func (p *policy) Configured() bool        { return true }
+func (p *policy) Digest() (string, error) { return p.version, nil }
+func (p *policy) Verify(_ context.Context, r image.VerifyRequest) (*image.Verification, error) {
+	return p.decide(r)
+}
+
+func signs(r image.VerifyRequest) (*image.Verification, error) {
+	return &image.Verification{Outcome: image.Signed, Ref: r.Ref, Digest: r.Digest, Signers: []image.Signer{{Key: "sha256:k"}}}, nil
+}
+
+func refuses(image.VerifyRequest) (*image.Verification, error) {
+	return nil, &image.Error{Kind: image.Unverified, Reason: "rule 1 rejects it", Advice: "sign it"}
+}
+
+// covers lets bundles pass that a catalog names by digest.
+func covers(r image.VerifyRequest) (*image.Verification, error) {
+	if r.NamedBy == nil {
+		return refuses(r)
+	}
+	return &image.Verification{Outcome: image.Covered, Ref: r.Ref, Digest: r.Digest, Signers: []image.Signer{{Key: "sha256:k"}}, Catalog: r.NamedBy}, nil
+}
+
+const catalogDigest = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+
+// newSignedWorld is a world whose bundles have to satisfy a policy, and whose catalog was read from the image that from names.
+func newSignedWorld(t *testing.T, p *policy, pkg, from, content string) *world {
+	t.Helper()
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("sub", pkg, v1alpha1.ApprovalManual))
+	store, err := image.Open(t.TempDir(), image.Config{Verifier: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.controller.Clock = clock.RealClock{}
+	w.controller.Unpacker = unpack.New(store, clock.RealClock{}, func() {})
+	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := catalog.NewIndex(c, catalogDigest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.publish("cat", catalogset.Entry{Index: x, Image: from})
+	return w
+}
+
+// becomes reconciles until the Subscription has a plan, or says that its bundle cannot be had.
+func (w *world) becomes(planned bool) *v1alpha1.Subscription {
+	w.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		w.mustReconcile()
+		sub := w.subscription("sub")
+		failed := sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed).Status == corev1.ConditionTrue
+		if planned && len(w.plans()) > 0 || !planned && failed {
+			return sub
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("%+v", sub.Status.Conditions)
+		}
+	}
+}
+
+// TestBundlesNeedTheirSignatures: what the policy refuses is in no plan, and the Subscription says why. The plan records who signed, and what it
+// was made of.
+func TestBundlesNeedTheirSignatures(t *testing.T) {
+	server := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(server.Close)
+	tree, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag := strings.TrimPrefix(server.URL, "http://") + "/greeter:v1"
+	digest, err := image.Push(t.Context(), tag, tree, image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const from = "quay.io/acme/catalog:v1"
+	inside := pkg("a", "A", "", "1.0.0")
+	greeter := func(ref string) string {
+		text, _, _ := strings.Cut(strings.ReplaceAll(pkg("greeter-operator", "", "", "1.0.0"), `image: ""`, "image: "+ref), "- type: olm.bundle.object")
+		return text
+	}
+	for name, test := range map[string]struct {
+		pkg, content, from string
+		decide             func(image.VerifyRequest) (*image.Verification, error)
+		refused            string // what is said of a bundle that is refused
+		status             corev1.ConditionStatus
+		origin             *plancontent.Origin
+	}{
+		"by tag, unsigned":         {"greeter-operator", greeter(tag), from, covers, "rule 1 rejects it", "", nil},
+		"by tag, signed":           {"greeter-operator", greeter(tag), from, signs, "", corev1.ConditionTrue, &plancontent.Origin{Requested: tag}},
+		"by digest, covered":       {"greeter-operator", greeter(image.Pin(tag, digest)), from, covers, "", corev1.ConditionTrue, &plancontent.Origin{Catalog: &image.Origin{Ref: from, Digest: catalogDigest}}},
+		"by digest, of no image":   {"greeter-operator", greeter(image.Pin(tag, digest)), "", covers, "rule 1 rejects it", "", nil},
+		"in a signed catalog":      {"a", inside, from, signs, "", corev1.ConditionTrue, &plancontent.Origin{Catalog: &image.Origin{Ref: from, Digest: catalogDigest}}},
+		"in a catalog unsigned":    {"a", inside, from, refuses, "rule 1 rejects it", "", nil},
+		"in a catalog of no image": {"a", inside, "", refuses, "", corev1.ConditionUnknown, &plancontent.Origin{Catalog: &image.Origin{Digest: catalogDigest}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newSignedWorld(t, &policy{"1", test.decide}, test.pkg, test.from, test.content)
+			sub := w.becomes(test.refused == "")
+			if test.refused != "" {
+				if c := sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed); !strings.Contains(c.Message, test.refused) || len(w.plans()) > 0 {
+					t.Errorf("%s; %d plans", c.Message, len(w.plans()))
+				}
+				return
+			}
+			lookup := w.onlyPlan().Status.BundleLookups[0]
+			if c := lookup.GetCondition(v1alpha1.BundleLookupSignatureVerified); c.Status != test.status {
+				t.Errorf("the plan says %+v", c)
+			}
+			if diff := cmp.Diff(test.origin, plancontent.OriginOf(lookup)); diff != "" {
+				t.Errorf("what it was made of (-want +got):\n%s", diff)
+			}
+			if test.pkg != "a" && lookup.Path != image.Pin(tag, digest) {
+				t.Errorf("the path is %s", lookup.Path)
+			}
+		})
+	}
+}

@@ -1,0 +1,243 @@
+package subscription
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// TestOneGroupStopsNoOther: the API server refuses every write about one plan. The Subscription beside it is planned all the same, in the same pass
+// and in later ones, and the error is on the Subscription that it is about.
+func TestOneGroupStopsNoOther(t *testing.T) {
+	for name, fails := range map[string]func(o client.Object) bool{
+		"its plan cannot be created":                                        func(o client.Object) bool { return o.GetResourceVersion() == "" },
+		"its steps cannot be written, which is tried again with every pass": func(o client.Object) bool { return o.GetResourceVersion() != "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
+			w.serve("cat", pkg("a", "A", "", "1.0.0"))
+			tooLarge := errors.New("etcdserver: request is too large")
+			refuse := func(o client.Object) bool {
+				p, is := o.(*v1alpha1.InstallPlan)
+				return is && p.Spec.ClusterServiceVersionNames[0] == "a.v1.0.0" && fails(o)
+			}
+			w.controller.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+					if refuse(o) {
+						return tooLarge
+					}
+					return c.Create(ctx, o, opts...)
+				},
+				SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+					if refuse(o) {
+						return tooLarge
+					}
+					return c.SubResource(sub).Patch(ctx, o, p, opts...)
+				},
+			})
+			if err := w.reconcile(); err == nil {
+				t.Error("nothing has it tried again")
+			}
+			w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0")) // b can be planned from now on, when a has failed already
+			if err := w.reconcile(); err == nil {
+				t.Error("nothing has it tried again")
+			}
+			if failed := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed); !strings.Contains(failed.Message, "request is too large") {
+				t.Errorf("the Subscription of the group says %+v", failed)
+			}
+			if sub := w.subscription("b"); sub.Status.CurrentCSV != "b.v1.0.0" || sub.Status.InstallPlanRef == nil {
+				t.Errorf("the Subscription beside it moves to %q with plan %v: %v", sub.Status.CurrentCSV, sub.Status.InstallPlanRef, sub.Status.Conditions)
+			}
+		})
+	}
+}
+
+// TestContentThatIsNeverTaken fails once, before anything is written, and is not tried again for the same content.
+func TestContentThatIsNeverTaken(t *testing.T) {
+	for name, tc := range map[string]struct{ catalog, want string }{
+		"a name that no label can have": {pkg(strings.Repeat("a", 60), "A", "", "1.0.0"), "must be no more than 63"},
+		"a large ConfigMap": {pkg("a", "A", "", "1.0.0") + "- type: olm.bundle.object\n  value: {data: " + encoded(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{"text":"`+strings.Repeat("x", 1<<20+1)+`"}}`) + "}\n",
+			"ConfigMap large: holds 1048577 bytes of data, and the limit of its kind is 1048576"},
+		"a large custom resource": {pkg("a", "A", "", "1.0.0") + "- type: olm.bundle.object\n  value: {data: " + encoded(`{"apiVersion":"monitoring.coreos.com/v1","kind":"PrometheusRule","metadata":{"name":"large"},"spec":{"text":"`+strings.Repeat("x", 3<<19)+`"}}`) + "}\n",
+			"and etcd takes at most 1572864 in one request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := "a"
+			if strings.Contains(tc.catalog, "aaaa") {
+				of = strings.Repeat("a", 60)
+			}
+			w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", of, ""))
+			w.serve("cat", tc.catalog)
+			p := w.planned(t, 1)
+			if !isFinal(p) || !strings.Contains(p.Status.Message, tc.want) || len(p.Status.Plan) > 0 {
+				t.Errorf("%s, %d steps: %s", p.Status.Phase, len(p.Status.Plan), p.Status.Message)
+			}
+			sub := w.subscription("a")
+			if got := sub.Status.GetCondition(readyCondition); sub.Status.State != v1alpha1.SubscriptionStateFailed || !strings.Contains(got.Message, tc.want) || !strings.Contains(got.Message, "no other plan is made for the same content") {
+				t.Errorf("the Subscription is %s: %s", sub.Status.State, got.Message)
+			}
+			before := len(w.writes)
+			for range 5 {
+				w.clock.Step(2 * time.Hour)
+				w.mustReconcile()
+			}
+			if len(w.writes) > before {
+				t.Errorf("it is tried again: %v", w.writes[before:])
+			}
+			w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0"))
+			if of == "a" {
+				if newest := w.planned(t, 2); newest.Name == p.Name || len(newest.Status.Plan) == 0 {
+					t.Errorf("another version is not planned: %s is %s: %s", newest.Name, newest.Status.Phase, newest.Status.Message)
+				}
+			}
+		})
+	}
+}
+
+func encoded(manifest string) string { return base64.StdEncoding.EncodeToString([]byte(manifest)) }
+
+// tagged serves a package whose bundle is an image by a tag, and returns what puts an image with a ConfigMap of so many bytes behind the tag.
+func (w *world) tagged(t *testing.T) (push func(size int)) {
+	t.Helper()
+	server := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(server.Close)
+	ref := strings.TrimPrefix(server.URL, "http://") + "/bundle:v1"
+	store, err := image.Open(t.TempDir(), image.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.controller.Unpacker = unpack.New(store, realTime{w.clock}, func() {})
+	w.serve("cat", strings.Replace(pkg("a", "A", "", "1.0.0"), `image: ""`, "image: "+ref, 1))
+	return func(size int) {
+		t.Helper()
+		files := fstest.MapFS{"metadata/annotations.yaml": {Data: []byte("annotations: {operators.operatorframework.io.bundle.package.v1: a, operators.operatorframework.io.bundle.channels.v1: stable}")}}
+		for i, manifest := range manifests("a", "1.0.0") {
+			files[fmt.Sprintf("manifests/%d.json", i)] = &fstest.MapFile{Data: []byte(manifest)}
+		}
+		files["manifests/large.json"] = &fstest.MapFile{Data: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{"text":"` + strings.Repeat("x", size) + `"}}`)}
+		if _, err := image.Push(t.Context(), ref, files, image.BundleLabels("a", []string{"stable"}, "stable"), image.PushOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// planned reconciles until there are so many plans, and returns the newest.
+func (w *world) planned(t *testing.T, count int) *v1alpha1.InstallPlan {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		w.mustReconcile()
+		if len(w.plans()) == count {
+			return w.newestPlan()
+		}
+	}
+	t.Fatalf("there are %d plans, want %d", len(w.plans()), count)
+	return nil
+}
+
+// TestATagThatMovesIsJudgedAgain: a plan that failed on the content of a tag stands as long as the tag leads to the same image, however often that is
+// asked, and is followed by another one when it leads elsewhere.
+func TestATagThatMovesIsJudgedAgain(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	push := w.tagged(t)
+	push(1<<20 + 1)
+	failed := w.planned(t, 1)
+	if !isFinal(failed) {
+		t.Fatalf("%s: %s", failed.Status.Phase, failed.Status.Message)
+	}
+	retry, err := w.controller.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ns}})
+	if err != nil || retry.RequeueAfter <= 0 || retry.RequeueAfter > repeatFailed {
+		t.Errorf("the tag is asked for again after %s, %v", retry.RequeueAfter, err)
+	}
+	for range 5 {
+		w.clock.Step(repeatLongest)
+		before := w.controller.judgements.made[failed.UID].times
+		for end := time.Now().Add(20 * time.Second); w.controller.judgements.made[failed.UID].times == before && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			w.mustReconcile()
+		}
+		if got := w.controller.judgements.made[failed.UID].times; got != before+1 {
+			t.Fatalf("judged %d times, want %d", got, before+1)
+		}
+	}
+	if got := w.onlyPlan(); got.Name != failed.Name {
+		t.Errorf("the same content has another plan %s", got.Name)
+	}
+	push(10)
+	w.clock.Step(repeatLongest)
+	if next := w.planned(t, 2); isFinal(next) || len(next.Status.Plan) == 0 {
+		t.Errorf("what the tag leads to now is not planned: %s: %s", next.Status.Phase, next.Status.Message)
+	}
+}
+
+// TestOtherLimitsJudgeAgain: what failed under other limits, such as those of an earlier version of the manager, is judged by these at once, whether the
+// content is named by digest or not.
+func TestOtherLimitsJudgeAgain(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	large := "- type: olm.bundle.object\n  value: {data: " + encoded(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{"text":"`+strings.Repeat("x", 1<<20+1)+`"}}`) + "}\n"
+	w.serve("cat", pkg("a", "A", "", "1.0.0")+large)
+	failed := w.planned(t, 1)
+	if !isFinal(failed) || !strings.HasPrefix(failed.Annotations[judgedAnnotation], limits+"/") {
+		t.Fatalf("%s: %s, judged %q", failed.Status.Phase, failed.Status.Message, failed.Annotations[judgedAnnotation])
+	}
+	for by, want := range map[string]int{failed.Annotations[judgedAnnotation]: 1, "1-2-3-4/0123": 2} {
+		w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+		w.serve("cat", pkg("a", "A", "", "1.0.0")+large)
+		p := w.planned(t, 1)
+		p.Annotations[judgedAnnotation] = by
+		if err := w.client.Update(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			w.clock.Step(time.Hour)
+			w.mustReconcile()
+		}
+		w.planned(t, want)
+		if got := len(w.plans()); got != want {
+			t.Errorf("judged by %q there are %d plans, want %d", by, got, want)
+		}
+	}
+}
+
+// TestAPlanLeftWithoutContentNotesItsJudgement: a plan that was created before the manager was stopped is completed with what its content was judged by, so
+// that it is not judged again.
+func TestAPlanLeftWithoutContentNotesItsJudgement(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	large := "- type: olm.bundle.object\n  value: {data: " + encoded(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{"text":"`+strings.Repeat("x", 1<<20+1)+`"}}`) + "}\n"
+	w.serve("cat", pkg("a", "A", "", "1.0.0")+large)
+	w.mustReconcile()
+	p := w.onlyPlan()
+	judged := p.Annotations[judgedAnnotation]
+	delete(p.Annotations, judgedAnnotation)
+	if err := w.client.Update(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	p.Status = v1alpha1.InstallPlanStatus{CatalogSources: []string{}}
+	if err := w.client.Status().Update(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.mustReconcile()
+	if got := w.onlyPlan(); !isFinal(got) || judged == "" || got.Annotations[judgedAnnotation] != judged {
+		t.Errorf("completed as %s, judged %q, want %q", got.Status.Phase, got.Annotations[judgedAnnotation], judged)
+	}
+	for range 3 {
+		w.clock.Step(time.Hour)
+		w.mustReconcile()
+	}
+	if got := len(w.plans()); got != 1 {
+		t.Errorf("there are %d plans, want 1", got)
+	}
+}
