@@ -82,7 +82,9 @@ type Extension struct {
 
 // Catalog is a ClusterCatalog.
 type Catalog struct {
-	Name string
+	// Image is the reference that Index was read by, and what a signature on the catalog is found by; empty for content of another origin.
+	Image string
+	Name  string
 	// Labels are those of the object; LabelName need not be among them.
 	Labels   map[string]string
 	Priority int

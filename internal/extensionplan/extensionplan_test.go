@@ -3,6 +3,7 @@ package extensionplan
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,9 @@ import (
 	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/render"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/unpack"
@@ -141,6 +144,86 @@ func TestPlanOfAnInstallation(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text has no %q:\n%s", want, text)
 		}
+	}
+}
+
+// TestPlanTellsOfSignatures: who signed what is installed, and what the manager refuses.
+func TestPlanTellsOfSignatures(t *testing.T) {
+	const heading = "\nsignatures, as the manager reports them:\n"
+	e, objects := installed(t, "1.0.0")
+	if _, text := planned(t, planner(t, append(objects, namespace())...), e); strings.Contains(text, heading) {
+		t.Errorf("without a policy there is something to say:\n%s", text)
+	}
+	record := &image.Verification{Outcome: image.Signed, Signers: []image.Signer{{Key: "sha256:k"}}}
+	signed := "bundle greeter-operator.v1.0.0 is signed by key sha256:k"
+	for _, test := range []struct{ status, message, more string }{
+		{"True", signed, ""},
+		{"False", "bundle greeter-operator.v1.1.0 is refused by rule 1", "  bundle greeter-operator.v1.1.0 is refused by rule 1\n"},
+	} {
+		e, objects := installed(t, "1.0.0")
+		for _, o := range objects {
+			switch o := o.(type) {
+			case *olmv1.ClusterObjectSet:
+				o.Annotations[provenance.Key] = provenance.Record(record)
+			case *olmv1.ClusterExtension:
+				o.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeSignatureVerified, Status: metav1.ConditionStatus(test.status), Message: test.message}}
+			}
+		}
+		plan, text := planned(t, planner(t, append(objects, namespace())...), e)
+		if !strings.Contains(text, heading+"  "+signed+"\n"+test.more+"\n") && !strings.HasSuffix(text, heading+"  "+signed+"\n"+test.more) {
+			t.Errorf("the text says:\n%s", text)
+		}
+		if plan.Installed.Signature != "signed by key sha256:k" || plan.Signature != test.message || string(plan.SignatureVerified) != test.status {
+			t.Errorf("%+v", plan)
+		}
+	}
+}
+
+// TestBundlesAreNamedByTheirCatalog: the signature of a catalog can cover what it names, and of what is installed the one that named it then.
+func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
+	server := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(server.Close)
+	ref := strings.TrimPrefix(server.URL, "http://") + "/catalog:v1"
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "configs"), os.DirFS(filepath.Join(examples, "catalog"))); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := image.Push(t.Context(), ref, os.DirFS(root), image.CatalogLabels(), image.PushOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := func(e olmv1.ClusterExtension, p Planner, source string) *image.Origin {
+		var asked unpack.Request
+		fetch := p.Fetch
+		p.Fetch = func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error) {
+			asked = r
+			return fetch(ctx, r)
+		}
+		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}}
+		if source != "" {
+			q.Catalogs = []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: source}}
+		}
+		if _, err := p.Plan(t.Context(), q, "greeter"); err != nil {
+			t.Fatal(err)
+		}
+		return asked.NamedBy
+	}
+	if got := plan(extension(nil), planner(t, namespace()), ref); got == nil || got.Ref != ref || got.Digest != digest {
+		t.Errorf("of an image: %+v", got)
+	}
+	if got := plan(extension(nil), planner(t, namespace()), filepath.Join(examples, "catalog")); got != nil {
+		t.Errorf("of a directory: %+v", got)
+	}
+	named := &image.Origin{Ref: "quay.io/c:v1", Digest: "sha256:c"}
+	e, objects := installed(t, "1.0.0")
+	for _, o := range objects {
+		if set, is := o.(*olmv1.ClusterObjectSet); is {
+			set.Annotations[olmv1.BundleReferenceKey] = "quay.io/a@sha256:a"
+			set.Annotations[provenance.Key] = provenance.Record(&image.Verification{Outcome: image.Covered, Digest: "sha256:a", Catalog: named})
+		}
+	}
+	if got := plan(e, planner(t, append(objects, namespace())...), ""); got == nil || *got != *named {
+		t.Errorf("of what no catalog has any more: %+v", got)
 	}
 }
 

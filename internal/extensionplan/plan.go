@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -12,6 +13,8 @@ type Version struct {
 	Bundle  string `json:"bundle"`
 	Version string `json:"version"`
 	Image   string `json:"image,omitempty"`
+	// Signature is why the signature policy let an installed bundle be used, such as who signed it; empty where there was none.
+	Signature string `json:"signature,omitempty"`
 }
 
 // Verdicts on CustomResourceDefinitions.
@@ -40,6 +43,9 @@ type Plan struct {
 	Extension string  `json:"extension"`
 	Installed Version `json:"installed,omitzero"`
 	Wanted    Version `json:"wanted,omitzero"`
+	// Signature is what the manager reports of signatures, and SignatureVerified the status of that condition; both are empty without a policy.
+	Signature         string                 `json:"signature,omitempty"`
+	SignatureVerified metav1.ConditionStatus `json:"signatureVerified,omitempty"`
 
 	Added   []string  `json:"added,omitempty"`
 	Changed []Changed `json:"changed,omitempty"`

@@ -12,10 +12,12 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -48,12 +50,32 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 	installed := revision.Installed(revisions)
 	if installed != nil {
 		plan.Installed = versionOf(installed)
+		if v := provenance.Recorded(installed.Annotations); v != nil {
+			plan.Installed.Signature = v.String()
+		}
+	}
+	if c := meta.FindStatusCondition(there.Status.Conditions, olmv1.TypeSignatureVerified); c != nil {
+		plan.Signature, plan.SignatureVerified = c.Message, c.Status
 	}
 	p.losses(ctx, revisions, installed, plan)
+	if to, failed := clusterextension.GoesBack(ext, revisions); to != nil {
+		return p.goesBack(ctx, q, ext, revisions, to, failed, plan)
+	}
+	return p.forward(ctx, q, ext, revisions, plan)
+}
+
+// forward tells what would change for what catalogs have, or for a revision that the user has gone back to.
+func (p Planner) forward(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, plan *Plan) (*Plan, error) {
 	w, err := p.wanted(ctx, q, ext, revisions, plan)
 	if err != nil || w == nil {
 		return plan, err
 	}
+	return p.judged(ctx, ext, revisions, w, plan)
+}
+
+// judged compares what is wanted with what is installed, and makes the checks of the controller.
+func (p Planner) judged(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, w *wanted, plan *Plan) (*Plan, error) {
+	installed := revision.Installed(revisions)
 	plan.Wanted = w.version
 	now, err := p.installed(ctx, ext, installed, w.version)
 	if err != nil {
@@ -70,6 +92,9 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 			return plan.stays(w.conflict), nil
 		}
 		plan.Notes = append(plan.Notes, w.conflict+"; "+w.version.Bundle+" is kept, as it is asked for now")
+	}
+	if !w.repeated {
+		plan.refuse(clusterextension.UndoneBefore(ext, revisions, w.version.Bundle, clusterextension.ProviderIn(p.Client.RESTMapper(), installed)))
 	}
 	return plan, p.check(ctx, ext, revisions, now, w, plan)
 }
@@ -109,7 +134,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	default:
 		info, index = r.Available(installed.Annotations[olmv1.BundleNameKey])
 	}
-	version, request, err := p.request(ctx, info, index, installed)
+	version, request, err := p.request(ctx, info, unpack.Origin{Index: index, Image: r.ImageOf(index)}, installed)
 	if err != nil {
 		return nil, err
 	}
@@ -141,19 +166,19 @@ func (p Planner) rendered(ctx context.Context, ext *olmv1.ClusterExtension, vers
 }
 
 // request is how the bundle is had: from its catalog, or, where no catalog has it any more, from its image.
-func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, index *catalog.Index, installed *olmv1.ClusterObjectSet) (Version, unpack.Request, error) {
+func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, from unpack.Origin, installed *olmv1.ClusterObjectSet) (Version, unpack.Request, error) {
 	if info == nil {
 		v := versionOf(installed)
 		if v.Image == "" {
 			return v, unpack.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: it cannot be told what would change", v.Bundle)
 		}
-		return v, unpack.Request{Name: v.Bundle, Image: v.Image}, nil
+		return v, unpack.Request{Name: v.Bundle, Image: v.Image, NamedBy: clusterextension.NamedBy(installed)}, nil
 	}
 	v := Version{Bundle: info.Name, Version: info.VersionText, Image: info.Image}
-	if index == nil {
+	if from.Index == nil {
 		return v, unpack.Request{Name: info.Name, Image: info.Image}, nil
 	}
-	request, err := unpack.Origin{Index: index}.Bundle(ctx, p.Client, info, unpack.Policy{})
+	request, err := from.Bundle(ctx, p.Client, info, unpack.Policy{})
 	return v, request, err
 }
 

@@ -3,6 +3,7 @@ package extensionplan
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/internal/columns"
@@ -43,6 +44,7 @@ func (p *Plan) Write(w io.Writer) error {
 	}
 	section("images that come", p.ImagesAdded)
 	section("images that go", p.ImagesRemoved)
+	section("signatures, as the manager reports them", p.signatures())
 	section("notes", p.Notes)
 	section("in the way, so that nothing would be written", p.Blocked)
 	if p.MissingRoles != "" {
@@ -50,6 +52,18 @@ func (p *Plan) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// signatures are who signed what is installed, and what the manager says besides, as of a bundle that it refuses.
+func (p *Plan) signatures() []string {
+	var lines []string
+	if p.Installed.Signature != "" {
+		lines = append(lines, fmt.Sprintf("bundle %s is %s", p.Installed.Bundle, p.Installed.Signature))
+	}
+	if p.Signature != "" && !slices.Contains(lines, p.Signature) {
+		lines = append(lines, p.Signature)
+	}
+	return lines
 }
 
 func (p *Plan) step() string {

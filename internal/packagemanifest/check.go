@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"sigs.k8s.io/yaml"
-
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 )
@@ -46,7 +44,7 @@ func objectOf(m *Manifest) catalog.Object {
 // decode reads the fields.
 func (k *checker) decode() {
 	k.lines = k.file.Lines()
-	text, err := yaml.YAMLToJSON(k.file.Data)
+	text, err := catalog.ToJSON(k.file.Data)
 	if err == nil {
 		err = json.Unmarshal(text, k.manifest)
 	}

@@ -1,6 +1,7 @@
 package packagemanifest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
@@ -43,7 +42,8 @@ func parse(name string, text []byte) (m *Manifest, problems catalog.Problems, ok
 		PackageName any `json:"packageName"`
 		Channels    any `json:"channels"`
 	}
-	if yaml.Unmarshal(text, &kind) != nil || kind.Schema != nil || kind.Kind != nil {
+	asJSON, err := catalog.ToJSON(text)
+	if err != nil || json.Unmarshal(asJSON, &kind) != nil || kind.Schema != nil || kind.Kind != nil {
 		return nil, nil, false
 	}
 	hasName, hasChannels := kind.PackageName != nil, kind.Channels != nil

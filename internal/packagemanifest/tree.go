@@ -2,6 +2,7 @@ package packagemanifest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,9 +10,8 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/image"
-
-	"sigs.k8s.io/yaml"
 )
 
 // What a package may cost.
@@ -106,7 +106,10 @@ func (r *reader) object(name string) (object, error) {
 		}
 	}
 	// The bundle package reads the file in earnest, and says what is wrong with it.
-	err = yaml.Unmarshal(text, &header)
+	asJSON, err := catalog.ToJSON(text)
+	if err == nil {
+		err = json.Unmarshal(asJSON, &header)
+	}
 	if header.Kind == "" || header.APIVersion == "" {
 		reason := "it is no Kubernetes object with apiVersion and kind"
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/packageserver/openapi"
+	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	endpoints "k8s.io/apiserver/pkg/endpoints/openapi"
@@ -40,8 +41,10 @@ type Config struct {
 	// Listener is where requests come in, and Certificate what is shown there.
 	Listener    net.Listener
 	Certificate dynamiccertificates.CertKeyContentProvider
-	Clock       clock.PassiveClock
-	Log         logr.Logger
+	// TLS is how the server speaks TLS for as long as it runs; the zero value is as Go does.
+	TLS   tlsprofile.Profile
+	Clock clock.PassiveClock
+	Log   logr.Logger
 }
 
 // Server is the aggregated API server.
@@ -92,7 +95,8 @@ func newConfig(c Config) *genericapiserver.Config {
 	g.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	g.FeatureGate = utilfeature.DefaultFeatureGate
 	g.LoopbackClientConfig = rest.CopyConfig(c.REST)
-	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.Listener, Cert: c.Certificate}
+	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.Listener, Cert: c.Certificate,
+		MinTLSVersion: c.TLS.MinVersion(), CipherSuites: c.TLS.Ciphers(), CurvePreferences: c.TLS.Curves(), DisableHTTP2: !c.TLS.HTTP2()}
 	g.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
 		return genericapiserver.DefaultBuildHandlerChain(withAnswers(api), c)
 	}

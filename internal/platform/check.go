@@ -62,7 +62,7 @@ func Check(kubeVersion string, operators []Operator) (*Report, error) {
 			report.Findings = append(report.Findings, Finding{o.Name, rule, fmt.Sprintf(format, args...), remedy})
 		}
 		for _, use := range o.Uses {
-			if minor, ok := removedIn[api{use.APIVersion, use.Kind}]; ok && !target.Less(Minor{1, minor}) {
+			if minor, ok := removedIn[api{use.APIVersion, use.Kind}]; ok && target.Compare(Minor{1, minor}) >= 0 {
 				add(RuleRemovedAPI, "upgrade the operator to a version that does without", "%s uses %s %s, which Kubernetes serves no more since 1.%d", use.Where, use.APIVersion, use.Kind, minor)
 			}
 		}
@@ -78,7 +78,7 @@ func Check(kubeVersion string, operators []Operator) (*Report, error) {
 		switch on, known := openShift(target); {
 		case err != nil:
 			add(RuleUnreadableDetail, "ask its author", "%v", err)
-		case known && last != nil && last.Less(on):
+		case known && last != nil && last.Compare(on) < 0:
 			add(RuleMaxOpenShift, "upgrade the operator first", "its author knows it to work on OpenShift up to %s, and Kubernetes %s is that of OpenShift %s", last, target, on)
 		}
 		for _, what := range o.Unreadable {

@@ -4,6 +4,6 @@
 // The package is pure: it has no client and no clock, and reads and writes nothing. internal/controller/platform tells an OpenShift cluster;
 // internal/platform/installed reads what is installed, for fairlead check.
 //
-// Start reading at upgradeable.go for OpenShift and at check.go for Kubernetes, then minor.go, openshift.go and removed.go: the APIs and when
-// they went.
+// Start reading at upgradeable.go for OpenShift and at check.go for Kubernetes, then release.go, which knows that OpenShift
+// 4.23 and 5.0 are one, minor.go, openshift.go and removed.go: the APIs and when they went.
 package platform

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,21 +40,9 @@ func parseKubernetes(text string) (semver.Version, error) {
 	return v, err
 }
 
-// Next is the minor version that comes after this one.
-func (m Minor) Next() Minor { return Minor{m.Major, m.Minor + 1} }
-
-// Less says whether this version comes before another.
-func (m Minor) Less(other Minor) bool {
-	return m.Major < other.Major || m.Major == other.Major && m.Minor < other.Minor
+// Compare orders versions: negative when this one comes before another.
+func (m Minor) Compare(other Minor) int {
+	return cmp.Or(cmp.Compare(m.Major, other.Major), cmp.Compare(m.Minor, other.Minor))
 }
 
 func (m Minor) String() string { return fmt.Sprintf("%d.%d", m.Major, m.Minor) }
-
-// openShift is the version of OpenShift 4 that is made of a version of Kubernetes. Since OpenShift 4.3 and Kubernetes 1.16 both count on
-// together.
-func openShift(kubernetes Minor) (Minor, bool) {
-	if kubernetes.Major != 1 || kubernetes.Minor < 16 {
-		return Minor{}, false
-	}
-	return Minor{4, kubernetes.Minor - 13}, true
-}

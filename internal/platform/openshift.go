@@ -11,7 +11,7 @@ const maxOpenShiftProperty = "olm.maxOpenShiftVersion"
 
 // MaxOpenShift is the last version of OpenShift that properties of a bundle name, in the form of the annotation olm.properties; nil when they
 // name none, which means every version. Of several, which differ, the lowest counts.
-func MaxOpenShift(properties string) (*Minor, error) {
+func MaxOpenShift(properties string) (*Release, error) {
 	if strings.TrimSpace(properties) == "" {
 		return nil, nil
 	}
@@ -22,7 +22,7 @@ func MaxOpenShift(properties string) (*Minor, error) {
 	if err := json.Unmarshal([]byte(properties), &list); err != nil {
 		return nil, fmt.Errorf("its annotation olm.properties is no JSON list of properties: %w", err)
 	}
-	var lowest *Minor
+	var lowest *Release
 	for _, property := range list {
 		if property.Type != maxOpenShiftProperty {
 			continue
@@ -31,7 +31,7 @@ func MaxOpenShift(properties string) (*Minor, error) {
 		if err != nil {
 			return nil, fmt.Errorf("its property %s: %w", maxOpenShiftProperty, err)
 		}
-		if lowest == nil || named.Less(*lowest) {
+		if lowest == nil || named.Compare(*lowest) < 0 {
 			lowest = &named
 		}
 	}
@@ -39,14 +39,14 @@ func MaxOpenShift(properties string) (*Minor, error) {
 }
 
 // maxVersionOf reads a text, or a number as it is written: 4.10 is not 4.1.
-func maxVersionOf(value json.RawMessage) (Minor, error) {
+func maxVersionOf(value json.RawMessage) (Release, error) {
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil {
 		var number json.Number
 		if err := json.Unmarshal(value, &number); err != nil {
-			return Minor{}, fmt.Errorf("its value is neither a text nor a number")
+			return Release{}, fmt.Errorf("its value is neither a text nor a number")
 		}
 		text = number.String()
 	}
-	return ParseMinor(text)
+	return ParseRelease(text)
 }

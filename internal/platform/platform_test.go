@@ -41,6 +41,13 @@ func TestUpgradeable(t *testing.T) {
 		"nor properties that are no list":              {"4.18.0", []Installed{{Name: "a", Properties: `{`}}, ReasonUnknown, "a: its annotation olm.properties is no JSON list"},
 		"nor a version that is too long":               {"4.18.0", []Installed{operator("a", `"4.`+strings.Repeat("1", 300)+`"`)}, ReasonUnknown, "302 bytes"},
 		"nor the version of a cluster that is unknown": {"", nil, ReasonUnknown, "the version of the cluster cannot be read"},
+		"the last of 4 is the first of 5":              {"4.23.1", []Installed{operator("a", `"5.0"`)}, ReasonIncompatible, "not known to work on OpenShift 5.1; upgrade or remove them first: a works on OpenShift up to 5.0 (which is 4.23)"},
+		"and the other way round":                      {"5.0.3", []Installed{operator("a", `"4.23"`)}, ReasonIncompatible, "OpenShift 5.1; upgrade or remove them first: a works on OpenShift up to 4.23 (which is 5.0)"},
+		"both allow what follows 4.22":                 {"4.22.0", []Installed{operator("a", `"4.23"`), operator("b", `5.0`)}, ReasonCompatible, "no installed operator excludes OpenShift 5.0 (which is 4.23)"},
+		"what follows 4.22 has two names":              {"4.22.0", []Installed{operator("a", `"4.22"`)}, ReasonIncompatible, "OpenShift 5.0 (which is 4.23); upgrade or remove them first: a works on OpenShift up to 4.22"},
+		"the first that is 5 alone":                    {"4.23.0-rc.1", []Installed{operator("a", `"5.1"`)}, ReasonCompatible, "no installed operator excludes OpenShift 5.1"},
+		"a version that never comes":                   {"4.23.0", []Installed{operator("a", `"4.24"`)}, ReasonIncompatible, "a works on OpenShift up to 4.24 (4.23, which is 5.0, is the last of OpenShift 4)"},
+		"on from there":                                {"5.1.9", []Installed{operator("a", `"5.1"`), operator("b", `"5.2"`)}, ReasonIncompatible, "OpenShift 5.2; upgrade or remove them first: a works on OpenShift up to 5.1"},
 		"another major version":                        {"5.0.0", []Installed{operator("a", `"4.99"`)}, ReasonIncompatible, "OpenShift 5.1"},
 	}
 	for name, test := range tests {
@@ -99,6 +106,23 @@ func TestCheck(t *testing.T) {
 	if got := findings("1.30", broken); len(got) != 3 || !strings.Contains(strings.Join(got, "\n"), "Secret z is gone") {
 		t.Errorf("findings of what cannot be read: %q", got)
 	}
+	last := func(version string) Operator {
+		return Operator{Installed: Installed{Name: "d", Properties: maxProperty(version)}}
+	}
+	const maximum = "d MaxOpenShiftVersion its author knows it to work on OpenShift up to "
+	for _, test := range []struct{ kubernetes, last, want string }{
+		{"1.35", `"4.22"`, ""},
+		{"1.36", `"4.22"`, maximum + "4.22, and Kubernetes 1.36 is that of OpenShift 5.0 (which is 4.23)"},
+		{"1.36", `"4.23"`, ""},
+		{"1.36", `"5.0"`, ""},
+		{"1.37", `"5.0"`, maximum + "5.0 (which is 4.23), and Kubernetes 1.37 is that of OpenShift 5.1"},
+		{"1.37", `"4.23"`, maximum + "4.23 (which is 5.0), and Kubernetes 1.37 is that of OpenShift 5.1"},
+		{"1.37", `"5.1"`, ""},
+	} {
+		if got := strings.Join(findings(test.kubernetes, last(test.last)), "\n"); got != test.want {
+			t.Errorf("Kubernetes %s and %s: %q, want %q", test.kubernetes, test.last, got, test.want)
+		}
+	}
 	if _, err := Check("newest", nil); err == nil {
 		t.Error("newest is a version")
 	}
@@ -141,7 +165,7 @@ func FuzzMaxOpenShift(f *testing.F) {
 		if (err != nil) != (verdict.Reason == ReasonUnknown) {
 			t.Errorf("%v and %+v", err, verdict)
 		}
-		if err == nil && verdict.Upgradeable != (last == nil || !last.Less(Minor{4, 19})) {
+		if err == nil && verdict.Upgradeable != (last == nil || last.Compare(Release{Minor{4, 19}}) >= 0) {
 			t.Errorf("%v and %+v", last, verdict)
 		}
 	})

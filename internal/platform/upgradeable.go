@@ -33,7 +33,7 @@ type Verdict struct {
 
 // Upgradeable judges a cluster of a version of OpenShift. What cannot be told is not upgradeable: an upgrade of the cluster cannot be undone.
 func Upgradeable(clusterVersion string, installed []Installed) Verdict {
-	current, err := ParseMinor(clusterVersion)
+	current, err := ParseRelease(clusterVersion)
 	if err != nil {
 		return Verdict{Reason: ReasonUnknown, Message: fmt.Sprintf("the version of the cluster cannot be read, so it is not known which operators work on the next one: %v", err)}
 	}
@@ -44,7 +44,7 @@ func Upgradeable(clusterVersion string, installed []Installed) Verdict {
 		switch {
 		case err != nil:
 			unknown = append(unknown, fmt.Sprintf("%s: %v", operator.Name, err))
-		case last != nil && last.Less(next):
+		case last != nil && last.Compare(next) < 0:
 			incompatible = append(incompatible, fmt.Sprintf("%s works on OpenShift up to %s", operator.Name, last))
 		}
 	}

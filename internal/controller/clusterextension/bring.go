@@ -40,6 +40,10 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 			return nil
 		}
 	}
+	if o.problem = c.gates().Identity(ctx, s.ext); o.problem != nil {
+		o.soonest(recheck)
+		return nil
+	}
 	o.problem = c.gates().Namespace(ctx, s.ext)
 	if o.problem == nil {
 		o.problem = c.gates().Upgradeable(ctx, gates.Step{Extension: s.ext, Revisions: s.revisions, Bundle: gates.Bundle{Name: t.Name}, Repeated: t.source != nil})
@@ -62,7 +66,7 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 		return err
 	}
 	return c.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: c.notes(s, t, made), ServiceAccount: gates.AccountOf(s.ext),
-		ProgressDeadlineMinutes: s.ext.Spec.ProgressDeadlineMinutes}, o)
+		ProgressDeadlineMinutes: gates.ProgressDeadlineMinutes(s.ext)}, o)
 }
 
 // is tells whether a revision is of the target.
@@ -110,7 +114,7 @@ func (c *Controller) notes(s *state, t *target, made *content) map[string]string
 	all := t.annotations()
 	all[inputsKey], all[generationKey] = made.inputs, strconv.FormatInt(s.ext.Generation, 10)
 	for key, value := range map[string]string{olmv1.PropertiesKey: made.properties, providerKey: string(made.provider), servingKey: made.servingText(), authoritiesKey: made.authorities,
-		conditionKey: made.condition, conditionNameKey: made.conditionName, adoptedKey: made.adopted, bundleimage.Key: s.ext.Annotations[bundleimage.Key]} {
+		conditionKey: made.condition, conditionNameKey: made.conditionName, adoptedKey: made.adopted, verificationKey: made.verification, bundleimage.Key: s.ext.Annotations[bundleimage.Key]} {
 		if value != "" {
 			all[key] = value
 		}

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -36,6 +39,10 @@ type content struct {
 	adopted string
 	found   []*unstructured.Unstructured
 
+	verification string    // why the signature policy let the bundle be used, as it is noted on the revision
+	policy       string    // identifies the signature policy under which it was rendered
+	expires      time.Time // when the verification ends; zero when it does not
+
 	repeated bool // the objects are those of an earlier revision
 }
 
@@ -54,13 +61,14 @@ func (m *content) servingText() string {
 // written is kept for the next pass.
 func (c *Controller) content(ctx context.Context, s *state, t *target, inputs string, o *outcome) (*content, error) {
 	if t.source != nil {
-		return c.repeat(ctx, t)
+		return c.repeat(ctx, s, t, o)
 	}
-	if known, ok := c.rendered.Load(s.ext.Name); ok && known.inputs == inputs {
+	policy := provenance.Policy(c.Verifier)
+	if known, ok := c.rendered.Load(s.ext.Name); ok && known.inputs == inputs && known.policy == policy && !known.expired(c.Clock.Now()) {
 		again := *known
 		return &again, nil
 	}
-	b := c.fetch(ctx, s.ext.Name, t, o)
+	b, verification := c.fetch(ctx, s.ext.Name, t, o)
 	if b == nil {
 		return nil, nil
 	}
@@ -74,11 +82,18 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 	if err != nil {
 		return nil, err
 	}
-	made := &content{inputs: inputs, name: t.Name, version: t.Version, image: t.Image, digest: t.Content, objects: Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving}
+	made := &content{inputs: inputs, name: t.Name, version: t.Version, image: t.Image, digest: t.Content, objects: Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving,
+		verification: provenance.Record(verification), policy: policy}
+	if verification != nil {
+		made.expires = verification.Expires
+	}
 	kept := *made
 	c.rendered.Store(s.ext.Name, &kept)
 	return made, nil
 }
+
+// expired reports whether the bundle has to be verified again before what was rendered of it is used.
+func (m *content) expired(now time.Time) bool { return !m.expires.IsZero() && !now.Before(m.expires) }
 
 // unrenderable says whose matter it is that a bundle does not become objects.
 func unrenderable(t *target, err error) error {
@@ -89,43 +104,53 @@ func unrenderable(t *target, err error) error {
 	return blocked(fmt.Errorf("render bundle %s: %w", t.Name, err))
 }
 
-// repeat reads the objects of an earlier revision.
-func (c *Controller) repeat(ctx context.Context, t *target) (*content, error) {
+// repeat reads the objects of an earlier revision; nil while the signature policy does not let them be used again; the outcome has the reason.
+func (c *Controller) repeat(ctx context.Context, s *state, t *target, o *outcome) (*content, error) {
+	verification, ok := c.judgeRevision(ctx, s, t, o)
+	if !ok {
+		return nil, nil
+	}
 	objects, err := revision.Objects(ctx, c.client, t.source)
 	if err != nil {
 		return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", t.source.Name, err)
 	}
 	made := &content{repeated: true, inputs: t.source.Annotations[inputsKey], name: t.Name, version: t.Version, objects: objects, properties: t.source.Annotations[olmv1.PropertiesKey],
 		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey]), condition: t.source.Annotations[conditionKey],
-		conditionName: t.source.Annotations[conditionNameKey]}
+		conditionName: t.source.Annotations[conditionNameKey], verification: cmp.Or(provenance.Record(verification), t.source.Annotations[verificationKey])}
 	made.serving, err = servingOf(t.source)
 	return made, err
 }
 
-// fetch gets the bundle of a target; nil while it is not there.
-func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcome) *bundle.Bundle {
-	request := unpack.Request{Name: t.Name, Image: t.Image}
+// fetch gets the bundle of a target, and why it may be used; nil while it is not there.
+func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcome) (*bundle.Bundle, *image.Verification) {
+	request := unpack.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy}
 	switch {
 	case t.info != nil && t.index != nil:
 		var err error
-		if request, err = (unpack.Origin{Index: t.index}).Bundle(ctx, c.live, t.info, unpack.Policy{}); err != nil {
+		if request, err = (unpack.Origin{Index: t.index, Image: t.catalogImage}).Bundle(ctx, c.live, t.info, unpack.Policy{}); err != nil {
 			o.problem = err
-			return nil
+			return nil, nil
 		}
 	case t.Image == "":
 		o.problem = fmt.Errorf("bundle %s has no image, and the catalog that held its manifests is not there any more: serve it again to change the configuration", t.Name)
-		return nil
+		return nil, nil
 	}
 	return c.get(ctx, ext, request, o)
 }
 
 // get asks for a bundle; nil while it is not there, which the outcome tells.
-func (c *Controller) get(ctx context.Context, ext string, request unpack.Request, o *outcome) *bundle.Bundle {
-	if request.Image != "" {
+func (c *Controller) get(ctx context.Context, ext string, request unpack.Request, o *outcome) (*bundle.Bundle, *image.Verification) {
+	state := c.ask(ctx, ext, request, o)
+	return state.Bundle, state.Verification
+}
+
+// ask requests a bundle, or whether it may be used. Where that is not done, the outcome has the reason.
+func (c *Controller) ask(ctx context.Context, ext string, request unpack.Request, o *outcome) unpack.State {
+	if request.Image != "" || request.NamedBy != nil {
 		var err error
 		if request.Auth, err = c.Credentials.Read(ctx, c.live); err != nil {
 			o.problem = err
-			return nil
+			return unpack.State{}
 		}
 	}
 	c.fetching.Store(ext, true) // before it is asked for, so that its arrival is not missed
@@ -135,12 +160,19 @@ func (c *Controller) get(ctx context.Context, ext string, request unpack.Request
 		c.fetching.Delete(ext)
 	case state.Err != nil:
 		o.problem = state.Err
+		if provenance.IsUnverified(state.Err) {
+			o.problem = blocked(state.Err)
+		}
 		o.soonest(max(state.RetryAt.Sub(c.Clock.Now()), minPause))
 	default:
-		o.doing = fmt.Sprintf("fetching bundle %s", cmp.Or(request.Name, request.Image))
+		doing := "fetching bundle"
+		if request.Judge {
+			doing = "verifying the signatures of bundle"
+		}
+		o.doing = fmt.Sprintf("%s %s", doing, cmp.Or(request.Name, request.Image))
 		if state.Slow != "" {
 			o.doing += ", slowly: " + state.Slow
 		}
 	}
-	return state.Bundle
+	return state
 }

@@ -12,6 +12,8 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
@@ -40,8 +42,12 @@ type Options struct {
 	Credentials unpack.Credentials
 	// AllowedImages are where the images may be that extensions name themselves; none is anywhere.
 	AllowedImages image.Prefixes
+	// Verifier knows the signature policy that Bundles obeys; nil for a process without one.
+	Verifier provenance.Images
 	// SystemNamespace holds the Secrets with the objects of revisions.
 	SystemNamespace string
+	// Policies judges the admission policies that extensions rely on; nil requires none.
+	Policies *policies.Checker
 	// Metrics count extensions; Setup makes and registers them when there are none.
 	Metrics *Metrics
 	// Notify is filled by Setup.
@@ -71,6 +77,8 @@ type Controller struct {
 	render func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
 	count gates.Count
+	// backs are the ways back that are known to be blocked.
+	backs *gates.Backs
 
 	properties propertyNotes
 	rendered   contents
@@ -99,7 +107,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, c.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)
 	}
-	o := &outcome{}
+	o := &outcome{verifies: c.Verifier != nil && c.Verifier.Verifies()}
 	if wait, err := c.starting(ctx); err != nil || wait > 0 {
 		o.soonest(wait) // new content is an event, which comes before that as a rule
 		err = errors.Join(err, c.keepUp(ctx, s, o))

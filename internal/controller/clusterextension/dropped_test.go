@@ -57,7 +57,7 @@ func TestUpgradeThatDropsACRD(t *testing.T) {
 		change  func(*olmv1.ClusterExtension)
 		want    string // the beginning of Progressing; empty is an upgrade
 	}{
-		"custom resources":      {n: 3, want: refused + "it has 3 custom resources; delete them if nobody needs them, or let them be deleted"},
+		"custom resources":      {n: 3, want: refused + "it has 3 custom resources; delete them if they are not needed, or let them be deleted"},
 		"one custom resource":   {n: 1, want: refused + "it has 1 custom resource;"},
 		"none":                  {},
 		"it is not known":       {err: errors.New("the webhook is down"), want: refused + "it cannot be told whether it has custom resources: the webhook is down"},

@@ -37,6 +37,31 @@ func Kept(all []olmv1.ClusterObjectSet, in string) *olmv1.ClusterObjectSet {
 	})
 }
 
+// GoesBack returns the revision whose objects an extension takes again because the rollout of another has failed, and that one; nil when it
+// does not go back. The revisions are in their order.
+func GoesBack(ext *olmv1.ClusterExtension, all []olmv1.ClusterObjectSet) (to, failed *olmv1.ClusterObjectSet) {
+	s := &state{ext: ext, revisions: all}
+	if t := s.goBack(s.revisions.newest()); t != nil {
+		return t.source, t.undone
+	}
+	return nil, nil
+}
+
+// UndoneBefore is why a bundle is not tried again: its rollout failed, and was gone back from. Nil is no reason.
+func UndoneBefore(ext *olmv1.ClusterExtension, all []olmv1.ClusterObjectSet, bundle string, provider registryv1.CertificateProvider) error {
+	s := &state{ext: ext, revisions: all}
+	newest := s.revisions.newest()
+	if newest == nil {
+		return nil
+	}
+	for i := range all {
+		if r := &all[i]; r.Name == newest.Annotations[failedNameKey] && r.Annotations[olmv1.BundleNameKey] == bundle {
+			return s.undoneBefore(kept(r).inputs(ext, provider))
+		}
+	}
+	return nil
+}
+
 // IsMadeFor tells whether a revision is of its bundle as an extension asks for it, so that there is nothing to do.
 func IsMadeFor(r *olmv1.ClusterObjectSet, ext *olmv1.ClusterExtension, provider registryv1.CertificateProvider) bool {
 	t := kept(r)

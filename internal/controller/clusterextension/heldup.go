@@ -6,6 +6,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 )
@@ -18,10 +19,11 @@ const (
 	heldByAccount     = "Permissions"
 	heldByIncrease    = "MorePermissions"
 	heldByOperator    = "NotUpgradeable"
+	heldBySignature   = "Unverified"
 )
 
 // heldReasons are all of them.
-var heldReasons = []string{heldByCatalogs, heldByDefinitions, heldByAccount, heldByIncrease, heldByOperator,
+var heldReasons = []string{heldByCatalogs, heldByDefinitions, heldByAccount, heldByIncrease, heldByOperator, heldBySignature,
 	olmv1.ReasonBlocked, olmv1.ReasonInvalidConfiguration, olmv1.ReasonRetrying, olmv1.ReasonProgressDeadlineExceeded}
 
 // heldUp is why an extension that has something installed does not get what it is to have; empty when it does, or may yet.
@@ -40,6 +42,8 @@ func heldUp(ext *olmv1.ClusterExtension, o *outcome) string {
 		return heldByIncrease
 	case errors.As(o.problem, new(*gates.NotUpgradeable)):
 		return heldByOperator
+	case provenance.IsUnverified(o.problem):
+		return heldBySignature
 	case errors.As(o.problem, &stop):
 		return stop.Reason
 	case o.conflict != nil:

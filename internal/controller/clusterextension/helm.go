@@ -81,7 +81,7 @@ func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.He
 	built, err := revision.Build(revision.Options{
 		Extension: revision.Extension{Name: ext.Name, UID: ext.UID, Namespace: ext.Spec.Namespace}, Number: 1, SystemNamespace: c.SystemNamespace,
 		Objects: objects, Annotations: notes, Labels: map[string]string{olmv1.MigratedFromHelmKey: "true"},
-		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: gates.AccountOf(ext), ProgressDeadlineMinutes: ext.Spec.ProgressDeadlineMinutes,
+		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: gates.AccountOf(ext), ProgressDeadlineMinutes: gates.ProgressDeadlineMinutes(ext),
 	})
 	return built, made, err
 }

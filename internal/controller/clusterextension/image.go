@@ -56,7 +56,7 @@ func (c *Controller) readImage(ctx context.Context, s *state, ref string, o *out
 		o.soonest(recheck)
 		return nil
 	}
-	b := c.get(ctx, s.ext.Name, unpack.Request{Image: ref}, o)
+	b, _ := c.get(ctx, s.ext.Name, unpack.Request{Image: ref}, o)
 	if b == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/provenance"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,7 +21,7 @@ const (
 	// InstallDependenciesKey set to "true" installs what the bundle needs, each as a ClusterExtension of its own.
 	InstallDependenciesKey = prefix + "install-dependencies"
 	// OnFailureKey set to OnFailureRollback goes back to what was installed when the roll-out of an upgrade fails.
-	OnFailureKey = prefix + "on-failure"
+	OnFailureKey = gates.OnFailureKey
 	// RollbackToKey is the number of the revision whose objects are to be installed, whatever the catalogs say.
 	RollbackToKey = prefix + "rollback-to"
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
@@ -30,7 +31,7 @@ const (
 )
 
 // OnFailureRollback is the value of OnFailureKey.
-const OnFailureRollback = "rollback"
+const OnFailureRollback = gates.OnFailureRollback
 
 // Annotations on a revision.
 const (
@@ -41,6 +42,8 @@ const (
 	propertiesKey = bundleimage.PropertiesKey
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
 	contentKey = gates.ContentKey
+	// verificationKey says why the signature policy let the bundle of the revision be used, as JSON.
+	verificationKey = provenance.Key
 	// generationKey is the generation of the ClusterExtension that the revision was made for.
 	generationKey = prefix + "generation"
 	// providerKey says who makes the serving certificates of the revision.

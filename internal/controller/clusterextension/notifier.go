@@ -26,6 +26,14 @@ func (n *Notifier) BundleArrived() {
 	})
 }
 
+// PoliciesChanged reconciles all extensions: other admission or signature policies are in force than before.
+func (n *Notifier) PoliciesChanged() {
+	if n.controller == nil {
+		return
+	}
+	n.news.Tell(func(ctx context.Context) []reconcile.Request { return n.controller.all(ctx, nil) })
+}
+
 // catalogChanged looks at the extensions that new content of a catalog concerns: those whose package it has otherwise than before, and those
 // that lack something.
 func (n *Notifier) catalogChanged(ref catalogset.Ref) {

@@ -32,6 +32,8 @@ type outcome struct {
 	notes []string
 	// unmet is what the installed bundle needs of other extensions, and they do not have.
 	unmet []string
+	// verifies is true where a signature policy is configured.
+	verifies bool
 	// again is when to look again although nothing changes; zero for never.
 	again time.Duration
 }

@@ -19,7 +19,7 @@ const (
 
 // gates are what judges a step of an extension.
 func (c *Controller) gates() gates.Judge {
-	return gates.Judge{Client: c.client, Live: c.live, Count: c.count}
+	return gates.Judge{Client: c.client, Live: c.live, Count: c.count, Policies: c.Policies, Backs: c.backs}
 }
 
 // step is what an extension would be changed to.
@@ -31,17 +31,24 @@ func (s *state) step(made *content) gates.Step {
 // preflight makes the checks that come before anything is written, and returns what they refuse.
 func (c *Controller) preflight(ctx context.Context, s *state, made *content, o *outcome) error {
 	step := s.step(made)
-	problem := c.checkCRDs(ctx, step)
-	if problem == nil {
-		problem = c.checkDropped(ctx, s, step)
+	crds := func() error { return c.checkCRDs(ctx, s, step) }
+	rest := []func() error{
+		func() error { return c.checkDropped(ctx, s, step) },
+		func() error {
+			if err := c.gates().Account(ctx, step); err != nil {
+				return permissionProblem{err}
+			}
+			return nil
+		},
+		func() error { return c.gates().Increase(ctx, step) },
 	}
-	if problem == nil {
-		if problem = c.gates().Account(ctx, step); problem != nil {
-			problem = permissionProblem{problem}
-		}
+	checks := append([]func() error{crds}, rest...)
+	if step.Repeated { // the way back may need all custom resources to be read: that comes last, and is done when nothing else is in the way
+		checks = append(rest, crds)
 	}
-	if problem == nil {
-		problem = c.gates().Increase(ctx, step)
+	var problem error
+	for i := 0; i < len(checks) && problem == nil; i++ {
+		problem = checks[i]()
 	}
 	if problem != nil {
 		o.soonest(recheck)
@@ -56,14 +63,14 @@ type permissionProblem struct{ error }
 func (p permissionProblem) Unwrap() error { return p.error }
 
 // checkCRDs refuses upgrades of CustomResourceDefinitions that could break stored objects.
-func (c *Controller) checkCRDs(ctx context.Context, step gates.Step) error {
+func (c *Controller) checkCRDs(ctx context.Context, s *state, step gates.Step) error {
 	all, err := c.gates().Definitions(ctx, step)
 	if err != nil {
 		return err
 	}
 	problem := gates.Unsafe(all)
-	if problem == nil {
-		return nil
+	if problem == nil || step.Repeated {
+		return s.staysFailed(problem, step)
 	}
 	reports := map[string]string{}
 	for _, d := range all {
@@ -86,7 +93,11 @@ func (c *Controller) checkDropped(ctx context.Context, s *state, step gates.Step
 	if err != nil {
 		return err
 	}
-	err = gates.DroppedError(findings)
+	return s.staysFailed(gates.DroppedError(findings), step)
+}
+
+// staysFailed adds to what bars an automatic step back that the failed revision stays.
+func (s *state) staysFailed(err error, step gates.Step) error {
 	if _, asked := s.ext.Annotations[RollbackToKey]; err != nil && step.Repeated && !asked {
 		return fmt.Errorf("%w\nso revision %s, whose roll-out has failed, stays, and is not gone back from", err, s.revisions.newest().Name)
 	}

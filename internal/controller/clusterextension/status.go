@@ -41,6 +41,11 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	if !v.outcome.leaving { // catalogs are not asked any more
 		conditions = append(conditions, v.deprecations()...)
 	}
+	if signature := v.signature(); signature != nil {
+		conditions = append(conditions, *signature)
+	} else if !v.outcome.leaving {
+		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeSignatureVerified)
+	}
 	available := v.available()
 	if available == nil {
 		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeAvailable)

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/image"
 )
 
 // target is what an extension is to have: a bundle, or what an earlier revision had.
@@ -27,6 +28,9 @@ type target struct {
 	// does not know what the bundle needs and provides.
 	properties string
 	index      *catalog.Index
+	// catalogImage is the reference of the catalog that index was read by, and namedBy the one that a bundle was named by which no catalog has now.
+	catalogImage string
+	namedBy      *image.Origin
 	// source is the revision whose objects are repeated as they were; nil when they are made from the bundle.
 	source *olmv1.ClusterObjectSet
 	// undone is the revision that failed, so that source is gone back to; nil when it is not for that.
@@ -49,7 +53,7 @@ func offered(r *extension.Result, catalogs []extension.Catalog) *target {
 	}
 	for i := range catalogs {
 		if catalogs[i].Name == r.Catalog {
-			t.index = catalogs[i].Index
+			t.index, t.catalogImage = catalogs[i].Index, catalogs[i].Image
 		}
 	}
 	if t.Image == "" && t.index != nil {
@@ -61,7 +65,7 @@ func offered(r *extension.Result, catalogs []extension.Catalog) *target {
 // kept is the bundle of a revision. Its image is had again where another configuration asks for that.
 func kept(r *olmv1.ClusterObjectSet) *target {
 	t := &target{Package: r.Annotations[olmv1.PackageNameKey], Name: r.Annotations[olmv1.BundleNameKey], Version: r.Annotations[olmv1.BundleVersionKey],
-		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[contentKey], properties: r.Annotations[propertiesKey]}
+		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[contentKey], properties: r.Annotations[propertiesKey], namedBy: NamedBy(r)}
 	if release, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
 		t.Release = &release
 	}
@@ -91,7 +95,7 @@ func (t *target) inputs(ext *olmv1.ClusterExtension, provider registryv1.Certifi
 		Account      string
 		Deadline     int32
 		Certificates registryv1.CertificateProvider
-	}{t, renderedAs, ext.Spec.Namespace, canonical(configOf(ext)), gates.AccountOf(ext), ext.Spec.ProgressDeadlineMinutes, provider}
+	}{t, renderedAs, ext.Spec.Namespace, canonical(configOf(ext)), gates.AccountOf(ext), gates.ProgressDeadlineMinutes(ext), provider}
 	text, err := json.Marshal(in)
 	if err != nil {
 		panic("values that were read as JSON always encode: " + err.Error())

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/version"
 )
@@ -143,7 +144,7 @@ func (s *state) goBack(newest *olmv1.ClusterObjectSet) *target {
 	return t
 }
 
-func (s *state) goesBack() bool { return s.ext.Annotations[OnFailureKey] == OnFailureRollback }
+func (s *state) goesBack() bool { return gates.GoesBack(s.ext) }
 
 // generation is that of the ClusterExtension which a revision was made for.
 func generation(r *olmv1.ClusterObjectSet) int64 {

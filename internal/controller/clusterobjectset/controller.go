@@ -17,6 +17,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
@@ -47,6 +48,8 @@ type Controller struct {
 	held  func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error)
 	// large is held while the content of a large set is in memory: one at a time.
 	large sync.Mutex
+	// policies judges the admission policies that sets rely on; nil requires none.
+	policies *policies.Checker
 	// namespace holds the Secrets that are referred to without one.
 	namespace string
 }

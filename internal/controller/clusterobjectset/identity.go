@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/trouble"
 )
@@ -92,4 +94,26 @@ func (c *Controller) rule(failed *apply.RequestError) string {
 		where = "a Role or ClusterRole bound in namespace " + failed.Ref.Namespace
 	}
 	return fmt.Sprintf(`{apiGroups: [%q], resources: [%s], verbs: [%s]%s} of %s`, group, resource, verb, names, where)
+}
+
+// vouched is why a set is not rolled out: the admission policies are not in force that decide who may make one which acts as its account, or as
+// the manager. A set that has been rolled out is kept in order, as long as only the manager can have written that it has been.
+func (c *Controller) vouched(ctx context.Context, set *olmv1.ClusterObjectSet) error {
+	namespace, name, err := accountOf(set)
+	if err != nil {
+		return err
+	}
+	account := ""
+	if name != "" {
+		account = namespace + "/" + name
+	}
+	err = c.policies.Require(ctx, account, true)
+	var missing *policies.MissingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded) && !missing.Lacks(policies.RevisionStatus) {
+		return nil
+	}
+	return &revision.BlockedError{Message: err.Error()}
 }

@@ -23,6 +23,9 @@ var defaultProbes = map[schema.GroupKind]apply.Probe{
 	{Group: "apps", Kind: "StatefulSet"}:                              replicated,
 }
 
+// scalable are the kinds of workloads that others may scale to zero.
+var scalable = map[schema.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: true, {Group: "apps", Kind: "StatefulSet"}: true}
+
 // deployed waits until a Deployment runs as it is specified, and nothing of what it ran before is left.
 func deployed(live *unstructured.Unstructured) string {
 	if missing := apply.Available(live); missing != "" {
@@ -107,6 +110,9 @@ func assertion(a olmv1.Assertion) (apply.Probe, error) {
 // probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet.
 func probeOf(u *unstructured.Unstructured, users []probe) apply.Probe {
 	all := []apply.Probe{apply.Observed}
+	if scalable[u.GroupVersionKind().GroupKind()] {
+		all = append(all, apply.Scaled(u))
+	}
 	if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
 		all = append(all, p)
 	}

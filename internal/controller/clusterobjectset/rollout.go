@@ -86,6 +86,9 @@ func (c *Controller) retire(ctx context.Context, older []*olmv1.ClusterObjectSet
 
 // bringAbout applies what is not known to be as wanted. It returns false when the set has changed since it was read.
 func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_ outcome, done bool) {
+	if err := c.vouched(ctx, f.set); err != nil {
+		return outcome{err: err}, true
+	}
 	content, err := c.load(ctx, f.set, known)
 	if err != nil {
 		return outcome{err: err}, true

@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/owncache"
+	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/stored"
 	"fairlead.dev/fairlead/internal/trigger"
 )
@@ -40,6 +41,8 @@ const (
 type Options struct {
 	// SystemNamespace holds the Secrets that are referred to without a namespace.
 	SystemNamespace string
+	// Policies judges the admission policies that sets rely on; nil requires none.
+	Policies *policies.Checker
 	// Clock tells the time; the real one when nil.
 	Clock clock.PassiveClock
 }
@@ -84,6 +87,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		count:     stored.Count,
 		held:      stored.Held,
 		namespace: o.SystemNamespace,
+		policies:  o.Policies,
 	}
 	err = builder.ControllerManagedBy(mgr).Named("clusterobjectset").For(&olmv1.ClusterObjectSet{}).
 		WatchesRawSource(source.Func(func(_ context.Context, q queue) error { w.queue = q; return nil })).

@@ -11,20 +11,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/apply"
 )
 
-// applyAs makes the cluster's object have the fields of the wanted one, and returns what the cluster answered.
-func applyAs(ctx context.Context, as client.Client, wanted client.Object, options ...client.ApplyOption) (client.Object, error) {
+// applyAs makes the cluster's object have the fields of the wanted one, and returns what the cluster answered. One that is missing is not overwritten
+// where another client makes it in between: the cluster answers with a conflict, and the next pass judges it.
+func applyAs(ctx context.Context, as client.Client, wanted client.Object, missing bool, options ...client.ApplyOption) (client.Object, error) {
 	request, err := requestFor(wanted)
-	if err != nil {
-		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
+	if err == nil {
+		err = send(ctx, as, request, missing, options)
 	}
-	options = append(options, fieldManager, client.ForceOwnership)
-	if err := as.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
 	}
 	live := emptyLike(wanted)
 	return live, runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, live)
+}
+
+// send writes an object, and reads the answer into it. A missing Secret is created, as the keys of two would be merged. Others are applied without
+// force: their controllers write a status at once, beside which a create could not be turned into an apply.
+func send(ctx context.Context, as client.Client, request *unstructured.Unstructured, missing bool, options []client.ApplyOption) error {
+	if request.GetKind() == "Secret" {
+		return apply.Ensure(ctx, as, request, missing, string(fieldManager), options...)
+	}
+	options = append(options, fieldManager)
+	if !missing {
+		options = append(options, client.ForceOwnership)
+	}
+	return as.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...)
 }
 
 // requestFor has the fields that the cluster is asked for.
@@ -108,7 +123,7 @@ func (f *facts) make(ctx context.Context, changes []change, options ...client.Ap
 			errs = append(errs, removeAs(ctx, as, change.remove, thatOne(change.remove)))
 		}
 		if change.apply != nil {
-			live, err := applyAs(ctx, as, change.apply, options...)
+			live, err := applyAs(ctx, as, change.apply, change.missing, options...)
 			if err == nil {
 				applied = append(applied, live)
 			}

@@ -133,8 +133,8 @@ func (f *facts) firstCertificate(ctx context.Context, problem func(*certificate)
 func (f *facts) writeCertificate(ctx context.Context, as client.Client, c *certificate) error {
 	wanted := secretOf(f.csv, c)
 	wanted.ResourceVersion = c.secret.ResourceVersion
-	live, err := applyAs(ctx, as, wanted)
-	if apierrors.IsConflict(err) {
+	live, err := applyAs(ctx, as, wanted, c.secret.ResourceVersion == "")
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("somebody else has written the serving certificate of Deployment %s at the same time, which is looked at again: %s", c.deployment, err.Error())
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 const (
@@ -79,8 +80,9 @@ func (f *facts) cleanUpKind(ctx context.Context, group *v1.OperatorGroup, descri
 		return err
 	}
 	// Who may write CSVs may list any CRD as owned. Who may write CRDs says which operator brought one.
-	if key := bundle.InstalledAlongsideKey(f.csv.Namespace, f.csv.Name); crd.Annotations[key] != f.name() {
-		f.spare(fmt.Sprintf("no %s is deleted, because no InstallPlan brought CRD %s for this ClusterServiceVersion (its annotation %s would say so)", crd.Spec.Names.Kind, crd.Name, key))
+	if !tenancy.Brought(crd, f.csv.Namespace, f.csv.Name) {
+		f.spare(fmt.Sprintf("no %s is deleted, because no InstallPlan brought CRD %s for this ClusterServiceVersion (its annotation %s would say so)",
+			crd.Spec.Names.Kind, crd.Name, bundle.InstalledAlongsideKey(f.csv.Namespace, f.csv.Name)))
 		return nil
 	}
 	mine, err := f.ownInstances(ctx, group, crd)

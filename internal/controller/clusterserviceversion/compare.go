@@ -18,10 +18,12 @@ import (
 type change struct {
 	apply, remove client.Object
 	// byManager is whether the manager makes it with its own rights even where installs are limited to those of a service
-	// account.
+	// account: it takes permissions in target namespaces away, and gives only those that the account may give.
 	byManager bool
 	// unseen is whether the object may be somebody else's for all that the cache knows: it is not there, or not with the labels of the CSV.
 	unseen bool
+	// missing is whether the cluster itself, and not only the cache, has no such object: one made in between is not overwritten.
+	missing bool
 }
 
 func (c change) String() string {

@@ -139,10 +139,7 @@ func (f *facts) changes(ctx context.Context) ([]change, error) {
 		return nil, err
 	}
 	for _, object := range wanted.surplus {
-		out = append(out, change{remove: object})
-	}
-	for i := range out {
-		out[i].byManager = true
+		out = append(out, change{remove: object, byManager: true})
 	}
 	// What is not to be asked any more is not asked from now on: the pods that are rolled out next do not answer.
 	hooks, err := f.computeHooks(ctx)

@@ -38,6 +38,9 @@ func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
 	if err := wanted.Check(crd); err != nil {
 		return refused(err)
 	}
+	if err := f.mayConvert(ctx, crd, wanted); err != nil {
+		return err
+	}
 	if err := f.convertedElsewhere(ctx, crd); err != nil {
 		return err
 	}
@@ -164,6 +167,10 @@ func servedFrom(crd *apiextensionsv1.CustomResourceDefinition, namespace, servic
 
 // patchConversion writes spec.conversion of a CRD. What a webhook cannot have besides a Service is removed.
 func (c *Controller) patchConversion(ctx context.Context, name string, wanted *apiextensionsv1.CustomResourceConversion) error {
+	return patchConversionAs(ctx, c.client, name, wanted)
+}
+
+func patchConversionAs(ctx context.Context, as client.Client, name string, wanted *apiextensionsv1.CustomResourceConversion, options ...client.PatchOption) error {
 	conversion := map[string]any{"strategy": wanted.Strategy, "webhook": nil}
 	if service := conversionService(wanted); service != nil {
 		conversion["webhook"] = map[string]any{
@@ -177,7 +184,7 @@ func (c *Controller) patchConversion(ctx context.Context, name string, wanted *a
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name = name
-	if err := c.client.Patch(ctx, crd, client.RawPatch(types.MergePatchType, patch), fieldManager); err != nil {
+	if err := as.Patch(ctx, crd, client.RawPatch(types.MergePatchType, patch), append(options, fieldManager)...); err != nil {
 		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
 )
 
 // judgement is what is wrong with a Deployment; empty when nothing is.
@@ -121,6 +122,7 @@ func unready(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment)
 	}
 	detail := ""
 	c := condition(live, appsv1.DeploymentAvailable)
+	scaled := apply.ScaledToZero("Deployment", wanted.Name, wanted.Spec.Replicas, live.Spec.Replicas)
 	switch failure := condition(live, appsv1.DeploymentReplicaFailure); {
 	case !live.DeletionTimestamp.IsZero():
 		detail = "it is being deleted"
@@ -134,8 +136,8 @@ func unready(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment)
 		detail = "no pod is available yet"
 	case c.Status != corev1.ConditionTrue:
 		detail = cmp.Or(c.Message, c.Reason, "it is not available")
-	case scaledToZero(wanted, live):
-		detail = "somebody scaled it to zero replicas; scale it up again"
+	case scaled != "":
+		detail = scaled
 	default:
 		return ""
 	}
@@ -144,11 +146,6 @@ func unready(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment)
 
 // current says whether the status of a Deployment is about its latest spec.
 func current(d *appsv1.Deployment) bool { return d.Status.ObservedGeneration >= d.Generation }
-
-// scaledToZero says whether nothing runs although the author did not ask for that.
-func scaledToZero(wanted, live *appsv1.Deployment) bool {
-	return wanted.Spec.Replicas == nil && live.Spec.Replicas != nil && *live.Spec.Replicas == 0
-}
 
 func condition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
 	for i := range d.Status.Conditions {

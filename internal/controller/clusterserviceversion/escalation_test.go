@@ -95,6 +95,9 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 		t.Run(test, func(t *testing.T) {
 			k := newCluster(t, newGroup(tc.target), newNamespace("tenant"), newCRD("things.example.com", "v1"))
 			k.create(tc.foreign...)
+			for _, o := range tc.foreign { // as the cluster has them, with their times in seconds
+				k.get(o.GetNamespace(), o.GetName(), o)
+			}
 			k.installed(csv.DeepCopy())
 			for _, o := range tc.foreign {
 				if !k.get(o.GetNamespace(), o.GetName()+"-"+ns, emptyLike(o)) {

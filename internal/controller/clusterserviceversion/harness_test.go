@@ -100,7 +100,7 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 		server: &server{version: "v1.36.3"},
 		mapper: meta.NewDefaultRESTMapper(nil),
 	}
-	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithInterceptorFuncs(k.interceptors()).WithTypeConverters(converters()...).
+	builder := fake.NewClientBuilder().WithReturnManagedFields().WithScheme(testScheme).WithObjects(objects...).WithInterceptorFuncs(k.interceptors()).WithTypeConverters(converters()...).
 		WithStatusSubresource(&v1alpha1.ClusterServiceVersion{}, &appsv1.Deployment{}, &apiregistrationv1.APIService{})
 	for _, i := range indexes() {
 		builder.WithIndex(i.object, i.name, i.values)
@@ -289,9 +289,24 @@ func (k *cluster) listAPIs() {
 		if err := k.client.List(k.t.Context(), &csvs, client.InNamespace(group.Namespace)); err != nil {
 			k.t.Fatal(err)
 		}
-		var members []*v1alpha1.ClusterServiceVersion
+		var members []tenancy.Member
 		for i := range csvs.Items {
-			members = append(members, &csvs.Items[i])
+			read := func(name string, into client.Object) (metav1.Object, error) {
+				if err := k.client.Get(k.t.Context(), key("", name), into); err != nil {
+					return nil, client.IgnoreNotFound(err)
+				}
+				return into, nil
+			}
+			claim, err := tenancy.ClaimedBy(&csvs.Items[i], group.Spec.ServiceAccountName != "", tenancy.Definitions{
+				CRD: func(name string) (metav1.Object, error) {
+					return read(name, &apiextensionsv1.CustomResourceDefinition{})
+				},
+				APIService: func(name string) (metav1.Object, error) { return read(name, &apiregistrationv1.APIService{}) },
+			})
+			if err != nil {
+				k.t.Fatal(err)
+			}
+			members = append(members, tenancy.Member{ClusterServiceVersion: &csvs.Items[i], Claim: claim})
 		}
 		claim := tenancy.Claim(group, members, all).String()
 		if group.Spec.StaticProvidedAPIs || claim == group.Annotations[v1alpha1.ProvidedAPIsAnnotation] {
@@ -508,6 +523,7 @@ func permissions(t testing.TB, csv *v1alpha1.ClusterServiceVersion) []client.Obj
 // newCRD is a CRD that is served at the versions.
 func newCRD(name string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	crd.Annotations = map[string]string{v1alpha1.AdoptableByAnnotation: ns} // what no InstallPlan brought is not converted
 	for _, v := range versions {
 		crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v, Served: true})
 	}

@@ -146,7 +146,7 @@ func TestScaledToZeroIsReported(t *testing.T) {
 	k := running(t)
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32) })
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting",
-		"installing: waiting for deployment manager to become ready: somebody scaled it to zero replicas; scale it up again")
+		"installing: waiting for deployment manager to become ready: Deployment manager is scaled to 0 replicas; scale it up again")
 }
 
 func TestZeroReplicasOfTheAuthorAreFine(t *testing.T) {

@@ -51,6 +51,9 @@ func (l *limited) Client(_ context.Context, namespace, name string) (client.Clie
 	}), nil
 }
 
+// everyKind is all that the install of op.v1 makes in a group of all namespaces.
+var everyKind = []string{"Deployment", "ClusterRole", "ClusterRoleBinding"}
+
 // limitedGroup targets all namespaces and limits installs to an account.
 func limitedGroup() *v1.OperatorGroup {
 	group := newGroup("")
@@ -71,10 +74,10 @@ func newLimited(t *testing.T, group *v1.OperatorGroup, kinds ...string) (*cluste
 }
 
 // TestInstallIsLimitedByTheAccountOfTheGroup: what the account may not do is told with its name, and tried again when
-// that changes. What the manager itself adds for the group, it adds with its own rights.
+// that changes. That holds for permissions in the target namespaces too: the manager gives none that the account may not give.
 func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
 	recoveries := map[string]func(*cluster, *limited){
-		"the account may": func(_ *cluster, l *limited) { l.kinds = []string{"Deployment"} },
+		"the account may": func(_ *cluster, l *limited) { l.kinds = everyKind },
 		"the group names no account": func(k *cluster, _ *limited) {
 			edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Spec.ServiceAccountName = "" })
 		},
@@ -84,14 +87,18 @@ func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
 			k, account := newLimited(t, limitedGroup())
 			csv := k.pass("op.v1")
 			expect(t, csv, toFailed, "InstallComponentFailedNoRetry", "")
-			if want := `install strategy failed: apply Deployment operators/manager: Deployment "manager" is forbidden: RBAC`; !strings.HasPrefix(csv.Status.Message, want) {
+			if want := `install strategy failed: apply ClusterRole /op.v1-account-`; !strings.HasPrefix(csv.Status.Message, want) {
+				t.Errorf("message %q, want %q", csv.Status.Message, want)
+			}
+			if want := `apply Deployment operators/manager: Deployment "manager" is forbidden: RBAC`; !strings.Contains(csv.Status.Message, want) {
 				t.Errorf("message %q, want %q", csv.Status.Message, want)
 			}
 			if want := "as ServiceAccount operators/installer of OperatorGroup group"; !strings.Contains(csv.Status.Message, want) {
 				t.Errorf("message %q does not tell %q", csv.Status.Message, want)
 			}
-			if roles := k.clusterRoles(); !slices.ContainsFunc(roles, func(r string) bool { return strings.HasPrefix(r, "role op.v1-account-") }) {
-				t.Errorf("the permissions were not lifted: %v", roles)
+			lifted := func(r string) bool { return strings.HasPrefix(r, "role op.v1-account-") }
+			if roles := k.clusterRoles(); slices.ContainsFunc(roles, lifted) {
+				t.Errorf("the permissions were lifted although the account may not: %v", roles)
 			}
 			k.wrote()
 			k.pass("op.v1")
@@ -102,6 +109,9 @@ func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 			k.rollOut()
 			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			if roles := k.clusterRoles(); !slices.ContainsFunc(roles, lifted) {
+				t.Errorf("the permissions were not lifted: %v", roles)
+			}
 			if account.asked[0] != "operators/installer" {
 				t.Errorf("acted as %s", account.asked[0])
 			}
@@ -113,7 +123,7 @@ func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
 func TestAccountOfTheGroupIsMissing(t *testing.T) {
 	group := limitedGroup()
 	group.Status.ServiceAccountRef = nil
-	k, _ := newLimited(t, group, "Deployment")
+	k, _ := newLimited(t, group, everyKind...)
 	expect(t, k.pass("op.v1"), toPending, "AllRequirementsMet",
 		"all requirements found, please make sure the service account exists. sa=installer operatorgroup=operators/group")
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status.ServiceAccountRef = limitedGroup().Status.ServiceAccountRef })

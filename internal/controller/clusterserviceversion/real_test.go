@@ -96,6 +96,7 @@ func crdsOf(t *testing.T, b *bundle.Bundle) []client.Object {
 			t.Fatal(err)
 		}
 		crd.Status = newCRD("").Status
+		crd.SetAnnotations(map[string]string{bundle.InstalledAlongsideKey(ns, b.CSV.Name): ns + "/" + b.CSV.Name})
 		trimmed, err := trimCRD(crd)
 		if err != nil {
 			t.Fatal(err)

@@ -107,6 +107,9 @@ func checkStrategy(csv *v1alpha1.ClusterServiceVersion) error {
 			return err
 		}
 	}
+	if err := bundle.CheckOwned(csv); err != nil {
+		return err
+	}
 	names := map[string]bool{}
 	for _, d := range strategy.StrategySpec.DeploymentSpecs {
 		if d.Name == "" || names[d.Name] {

@@ -360,6 +360,12 @@ func TestInvalidStrategies(t *testing.T) {
 		"a CRD without group": {"op.v1", func(csv *v1alpha1.ClusterServiceVersion) {
 			csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "things"}}
 		}, `read CRD name "things": want <plural>.<group>`},
+		"a CRD of lifecycle management": {"op.v1", func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "operatorgroups.operators.coreos.com", Version: "v1", Kind: "OperatorGroup"}}
+		}, `spec.customresourcedefinitions.owned: CustomResourceDefinition operatorgroups.operators.coreos.com: this API group is of operator lifecycle management itself`},
+		"an aggregated API of Kubernetes": {"op.v1", func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "clusterroles", Group: "rbac.authorization.k8s.io", Version: "v9", Kind: "ClusterRole", DeploymentName: "manager"}}
+		}, `spec.apiservicedefinitions.owned: APIService v9.rbac.authorization.k8s.io: this API group is served by the API server of Kubernetes itself`},
 		"a Deployment twice": {"op.v1", strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 			s.DeploymentSpecs = append(s.DeploymentSpecs, s.DeploymentSpecs[0])
 		}), `spec.install.spec.deployments names "manager" more than once`},

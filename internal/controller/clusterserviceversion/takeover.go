@@ -20,7 +20,8 @@ import (
 // before anything is changed, so that what runs keeps all that it has.
 func (f *facts) possible(ctx context.Context, changes []change) error {
 	var errs []error
-	for _, c := range changes {
+	for i := range changes {
+		c := &changes[i]
 		switch wanted := c.apply.(type) {
 		case *appsv1.Deployment:
 			live := &appsv1.Deployment{}
@@ -39,14 +40,15 @@ func (f *facts) possible(ctx context.Context, changes []change) error {
 }
 
 // mayHave reads an object, if it is there, and refuses it where it belongs to somebody else. The caches hold only what carries the label of what
-// is managed, so where they show no object of this CSV the cluster is asked.
-func (f *facts) mayHave(ctx context.Context, c change, live client.Object) error {
+// is managed, so where they show no object of this CSV the cluster is asked. The change records what the cluster does not have.
+func (f *facts) mayHave(ctx context.Context, c *change, live client.Object) error {
 	wanted, reader := c.apply, client.Reader(f.c.client)
 	if c.unseen {
 		reader = f.c.live
 	}
 	err := reader.Get(ctx, client.ObjectKeyFromObject(wanted), live)
 	if apierrors.IsNotFound(err) {
+		c.missing = c.unseen
 		return nil
 	}
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -57,7 +60,30 @@ func (f *facts) verdict(ctx context.Context) (tenancy.Verdict, error) {
 			others = append(others, &list.Items[i])
 		}
 	}
-	verdict := tenancy.Judge(f.csv, group, tenancy.Distinct(others))
+	claim, err := tenancy.ClaimedBy(f.csv, group.Spec.ServiceAccountName != "", tenancy.Definitions{
+		CRD: func(name string) (metav1.Object, error) {
+			crd, err := f.readCRD(ctx, name)
+			if err != nil || crd == nil {
+				return nil, err
+			}
+			return crd, nil
+		},
+		APIService: func(name string) (metav1.Object, error) {
+			service := &apiregistrationv1.APIService{}
+			err := f.c.client.Get(ctx, client.ObjectKey{Name: name}, service, client.UnsafeDisableDeepCopy)
+			if apierrors.IsNotFound(err) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read APIService %s: %w", name, err)
+			}
+			return service, nil
+		},
+	})
+	if err != nil {
+		return tenancy.Verdict{}, err
+	}
+	verdict := tenancy.Judge(tenancy.Member{ClusterServiceVersion: f.csv, Claim: claim}, group, tenancy.Distinct(others))
 	f.tenants = &verdict
 	return verdict, nil
 }

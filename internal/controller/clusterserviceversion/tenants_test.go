@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 )
 
 const gooseAPI = "Goose.v1.example.com"
@@ -86,10 +87,12 @@ func TestStaticGroupRefusesWhatItDoesNotList(t *testing.T) {
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
-// TestUnlistedAPIsAreWaitedFor: nothing is installed before the group lists what the operator provides, and an operator
+// TestUnlistedAPIsAreWaitedFor: nothing is installed before the group lists what was brought for the operator, and an operator
 // that runs goes on running meanwhile.
 func TestUnlistedAPIsAreWaitedFor(t *testing.T) {
-	k := newCluster(t, newGroup("a"), newCRD("geese.example.com", "v1"), newCSV("op.v1", providesGeese))
+	geese := newCRD("geese.example.com", "v1")
+	geese.SetAnnotations(map[string]string{bundle.InstalledAlongsideKey(ns, "op.v1"): ns + "/op.v1"})
+	k := newCluster(t, newGroup("a"), geese, newCSV("op.v1", providesGeese))
 	alone(k)
 	expect(t, k.csv("op.v1"), toPending, "RequirementsUnknown", "waiting for OperatorGroup group to list "+gooseAPI+" among its provided APIs")
 	k = runningGeese(t)

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
@@ -23,9 +27,9 @@ func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *o
 	if group.Spec.StaticProvidedAPIs || len(seen.groups) > 1 || seen.invalid != nil {
 		return group, 0, nil
 	}
-	var members []*v1alpha1.ClusterServiceVersion
-	for i := range seen.members {
-		members = append(members, &seen.members[i])
+	members, err := c.claimants(ctx, group, seen)
+	if err != nil {
+		return group, 0, err
 	}
 	var again time.Duration
 	claim := tenancy.Claim(group, members, seen.rivals)
@@ -46,8 +50,42 @@ func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *o
 	if have == claim.String() && annotated == (len(claim) > 0) {
 		return group, again, nil
 	}
-	group, err := c.annotate(ctx, group, claim)
+	group, err = c.annotate(ctx, group, claim)
 	return group, again, err
+}
+
+// claimants are the members of a group with the APIs that they have a claim to.
+func (c *Controller) claimants(ctx context.Context, group *v1.OperatorGroup, seen *observed) ([]tenancy.Member, error) {
+	definitions := tenancy.Definitions{
+		CRD: func(name string) (metav1.Object, error) {
+			return read(ctx, c.client, name, &apiextensionsv1.CustomResourceDefinition{})
+		},
+		APIService: func(name string) (metav1.Object, error) {
+			return read(ctx, c.client, name, &apiregistrationv1.APIService{})
+		},
+	}
+	members := make([]tenancy.Member, 0, len(seen.members))
+	for i := range seen.members {
+		csv := &seen.members[i]
+		claim, err := tenancy.ClaimedBy(csv, group.Spec.ServiceAccountName != "", definitions)
+		if err != nil {
+			return nil, fmt.Errorf("judge which APIs ClusterServiceVersion %s has a claim to: %w", client.ObjectKeyFromObject(csv), err)
+		}
+		members = append(members, tenancy.Member{ClusterServiceVersion: csv, Claim: claim})
+	}
+	return members, nil
+}
+
+// read reads a definition; nil where there is none.
+func read(ctx context.Context, reader client.Reader, name string, into client.Object) (metav1.Object, error) {
+	err := reader.Get(ctx, client.ObjectKey{Name: name}, into, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %T %s: %w", into, name, err)
+	}
+	return into, nil
 }
 
 // annotate writes the annotation with the provided APIs, or removes it where there are none.

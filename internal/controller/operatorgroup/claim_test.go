@@ -7,18 +7,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 )
 
 // operator provides kinds of the group example.com, and runs in a namespace.
 func operator(namespace, name string, kinds ...string) *v1alpha1.ClusterServiceVersion {
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
+	csv.Status.Conditions = []v1alpha1.ClusterServiceVersionCondition{{Phase: v1alpha1.CSVPhaseSucceeded}}
 	for _, mode := range []v1alpha1.InstallModeType{"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"} {
 		csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
 	}
@@ -195,4 +201,78 @@ func TestLimitedManagersHearOfOtherGroups(t *testing.T) {
 	if k.c.owns(lists) || !k.c.owns(groupIn("a")) {
 		t.Errorf("it reconciles b/group (%t), and a/group (%t)", k.c.owns(lists), k.c.owns(groupIn("a")))
 	}
+}
+
+// TestIdleClaimsNothing: an operator that has never run lists nothing for its group, unless an InstallPlan brought its definition: so it blocks no other operator.
+func TestIdleClaimsNothing(t *testing.T) {
+	idle := operator("a", "op.v1", "Goose", "Duck")
+	idle.Status = v1alpha1.ClusterServiceVersionStatus{Phase: v1alpha1.CSVPhasePending}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "gooses.example.com"}}
+	k := newCluster(t, groupIn("a", "x"), groupIn("b", "x"), crd, idle, operator("b", "op.v1", "Duck"))
+	k.wantAPIs("a", "")
+	k.wantAPIs("b", "Duck.v1.example.com")
+	crd.Annotations = map[string]string{bundle.InstalledAlongsideKey("a", "op.v1"): "a/op.v1"}
+	k.update(crd)
+	k.wantAPIs("a", "") // its other API is another operator's
+	if got := (&Controller{client: k.client}).owners(t.Context(), crd); len(got) != 1 || got[0].Namespace != "a" {
+		t.Errorf("the definition wakes up %v", got)
+	}
+	if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(idle), idle); err != nil {
+		t.Fatal(err)
+	}
+	idle.Spec.CustomResourceDefinitions.Owned = idle.Spec.CustomResourceDefinitions.Owned[:1]
+	k.update(idle)
+	k.wantAPIs("a", "Goose.v1.example.com")
+}
+
+// TestDefinitionsWakeTheirOwners: claims depend on a definition, so its events wake the groups of all operators that own it, whomever it was brought for.
+func TestDefinitionsWakeTheirOwners(t *testing.T) {
+	copied := operator("d", "op.v1", "Goose")
+	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "a"}
+	serving := operator("e", "op.v1")
+	serving.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "gooses", Group: "example.com", Version: "v1", Kind: "Goose"}}
+	k := newCluster(t, groupIn("a"), groupIn("b"), groupIn("c"), groupIn("d"), groupIn("e"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose", "Duck"), operator("c", "op.v1", "Duck"), copied, serving)
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "gooses.example.com", Annotations: map[string]string{bundle.InstalledAlongsideKey("a", "op.v1"): "a/op.v1"}}}
+	service := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.example.com", Labels: map[string]string{v1alpha1.OwnerLabel: "op.v1"}}}
+	for definition, want := range map[client.Object][]string{crd: {"a", "b"}, service: {"e"}} {
+		var got []string
+		for _, request := range k.c.owners(t.Context(), definition) {
+			got = append(got, request.Namespace)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s wakes the groups (-want +got): %s", definition.GetName(), diff)
+		}
+		if !evidenceChanged.Delete(event.DeleteEvent{Object: definition}) || !evidenceChanged.Create(event.CreateEvent{Object: definition}) {
+			t.Errorf("the beginning or the end of %s wakes nothing", definition.GetName())
+		}
+		if evidenceChanged.Create(event.CreateEvent{Object: definition, IsInInitialList: true}) || evidenceChanged.Update(event.UpdateEvent{ObjectOld: definition, ObjectNew: definition}) {
+			t.Errorf("%s wakes groups although it has not changed", definition.GetName())
+		}
+		after := definition.DeepCopyObject().(client.Object)
+		after.SetAnnotations(map[string]string{v1alpha1.OriginAnnotation: v1alpha1.OriginInstallPlan + "/a"})
+		after.SetLabels(nil)
+		if !evidenceChanged.Update(event.UpdateEvent{ObjectOld: definition, ObjectNew: after}) {
+			t.Errorf("%s has another owner, which wakes nothing", definition.GetName())
+		}
+	}
+}
+
+// TestNamesAloneClaimNothing: the group of an operator that runs lists neither what does not exist nor an APIService of the cluster, nor, where it has an
+// account, a definition that no InstallPlan brought.
+func TestNamesAloneClaimNothing(t *testing.T) {
+	csv := operator("a", "op.v1", "Goose", "Pelican")
+	csv.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "metrics", Group: "custom.example.com", Version: "v1", Kind: "Metric"}}
+	service := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.custom.example.com"}}
+	k := newCluster(t, groupIn("a", "x"), csv, service)
+	k.wantAPIs("a", "Goose.v1.example.com")
+	service.Labels = map[string]string{v1alpha1.OwnerKindLabel: "ClusterServiceVersion", v1alpha1.OwnerNamespaceLabel: "a", v1alpha1.OwnerLabel: "op.v1"}
+	k.update(service)
+	k.wantAPIs("a", "Goose.v1.example.com,Metric.v1.custom.example.com")
+	group := &v1.OperatorGroup{}
+	if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, group); err != nil {
+		t.Fatal(err)
+	}
+	group.Spec.ServiceAccountName = "installer"
+	k.update(group)
+	k.wantAPIs("a", "Metric.v1.custom.example.com")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -36,7 +38,7 @@ const ns = "operators"
 
 var testScheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
@@ -55,8 +57,14 @@ type cluster struct {
 	lose   func(write string) error // asked after a write, of which no answer arrives then
 }
 
+// newCluster has the objects, and definitions of the kinds of operators that no InstallPlan brought, unless they are among the objects.
 func newCluster(t testing.TB, objects ...client.Object) *cluster {
 	t.Helper()
+	for _, name := range []string{"gooses.example.com", "ducks.example.com", "swans.example.com"} {
+		if !slices.ContainsFunc(objects, func(o client.Object) bool { return o.GetNamespace() == "" && o.GetName() == name }) {
+			objects = append(objects, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+	}
 	k := &cluster{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
 	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithStatusSubresource(&v1.OperatorGroup{}).
 		WithInterceptorFuncs(k.interceptors())

@@ -3,15 +3,20 @@ package operatorgroup
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -28,6 +33,7 @@ const (
 	indexGroupByTarget    = "operatorgroup.target"    // OperatorGroups by target namespace
 	indexGroupByAPI       = "operatorgroup.api"       // OperatorGroups by the APIs that they list
 	indexCSVByAPI         = "operatorgroup.provides"  // ClusterServiceVersions by the APIs that they provide
+	indexCSVByDefinition  = "operatorgroup.owns"      // ClusterServiceVersions by the definitions that they own, see ownedBy
 	indexGroupBySelecting = "operatorgroup.selecting" // OperatorGroups that select by label, under "true"
 	indexRoleByGroup      = "operatorgroup.owner"     // ClusterRoles by owning OperatorGroup, namespace/name
 	indexGroupByUID       = "operatorgroup.uid.own"   // OperatorGroups by their UID
@@ -59,7 +65,9 @@ func Setup(mgr manager.Manager, o Options) error {
 		For(&v1.OperatorGroup{}, builder.WithPredicates(predicate.NewPredicateFuncs(c.owns))).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.siblings)).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.rivals)).
-		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.siblings), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, beganToRun))).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.owners), builder.WithPredicates(evidenceChanged)).
+		Watches(&apiregistrationv1.APIService{}, handler.EnqueueRequestsFromMapFunc(c.owners), builder.WithPredicates(evidenceChanged)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfNamespace)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.orphaned)).
 		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
@@ -92,6 +100,7 @@ func indexes() []index {
 		}},
 		{&v1.OperatorGroup{}, indexGroupByUID, func(o client.Object) []string { return []string{string(o.GetUID())} }},
 		{&v1alpha1.ClusterServiceVersion{}, indexCSVByAPI, providedBy},
+		{&v1alpha1.ClusterServiceVersion{}, indexCSVByDefinition, ownedBy},
 		{&v1.OperatorGroup{}, indexGroupBySelecting, func(o client.Object) []string {
 			if selects(&o.(*v1.OperatorGroup).Spec) {
 				return []string{"true"}
@@ -111,6 +120,77 @@ func indexes() []index {
 // siblings wakes up the groups of a namespace: whether there are several concerns them all, and so do its operators.
 func (c *Controller) siblings(ctx context.Context, o client.Object) []reconcile.Request {
 	return c.groups(ctx, nil, client.InNamespace(o.GetNamespace()))
+}
+
+// beganToRun leaves out the changes of an operator but that it has run now and had not before: then it has a claim to its APIs.
+var beganToRun = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, ok1 := e.ObjectOld.(*v1alpha1.ClusterServiceVersion)
+	after, ok2 := e.ObjectNew.(*v1alpha1.ClusterServiceVersion)
+	return ok1 && ok2 && tenancy.HasRun(before) != tenancy.HasRun(after)
+}}
+
+// evidenceChanged leaves out the changes of a CustomResourceDefinition or APIService but those of whose it is. Claims depend on that, and on its
+// existence.
+var evidenceChanged = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
+	UpdateFunc: func(e event.UpdateEvent) bool { return !maps.Equal(evidence(e.ObjectOld), evidence(e.ObjectNew)) },
+}
+
+// evidence are the labels and annotations of a definition that say whose it is.
+func evidence(o client.Object) map[string]string {
+	all := map[string]string{}
+	for key, value := range o.GetAnnotations() {
+		if key == v1alpha1.OriginAnnotation || strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || strings.HasPrefix(key, v1alpha1.BroughtByAnnotationPrefix) {
+			all[key] = value
+		}
+	}
+	for _, key := range []string{v1alpha1.OwnerLabel, v1alpha1.OwnerNamespaceLabel, v1alpha1.OwnerKindLabel} {
+		all[key] = o.GetLabels()[key]
+	}
+	return all
+}
+
+// Kinds of definitions in indexCSVByDefinition.
+const (
+	crdKind        = "CustomResourceDefinition"
+	apiServiceKind = "APIService"
+)
+
+// ownedBy are the definitions that an operator lists as its own, as kind/name.
+func ownedBy(o client.Object) []string {
+	csv, ok := o.(*v1alpha1.ClusterServiceVersion)
+	if !ok || csv.IsCopied() {
+		return nil
+	}
+	var keys []string
+	for _, d := range csv.Spec.CustomResourceDefinitions.Owned {
+		keys = append(keys, crdKind+"/"+d.Name)
+	}
+	for _, d := range csv.OwnedAPIServices() {
+		keys = append(keys, apiServiceKind+"/"+d.APIServiceName())
+	}
+	return sortedSet(keys)
+}
+
+// owners wakes up the groups of the operators that list a definition as their own: their claims change with it, whomever it was brought for.
+func (c *Controller) owners(ctx context.Context, o client.Object) []reconcile.Request {
+	kind := crdKind
+	if _, ok := o.(*apiregistrationv1.APIService); ok {
+		kind = apiServiceKind
+	}
+	var list v1alpha1.ClusterServiceVersionList
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexCSVByDefinition: kind + "/" + o.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil // as in groups
+	}
+	var namespaces []string
+	for i := range list.Items {
+		namespaces = append(namespaces, list.Items[i].Namespace)
+	}
+	var requests []reconcile.Request
+	for _, namespace := range sortedSet(namespaces) {
+		requests = append(requests, c.groups(ctx, nil, client.InNamespace(namespace))...)
+	}
+	return requests
 }
 
 // rivals wakes up the groups whose operators provide an API that a group lists, or listed before: they may have to give

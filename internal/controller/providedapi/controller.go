@@ -7,17 +7,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
+	"k8s.io/client-go/tools/record"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -38,7 +43,17 @@ const (
 // have the indexes of setup.go.
 type Controller struct {
 	client client.Client
-	clock  clock.PassiveClock
+	// live reads the operators of namespaces that a limited manager does not watch.
+	live       client.Reader
+	clock      clock.PassiveClock
+	events     record.EventRecorder
+	namespaces []string // those that the manager is limited to, if any
+	// managerRoles is set where the manager needs a role of its own for each CRD, see managerRole.
+	managerRoles bool
+	// told is what was last reported of operators that justify no roles, by definition and UID of the operator.
+	told map[string]map[types.UID]string
+	// squats are the foreign roles whose names are needed, by name.
+	squats sync.Map
 }
 
 // Reconcile brings the roles of the APIs of one definition up to date.
@@ -49,24 +64,72 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	err := c.client.Get(ctx, client.ObjectKey{Name: req.Name}, definition)
 	if apierrors.IsNotFound(err) || err == nil && !definition.GetDeletionTimestamp().IsZero() {
+		delete(c.told, kind+"/"+req.Name)
 		return reconcile.Result{}, nil // its roles go with it
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read %s %s: %w", kind, req.Name, err)
 	}
+	var own error // of the manager's own role, which keeps users from none of theirs
+	if crd, ok := definition.(*apiextensionsv1.CustomResourceDefinition); ok {
+		own = c.applyManagerRole(ctx, crd)
+	}
+	result, err := c.reconcileUsers(ctx, kind, definition)
+	return result, errors.Join(own, err)
+}
+
+// reconcileUsers brings the roles up to date that give users access.
+func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition client.Object) (reconcile.Result, error) {
 	operators, err := c.operatorsOf(ctx, kind, definition)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if wait, err := c.unrest(ctx, operators); err != nil || wait > 0 {
+	roles, err := c.rolesOf(ctx, kind, definition)
+	if err != nil || len(operators)+len(roles) == 0 {
+		delete(c.told, kind+"/"+definition.GetName())
+		return reconcile.Result{}, err
+	}
+	j := judgement{Controller: c, kind: kind, definition: definition, memory: remembered(roles)}
+	var providers []provider
+	for i := range operators {
+		p, err := j.of(ctx, &operators[i])
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		providers = append(providers, p)
+	}
+	c.tell(ctx, j, providers)
+	if wait, err := c.unrest(ctx, providers); err != nil || wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, err
 	}
-	apis := apisOf(operators, kind, definition)
-	var errs []error
-	for _, a := range apis {
-		errs = append(errs, c.apply(ctx, a))
+	// What is opened comes before what is closed: the roles of two versions of an API give the same access.
+	if err := j.applyAll(ctx, operators, providers); err != nil {
+		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, errors.Join(errs...)
+	return reconcile.Result{}, j.remove(ctx, roles, providers)
+}
+
+// tell reports the operators that run and justify no roles, once each. What was reported of operators that no longer own the definition is forgotten.
+func (c *Controller) tell(ctx context.Context, j judgement, providers []provider) {
+	about := j.kind + "/" + j.definition.GetName()
+	before, now := c.told[about], map[types.UID]string{}
+	for _, p := range providers {
+		if p.csv.Status.Phase != v1alpha1.CSVPhaseSucceeded || p.why == "" {
+			continue
+		}
+		now[p.csv.UID] = p.why
+		if before[p.csv.UID] == p.why {
+			continue
+		}
+		ctrl.LoggerFrom(ctx).Info("an operator owns an API that it does not open to the users of the cluster", "kind", j.kind, "name", j.definition.GetName(),
+			"clusterServiceVersion", nameOf(p.csv), "reason", p.why)
+		c.events.Eventf(p.csv, corev1.EventTypeWarning, ReasonRolesRefused, "no ClusterRoles give users access to %s %s: %s", j.kind, j.definition.GetName(), p.why)
+	}
+	if len(now) == 0 {
+		delete(c.told, about)
+		return
+	}
+	c.told[about] = now
 }
 
 // operatorsOf are the operators that own a definition, the oldest first.
@@ -82,16 +145,16 @@ func (c *Controller) operatorsOf(ctx context.Context, kind string, definition cl
 	return operators, nil
 }
 
-// unrest is how long the roles of what operators own are put off, because operators are being installed. Only those that run have roles; the
+// unrest is how long the roles of what operators own are put off, because operators are being installed. Only those that give roles count; the
 // one of them that has been at rest longest is waited for, so that no other tenant's operator holds its roles up.
-func (c *Controller) unrest(ctx context.Context, operators []v1alpha1.ClusterServiceVersion) (time.Duration, error) {
+func (c *Controller) unrest(ctx context.Context, providers []provider) (time.Duration, error) {
 	wait := lull.Pause
 	runs := false
-	for i := range operators {
-		if operators[i].Status.Phase != v1alpha1.CSVPhaseSucceeded {
+	for _, p := range providers {
+		if p.standing != gives {
 			continue
 		}
-		left, err := lull.For(&operators[i], c.clock.Now(), lull.Operators(ctx, c.client))
+		left, err := lull.For(p.csv, c.clock.Now(), lull.Operators(ctx, c.client))
 		if err != nil {
 			return 0, err
 		}
@@ -103,23 +166,33 @@ func (c *Controller) unrest(ctx context.Context, operators []v1alpha1.ClusterSer
 	return wait, nil
 }
 
-// apisOf are the APIs of a definition that operators which run own, each once: as the oldest operator describes it.
-func apisOf(operators []v1alpha1.ClusterServiceVersion, kind string, definition client.Object) []api {
+// given are the APIs that operators give roles for, each once: as the oldest operator describes it.
+func given(providers []provider) []api {
 	var out []api
 	known := map[string]bool{}
-	for i := range operators {
-		csv := &operators[i]
-		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
-			continue
-		}
-		for _, a := range described(csv, kind, definition) {
-			if !known[a.prefix] {
+	for _, p := range providers {
+		for _, a := range p.apis {
+			if p.standing == gives && !known[a.prefix] {
 				known[a.prefix] = true
 				out = append(out, a)
 			}
 		}
 	}
 	return out
+}
+
+// applyAll applies the roles that operators give.
+func (j judgement) applyAll(ctx context.Context, operators []v1alpha1.ClusterServiceVersion, providers []provider) error {
+	memory := ""
+	if j.kind == kindCRD {
+		memory = j.memory.with(j.definition, operators).String()
+	}
+	var errs []error
+	for _, a := range given(providers) {
+		a.providers = memory
+		errs = append(errs, j.apply(ctx, a))
+	}
+	return errors.Join(errs...)
 }
 
 // described are the APIs of a definition as one operator describes them.
@@ -148,7 +221,8 @@ func described(csv *v1alpha1.ClusterServiceVersion, kind string, definition clie
 }
 
 // apply applies the roles of an API that are not as they should be.
-func (c *Controller) apply(ctx context.Context, a api) error {
+func (j judgement) apply(ctx context.Context, a api) error {
+	c := j.Controller
 	taken, err := c.taken(ctx, a)
 	if err != nil {
 		return err
@@ -159,6 +233,15 @@ func (c *Controller) apply(ctx context.Context, a api) error {
 	var errs []error
 	for _, wanted := range a.roles() {
 		live, err := c.read(ctx, wanted.Name)
+		if err == nil && live != nil && belongsElsewhere(live, a.owner) {
+			ctrl.LoggerFrom(ctx).Info("the ClusterRole of an API stays as it is: it belongs to another definition", "role", wanted.Name, "name", a.owner.Name)
+			continue
+		}
+		if why := foreign(live); err == nil && why != "" {
+			c.reportForeign(ctx, j.definition, j.kind, live, why)
+			continue
+		}
+		c.squats.Delete(wanted.Name)
 		if err == nil && (live == nil || !upToDate(wanted, live)) {
 			err = c.client.Apply(ctx, applied(wanted), fieldManager, client.ForceOwnership)
 		}
@@ -197,12 +280,15 @@ func (c *Controller) read(ctx context.Context, name string) (*rbacv1.ClusterRole
 func upToDate(wanted, live *rbacv1.ClusterRole) bool {
 	labels := maps.Clone(live.Labels)
 	maps.DeleteFunc(labels, func(key, _ string) bool { _, ok := wanted.Labels[key]; return !ok })
+	if want := wanted.Annotations[v1alpha1.ProvidersAnnotation]; want != live.Annotations[v1alpha1.ProvidersAnnotation] {
+		return false
+	}
 	owned := slices.ContainsFunc(live.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == wanted.OwnerReferences[0].UID })
 	return owned && maps.Equal(labels, wanted.Labels) && equality.Semantic.DeepEqual(wanted.Rules, live.Rules)
 }
 
 func applied(role *rbacv1.ClusterRole) *applyrbacv1.ClusterRoleApplyConfiguration {
-	out := applyrbacv1.ClusterRole(role.Name).WithLabels(role.Labels)
+	out := applyrbacv1.ClusterRole(role.Name).WithLabels(role.Labels).WithAnnotations(role.Annotations)
 	for _, r := range role.OwnerReferences {
 		out.WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion(r.APIVersion).WithKind(r.Kind).WithName(r.Name).WithUID(r.UID))
 	}

@@ -2,6 +2,7 @@ package providedapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,11 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -27,13 +31,15 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/lull"
 )
 
 var testScheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{rbacv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{rbacv1.AddToScheme, operatorsv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
@@ -44,34 +50,88 @@ var testScheme = func() *runtime.Scheme {
 type cluster struct {
 	t      *testing.T
 	client client.Client
-	writes int
-	// fail is asked before a role is written, lose after it.
+	writes int // of roles, and of definitions
+	events *record.FakeRecorder
+	// fail is asked before a role is written or deleted, lose after it.
 	fail, lose func(role string) error
+	namespaces []string // those that the manager is limited to
+	denied     bool     // to list the operators of all namespaces
+	told       map[string]map[types.UID]string
+	// managerRoles is set where the manager has no rule for every resource.
+	managerRoles bool
 }
 
+// newCluster has the objects, and an OperatorGroup in the namespaces a and b unless it is among them.
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
-	k := &cluster{t: t}
-	k.client = fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithIndex(&v1alpha1.ClusterServiceVersion{}, indexByOwned, owned).
-		WithInterceptorFuncs(interceptor.Funcs{Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			k.writes++
-			role := *o.(interface{ GetName() *string }).GetName()
-			if k.fail != nil {
-				if err := k.fail(role); err != nil {
-					return err
-				}
-			}
-			if err := c.Apply(ctx, o, opts...); err != nil || k.lose == nil {
+	k := &cluster{t: t, events: record.NewFakeRecorder(100), told: map[string]map[types.UID]string{}}
+	for _, namespace := range []string{"a", "b", "mine", "theirs"} {
+		if !slices.ContainsFunc(objects, func(o client.Object) bool {
+			_, ok := o.(*operatorsv1.OperatorGroup)
+			return ok && o.GetNamespace() == namespace
+		}) {
+			objects = append(objects, group(namespace, ""))
+		}
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), meta.RESTScopeRoot)
+	written := func(role string, write func() error) error {
+		k.writes++
+		if k.fail != nil {
+			if err := k.fail(role); err != nil {
 				return err
 			}
-			return k.lose(role)
-		}}).Build()
+		}
+		if err := write(); err != nil || k.lose == nil {
+			return err
+		}
+		return k.lose(role)
+	}
+	k.client = fake.NewClientBuilder().WithScheme(testScheme).WithRESTMapper(mapper).WithReturnManagedFields().WithObjects(objects...).
+		WithIndex(&v1alpha1.ClusterServiceVersion{}, indexByOwned, owned).WithIndex(&rbacv1.ClusterRole{}, indexByDefinition, definitions).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+				return written(*o.(interface{ GetName() *string }).GetName(), func() error { return c.Apply(ctx, o, opts...) })
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				return written(o.GetName(), func() error { return c.Patch(ctx, o, p, opts...) })
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				if options := (&client.DeleteOptions{}).ApplyOptions(opts); options.Preconditions == nil || *options.Preconditions.UID != o.GetUID() {
+					t.Errorf("%s is deleted whatever it has become", o.GetName())
+				}
+				return written(o.GetName(), func() error { return c.Delete(ctx, o) })
+			},
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				options := (&client.ListOptions{}).ApplyOptions(opts)
+				if _, ok := list.(*v1alpha1.ClusterServiceVersionList); !ok || len(k.namespaces) == 0 {
+					return c.List(ctx, list, opts...)
+				}
+				if options.Limit > 0 && k.denied {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "clusterserviceversions"}, "", errors.New("not allowed"))
+				}
+				err := c.List(ctx, list, opts...)
+				if all := list.(*v1alpha1.ClusterServiceVersionList); options.Limit == 0 {
+					all.Items = slices.DeleteFunc(all.Items, func(csv v1alpha1.ClusterServiceVersion) bool { return !slices.Contains(k.namespaces, csv.Namespace) })
+				}
+				return err
+			},
+		}).Build()
 	return k
+}
+
+// controller is one that has told before what others of the cluster have told.
+func (k *cluster) controller() *Controller {
+	return &Controller{client: k.client, live: k.client, clock: clock.RealClock{}, events: k.events, namespaces: k.namespaces, told: k.told, managerRoles: k.managerRoles}
+}
+
+func group(namespace, account string) *operatorsv1.OperatorGroup {
+	return &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "group"}, Spec: operatorsv1.OperatorGroupSpec{ServiceAccountName: account}}
 }
 
 // pass reconciles a definition and returns the roles by name.
 func (k *cluster) pass(kind, name string) map[string]rbacv1.ClusterRole {
 	k.t.Helper()
-	if _, err := (&Controller{client: k.client, clock: clock.RealClock{}}).Reconcile(k.t.Context(), request(kind, name)); err != nil {
+	if _, err := k.controller().Reconcile(k.t.Context(), request(kind, name)); err != nil {
 		k.t.Fatal(err)
 	}
 	var list rbacv1.ClusterRoleList
@@ -97,7 +157,7 @@ func names(roles map[string]rbacv1.ClusterRole) string {
 const etcd = "etcdclusters.etcd.database.coreos.com"
 
 func operator(namespace string, created int64, edit func(*v1alpha1.ClusterServiceVersion)) *v1alpha1.ClusterServiceVersion {
-	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "op.v1", CreationTimestamp: metav1.NewTime(time.Unix(created, 0)),
+	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "op.v1", UID: types.UID(namespace + "-op"), CreationTimestamp: metav1.NewTime(time.Unix(created, 0)),
 		Annotations: map[string]string{"olm.operatorGroup": namespace + "-group"}}}
 	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
 	csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: etcd, Version: "v1beta2", Kind: "EtcdCluster"}}
@@ -107,8 +167,14 @@ func operator(namespace string, created int64, edit func(*v1alpha1.ClusterServic
 	return csv
 }
 
+// crd was brought for the operators of the namespaces of the tests.
 func crd() *apiextensionsv1.CustomResourceDefinition {
-	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: etcd, UID: "crd"}}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: etcd, UID: "crd", Annotations: map[string]string{v1alpha1.OriginAnnotation: v1alpha1.OriginInstallPlan + "/ns"}}}
+	for _, namespace := range []string{"a", "b", "mine", "theirs"} {
+		crd.Annotations[bundle.InstalledAlongsideKey(namespace, "op.v1")] = namespace + "/op.v1"
+		crd.Annotations[bundle.BroughtByKey(namespace, "op.v1")] = "plan"
+	}
+	return crd
 }
 
 // TestRolesWaitForALull: as long as other operators are being installed, and no longer than that takes.
@@ -122,7 +188,8 @@ func TestRolesWaitForALull(t *testing.T) {
 		changed(v1alpha1.CSVPhaseInstalling)(csv)
 		csv.Spec.CustomResourceDefinitions.Owned = nil
 	}))
-	c := &Controller{client: k.client, clock: clocktesting.NewFakePassiveClock(now)}
+	c := k.controller()
+	c.clock = clocktesting.NewFakePassiveClock(now)
 	result, err := c.Reconcile(t.Context(), request(kindCRD, etcd))
 	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > lull.Pause || k.writes != 0 {
 		t.Errorf("while another operator is being installed: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
@@ -144,7 +211,8 @@ func TestAnotherTenantHoldsNoRolesUp(t *testing.T) {
 		csv.Status.Phase, csv.Status.LastUpdateTime = v1alpha1.CSVPhasePending, &at
 	})
 	k := newCluster(t, crd(), theirs, operator("mine", 1, func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.LastUpdateTime = &at }))
-	c := &Controller{client: k.client, clock: clock}
+	c := k.controller()
+	c.clock = clock
 	for clock.Since(now) < lull.Longest {
 		if _, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || k.writes != 0 {
 			t.Fatalf("%s after the operator runs, while another is being installed: %d roles, %v", clock.Since(now), k.writes, err)
@@ -161,7 +229,8 @@ func TestAnotherTenantHoldsNoRolesUp(t *testing.T) {
 }
 
 func service(name string) *apiregistrationv1.APIService {
-	return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name),
+		Labels: map[string]string{v1alpha1.OwnerLabel: "op.v1", v1alpha1.OwnerNamespaceLabel: "a", v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind}}}
 }
 
 // TestRolesOfACRD have the documented names, rules, labels and owner.
@@ -311,8 +380,8 @@ func TestWhatWakesUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after *v1alpha1.ClusterServiceVersion
 		want          bool
-	}{"comes to run": {pending, csv, true}, "stays": {csv, csv, false}, "fails": {csv, pending, false}} {
-		if got := runs.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+	}{"comes to run": {pending, csv, true}, "stays": {csv, csv, false}, "no longer runs": {csv, pending, true}} {
+		if got := stands.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -340,7 +409,7 @@ func TestSetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Setup(mgr); err != nil {
+	if err := Setup(mgr, Options{}); err != nil {
 		t.Error(err)
 	}
 }

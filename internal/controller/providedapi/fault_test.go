@@ -12,13 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/clock"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 func (k *cluster) try(kind, name string) error {
-	_, err := (&Controller{client: k.client, clock: clock.RealClock{}}).Reconcile(k.t.Context(), request(kind, name))
+	_, err := k.controller().Reconcile(k.t.Context(), request(kind, name))
 	return err
 }
 
@@ -39,7 +38,7 @@ func (k *cluster) roles() map[string]rbacv1.ClusterRole {
 // cannot be written keeps none of the others.
 func TestKilledAtEveryWrite(t *testing.T) {
 	want := newCluster(t, crd(), operator("a", 1, nil)).pass(kindCRD, etcd)
-	versions := cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion")
+	versions := cmp.Options{cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"), cmpopts.IgnoreFields(metav1.ManagedFieldsEntry{}, "Time")}
 	set := map[string]func(*cluster, func(string) error){
 		"before it is done":          func(k *cluster, f func(string) error) { k.fail = f },
 		"before the answer is there": func(k *cluster, f func(string) error) { k.lose = f },

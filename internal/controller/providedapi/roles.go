@@ -40,6 +40,8 @@ type api struct {
 	group string
 	// owner is what the roles go with.
 	owner metav1.OwnerReference
+	// providers is what the role that lets the definition be read remembers, see memory.
+	providers string
 }
 
 // roles are the ClusterRoles of an API.
@@ -51,7 +53,11 @@ func (a api) roles() []*rbacv1.ClusterRole {
 	}
 	if a.crd != "" {
 		rule := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{apiextensionsv1.GroupName}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{a.crd}}
-		out = append(out, a.role("crd"+view, view, rule))
+		reads := a.role("crd"+view, view, rule)
+		if a.providers != "" {
+			reads.Annotations = map[string]string{v1alpha1.ProvidersAnnotation: a.providers}
+		}
+		out = append(out, reads)
 	}
 	return out
 }

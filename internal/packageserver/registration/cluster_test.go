@@ -17,6 +17,7 @@ import (
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/certs/rotation"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/internal/packageserver/registration"
@@ -46,7 +47,7 @@ type process struct {
 	dynamic   dynamic.Interface
 	contents  *catalogset.Set
 	server    *packageserver.Server
-	shown     *registration.Certificate
+	shown     *rotation.Certificate
 	stop      func() error
 	// kill ends it as a lost node does: nothing of it is heard any more.
 	kill func()

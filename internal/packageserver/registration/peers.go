@@ -61,7 +61,7 @@ func (r *Registration) removeSilent(ctx context.Context, reader client.Reader, g
 // than this process knows while a certificate is exchanged.
 func (r *Registration) serving(ctx context.Context, others []peer) (map[string]bool, error) {
 	found := map[string]bool{}
-	r.ask(ctx, others, r.certificate.get().Authorities, found)
+	r.ask(ctx, others, r.Certificate().Serving().Authorities, found)
 	if len(found) == len(others) {
 		return found, nil
 	}
@@ -102,7 +102,7 @@ func (r *Registration) believed(ctx context.Context) ([]byte, error) {
 	if bundle := r.options.bundle(live); bundle != nil {
 		return bundle, nil
 	}
-	_, stored, err := r.load(ctx)
+	_, stored, err := r.store.Load(ctx)
 	return stored.Authorities, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/internal/certs/rotation"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +73,7 @@ func TestTwoProcesses(t *testing.T) {
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
 	other := w.serves("10.0.0.8:6443")
-	if !same(w.certificate.get(), other.certificate.get()) || w.others() != 1 {
+	if !rotation.Same(w.Certificate().Serving(), other.Certificate().Serving()) || w.others() != 1 {
 		t.Errorf("they show different certificates, or there are %d other endpoints", w.others())
 	}
 	before := w.versions()
@@ -239,7 +241,7 @@ func TestDifferentCertificates(t *testing.T) {
 	w := newWorld(t)
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
-	secret, _, err := w.load(t.Context())
+	secret, _, err := w.store.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +249,7 @@ func TestDifferentCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := w.serves("10.0.0.8:5443") // which has nothing to show, and shows the new one at once
-	if same(other.certificate.get(), w.certificate.get()) {
+	if rotation.Same(other.Certificate().Serving(), w.Certificate().Serving()) {
 		t.Fatal("both show the same, which proves nothing")
 	}
 	w.request("while two certificates are shown")

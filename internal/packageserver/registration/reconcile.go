@@ -13,9 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// attempts bounds how often a certificate is made before its Secret is believed to be somebody else's.
-const attempts = 3
-
 // Prepare puts right what earlier processes have left, and makes a certificate that can be shown, where there is none.
 func (r *Registration) Prepare(ctx context.Context) error {
 	if err := r.Clear(ctx); err != nil {
@@ -25,11 +22,11 @@ func (r *Registration) Prepare(ctx context.Context) error {
 	if err := namespace.Err(); err != nil {
 		return fmt.Errorf("make the namespace of the package server: %w", err)
 	}
-	_, decided, err := r.settle(ctx)
+	_, show, _, err := r.store.Settle(ctx)
 	if err != nil {
 		return err
 	}
-	r.show(decided.show)
+	r.store.Show(show)
 	return nil
 }
 
@@ -46,7 +43,7 @@ func (r *Registration) reconcile(ctx context.Context) (time.Time, error) {
 		// What this process may do goes with its namespace, and the namespace goes only when the APIService has gone.
 		return r.options.Clock.Now().Add(never), r.deleteAPIService(ctx)
 	}
-	stored, decided, err := r.settle(ctx)
+	stored, show, next, err := r.store.Settle(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -65,8 +62,8 @@ func (r *Registration) reconcile(ctx context.Context) (time.Time, error) {
 	if err := r.engine.Apply(ctx, r.options.phases(trusted)).Err(); err != nil {
 		return time.Time{}, fmt.Errorf("register the package server: %w", err)
 	}
-	r.show(decided.show)
-	return decided.next, nil
+	r.store.Show(show)
+	return next, nil
 }
 
 // leaving tells whether a namespace is being deleted without which this process cannot serve.
@@ -92,45 +89,5 @@ func (r *Registration) trusted(ctx context.Context, stored certs.Serving) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	return certs.Sort(certs.Merge(r.options.Clock.Now(), maxTrusted, stored.Authorities, r.showing.Authorities, r.options.bundle(live))), nil
-}
-
-// maxTrusted bounds the authorities that the API server believes at a time.
-const maxTrusted = 8
-
-// settle reads the stored certificate, and makes one until a good one is stored.
-func (r *Registration) settle(ctx context.Context) (certs.Serving, decision, error) {
-	var why error
-	for range attempts {
-		secret, stored, err := r.load(ctx)
-		if err != nil {
-			return certs.Serving{}, decision{}, err
-		}
-		now := r.options.Clock.Now()
-		if same(stored, r.showing.Serving) {
-			r.showing.outdated = time.Time{}
-		} else if r.showing.outdated.IsZero() {
-			r.showing.outdated = now
-		}
-		d := decide(stored, r.showing, r.options.hosts(), now, r.options.overlap())
-		if d.issue == nil {
-			return stored, d, nil
-		}
-		why = d.issue
-		r.log.Info("making a new serving certificate", "why", why.Error())
-		if err := r.issue(ctx, secret, stored); err != nil {
-			return certs.Serving{}, decision{}, err
-		}
-	}
-	return certs.Serving{}, decision{}, fmt.Errorf("store a serving certificate in Secret %s/%s: it is changed as soon as it is written, and then: %w; "+
-		"find out by whom", r.options.Namespace, secretName, why)
-}
-
-// show exchanges the certificate that is shown.
-func (r *Registration) show(s certs.Serving) {
-	if same(s, r.showing.Serving) {
-		return
-	}
-	r.certificate.set(s)
-	r.showing = shown{Serving: s}
+	return r.store.Trusted(stored, r.options.bundle(live)), nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/certs/rotation"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -52,9 +53,10 @@ func newWorld(t *testing.T) *world {
 
 // another is a process that serves, too.
 func (w *world) another(c client.Client) *Registration {
+	o := Options{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()}
 	return &Registration{
-		options: Options{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()},
-		client:  c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: logr.Discard(),
+		options: o,
+		client:  c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: logr.Discard(),
 		probe: func(_ context.Context, address string, _ []byte) error {
 			if w.alive[address] {
 				return nil
@@ -79,7 +81,7 @@ func (w *world) request(when string) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authorities)
-	pair, err := tls.X509KeyPair(w.certificate.CurrentCertKeyContent())
+	pair, err := tls.X509KeyPair(w.Certificate().CurrentCertKeyContent())
 	if err != nil {
 		w.t.Fatalf("%s: %v", when, err)
 	}
@@ -116,7 +118,7 @@ func TestNoRequestFails(t *testing.T) {
 				t.Fatalf("the next look is at %s, which is not after %s", next, w.clock.Now())
 			}
 		}
-		shown[string(w.certificate.get().Certificate)] = true
+		shown[string(w.Certificate().Serving().Certificate)] = true
 	}
 	if len(shown) < 2 || len(shown) > 4 {
 		t.Errorf("%d certificates were shown in three years, want 3 of 730 days each", len(shown))
@@ -136,7 +138,7 @@ func TestSecretIsMended(t *testing.T) {
 			return w.client.Update(w.t.Context(), s)
 		},
 		"no authorities": func(w *world, s *corev1.Secret) error {
-			s.Data[authoritiesKey] = []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+			s.Data[rotation.CAKey] = []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
 			return w.client.Update(w.t.Context(), s)
 		},
 		"the key of another": func(w *world, s *corev1.Secret) error {
@@ -144,7 +146,7 @@ func TestSecretIsMended(t *testing.T) {
 			return w.client.Update(w.t.Context(), s)
 		},
 		"for another host": func(w *world, s *corev1.Secret) error {
-			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, authoritiesKey: other.Authorities}
+			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, rotation.CAKey: other.Authorities}
 			return w.client.Update(w.t.Context(), s)
 		},
 		"of another type": func(w *world, s *corev1.Secret) error {
@@ -163,8 +165,8 @@ func TestSecretIsMended(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.reconciles()
-			before := w.certificate.get()
-			secret, _, err := w.load(t.Context())
+			before := w.Certificate().Serving()
+			secret, _, err := w.store.Load(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,14 +176,14 @@ func TestSecretIsMended(t *testing.T) {
 			w.request("while the Secret is broken")
 			next := w.reconciles()
 			w.request("when it was mended")
-			if !same(w.certificate.get(), before) || !next.Equal(w.clock.Now().Add(overlap)) {
+			if !rotation.Same(w.Certificate().Serving(), before) || !next.Equal(w.clock.Now().Add(overlap)) {
 				t.Errorf("a new certificate is shown before the API server knows of it; the next look is at %s", next)
 			}
 			w.clock.Step(overlap)
 			w.reconciles()
 			w.request("in the end")
-			_, stored, err := w.load(t.Context())
-			if err != nil || !same(stored, w.certificate.get()) || same(stored, before) {
+			_, stored, err := w.store.Load(t.Context())
+			if err != nil || !rotation.Same(stored, w.Certificate().Serving()) || rotation.Same(stored, before) {
 				t.Errorf("what is shown is not what is stored, or nothing new: %v", err)
 			}
 		})
@@ -218,7 +220,7 @@ func (w *world) versions() string {
 			all = append(all, live.GetKind()+" "+live.GetResourceVersion())
 		}
 	}
-	secret, _, err := w.load(w.t.Context())
+	secret, _, err := w.store.Load(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/certs/rotation"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,19 +70,27 @@ func (o Options) overlap() time.Duration {
 	return overlap
 }
 
+// overlap is how long the API server has known a new certificate's authority before the certificate is served. The one before it is good
+// for much longer: a third of its life is left.
+const overlap = 10 * time.Second
+
+// store keeps the certificate that the options describe.
+func (o Options) store(c client.Client) *rotation.Store {
+	return rotation.NewStore(rotation.Options{Client: c, Namespace: o.Namespace, Secret: secretName, Name: ServiceName, Hosts: o.hosts(), Life: o.Life,
+		Overlap: o.overlap(), Clock: o.Clock, FieldManager: fieldManager, Log: o.Log})
+}
+
 // Registration keeps the objects that lead to this process.
 type Registration struct {
-	options     Options
-	client      client.Client
-	reader      client.Reader
-	engine      *apply.Engine
-	certificate *Certificate
-	log         logr.Logger
+	options Options
+	client  client.Client
+	reader  client.Reader
+	engine  *apply.Engine
+	store   *rotation.Store
+	log     logr.Logger
 
 	// probe tells why another process does not serve.
 	probe func(ctx context.Context, address string, trusted []byte) error
-
-	showing shown
 }
 
 // New returns a registration; nothing is written before Prepare.
@@ -90,12 +99,12 @@ func New(o Options) (*Registration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the package server: %w", err)
 	}
-	return &Registration{options: o, client: c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, certificate: &Certificate{}, log: o.Log,
+	return &Registration{options: o, client: c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: o.Log,
 		probe: prober{host: o.hosts()[0]}.probe}, nil
 }
 
 // Certificate is what the server has to show. It has content after Prepare.
-func (r *Registration) Certificate() *Certificate { return r.certificate }
+func (r *Registration) Certificate() *rotation.Certificate { return r.store.Certificate() }
 
 // Run keeps the registration until the context ends, and then withdraws it, before it returns: the server has to serve until then. It fails
 // only when it cannot begin; what fails later is tried again.

@@ -1,0 +1,107 @@
+package clusterextension
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// signature reports who signed the bundle that rolls out or is installed, or why the bundle that is to take its place is refused; nil where
+// no policy is configured, or nothing was fetched.
+func (v view) signature() *metav1.Condition {
+	if !v.outcome.verifies {
+		return nil
+	}
+	if provenance.Decides(v.outcome.problem) {
+		c := provenance.Verdict{Err: v.outcome.problem}.Condition()
+		c.Message = olmv1.TruncateMessage(c.Message + v.keeps())
+		return c
+	}
+	r := v.outcome.made
+	if r == nil {
+		r = v.revisions.newest()
+	}
+	if r == nil {
+		return nil
+	}
+	name := r.Annotations[olmv1.BundleNameKey]
+	recorded := provenance.Recorded(r.Annotations)
+	if recorded == nil {
+		c := olmv1.NewCondition(olmv1.TypeSignatureVerified, metav1.ConditionUnknown, olmv1.ReasonUndecided,
+			fmt.Sprintf("bundle %s was fetched before there was a signature policy; it is verified when it is fetched again, as for an upgrade or another configuration", name))
+		return &c
+	}
+	c := provenance.Verdict{Verification: recorded}.Condition()
+	c.Message = olmv1.TruncateMessage(fmt.Sprintf("bundle %s is %s", name, c.Message))
+	return c
+}
+
+// verifyTime bounds one attempt to verify a bundle.
+const verifyTime = 20 * time.Second
+
+// judgeRevision decides whether the bundle of a revision that a user rolls back to may be installed again, by the signature policy as it is now.
+// While it may not, the outcome has the reason. The automatic rollback of a failed rollout is exempt: a refusal would leave an extension
+// that does not work, and what is installed stays whatever the policy says by now.
+func (c *Controller) judgeRevision(ctx context.Context, s *state, t *target, o *outcome) (*image.Verification, bool) {
+	if !o.verifies || t.undone != nil {
+		return nil, true
+	}
+	request := judgementOf(t)
+	if request == nil {
+		o.problem = blocked(image.Undecided(fmt.Errorf("roll back to revision %s: bundle %s has no image, and was installed before there was a signature policy: "+
+			"what its manifests were read from is not known, and cannot be verified; correct or remove annotation %s", t.source.Name, t.Name, RollbackToKey)))
+		return nil, false
+	}
+	state := c.ask(ctx, s.ext.Name, *request, o)
+	switch {
+	case provenance.IsUnverified(o.problem):
+		o.problem = blocked(fmt.Errorf("roll back to revision %s: %w; or remove annotation %s", t.source.Name, o.problem, RollbackToKey))
+		return nil, false
+	case o.problem != nil:
+		o.problem = fmt.Errorf("roll back to revision %s: %w", t.source.Name, o.problem)
+		return nil, false
+	}
+	known := request.Image == "" || strings.Contains(request.Image, "@")
+	if v := state.Verification; v != nil && v.Outcome != image.Accepted && !known {
+		o.problem = blocked(image.Undecided(fmt.Errorf("roll back to revision %s: image %s was installed by a tag, before there was a signature policy: which digest "+
+			"that stood for is not known, and cannot be verified; correct or remove annotation %s", t.source.Name, t.Image, RollbackToKey)))
+		return nil, false
+	}
+	return state.Verification, state.Done()
+}
+
+// judgementOf asks about the bundle of a revision, by the digest that it had; nil where nothing is known that could be asked about.
+func judgementOf(t *target) *unpack.Request {
+	recorded := provenance.Recorded(t.source.Annotations)
+	request := &unpack.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, Judge: true, Policy: unpack.Policy{Timeout: verifyTime}}
+	switch {
+	case t.Image != "" && recorded != nil && recorded.Digest != "" && !strings.Contains(t.Image, "@"):
+		request.Image, request.Requested = image.Pin(t.Image, recorded.Digest), t.Image
+	case t.Image != "":
+	case recorded == nil:
+		return nil
+	case recorded.Catalog != nil:
+		request.NamedBy = recorded.Catalog
+	default: // the catalog was accepted
+		request.NamedBy = &image.Origin{Ref: recorded.Ref, Digest: recorded.Digest}
+	}
+	return request
+}
+
+// NamedBy is the catalog that named the bundle of a revision by its digest when that was made. The catalog may have other content by now, which
+// takes nothing from what its signature covered.
+func NamedBy(r *olmv1.ClusterObjectSet) *image.Origin {
+	recorded := provenance.Recorded(r.Annotations)
+	if recorded == nil || recorded.Catalog == nil || !strings.HasSuffix(r.Annotations[olmv1.BundleReferenceKey], "@"+recorded.Digest) {
+		return nil
+	}
+	return recorded.Catalog
+}

@@ -1,0 +1,61 @@
+package clusterserviceversion
+
+import (
+	"context"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/bundle"
+)
+
+// TestWhatIsMadeMeanwhileIsKept: a user makes a Deployment or a Service of the name that the operator wants between the read, which found none, and
+// the write. It is not overwritten, and the next pass finds that it belongs to no operator.
+func TestWhatIsMadeMeanwhileIsKept(t *testing.T) {
+	for kind, theirs := range map[string]client.Object{
+		"Deployment": &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "manager"},
+			Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "theirs"}}}},
+		"Service": &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: bundle.ServingServiceName("manager")},
+			Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "theirs"}, Ports: []corev1.ServicePort{{Port: 443}}}},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			theirs.SetNamespace(ns)
+			theirs.SetAnnotations(map[string]string{"made": "by hand"})
+			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+			read := false
+			k.c.live = interceptor.NewClient(k.c.client.(client.WithWatch), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+					err := c.Get(ctx, key, o, opts...)
+					if kindOf(o) == kind && key.Name == theirs.GetName() && !read {
+						read = true
+						if err := k.client.Create(ctx, theirs.DeepCopyObject().(client.Object)); err != nil {
+							t.Error(err)
+						}
+					}
+					return err
+				},
+			})
+			k.create(newCSV("op.v1", withWebhooks, withoutAccounts))
+			for range 12 {
+				_, _ = k.reconcile("op.v1")
+			}
+			live := emptyLike(theirs)
+			k.get(ns, theirs.GetName(), live)
+			if len(live.GetOwnerReferences()) > 0 || len(live.GetLabels()) > 0 || live.GetAnnotations()["made"] == "" {
+				t.Errorf("it was written over: owners %v, labels %v", live.GetOwnerReferences(), live.GetLabels())
+			}
+			if !read {
+				t.Error("the cluster was not asked")
+			}
+			if message := k.csv("op.v1").Status.Message; message == "" {
+				t.Error("the status does not say why")
+			} else {
+				t.Log(message)
+			}
+		})
+	}
+}
