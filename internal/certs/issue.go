@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"net"
 	"time"
 )
 
@@ -23,7 +24,7 @@ const maxAuthorities = 3
 
 // Request says what certificate is wanted.
 type Request struct {
-	// Hosts are the names that the certificate is for; the first is its common name. At least one is needed.
+	// Hosts are the names and IP addresses that the certificate is for; the first is its common name. At least one is needed.
 	Hosts []string
 	// Now is the current time.
 	Now time.Time
@@ -105,7 +106,13 @@ func (a *authority) sign(r Request) (Serving, error) {
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:              r.Hosts,
+	}
+	for _, host := range r.Hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
 	}
 	certificate, err := create(template, a.certificate, &key.PublicKey, a.key)
 	if err != nil {

@@ -38,12 +38,17 @@ var rules = []rule{
 	{pkg: "internal/filelock"},
 	{pkg: "internal/observed", may: []string{"api/operators", "api/olm", "catalog", "version", "internal/catalogset", "internal/extension", "internal/plan"}},
 	{pkg: "internal/image", may: []string{"internal/filelock"}},
+	{pkg: "internal/signature", may: []string{"internal/image"}},
 	{pkg: "internal/catalogcache", may: []string{"catalog", "internal/filelock"}},
+	{pkg: "internal/provenance", may: []string{"api/olm", "internal/image", "internal/trouble"}},
 	{pkg: "internal/catalogimage", may: []string{"catalog", "internal/catalogcache", "internal/image"}},
 	{pkg: "internal/catalogserver", may: []string{"api/registry", "catalog", "internal/catalogcache", "internal/catalogimage", "internal/image"}},
 	{pkg: "internal/registryclient", may: []string{"api/registry", "catalog"}},
 	{pkg: "internal/certs"},
-	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/catalogset", "internal/inorder", "internal/packageserver"}, client: true},
+	{pkg: "config"},
+	{pkg: "internal/policies", may: []string{"config"}, client: true},
+	{pkg: "internal/certs/rotation", may: []string{"internal/certs"}, client: true},
+	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/catalogset", "internal/inorder", "internal/packageserver", "internal/tlsprofile"}, client: true},
 	{pkg: "internal/packageserver/manifest", may: []string{"api", "catalog"}},
 	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
 	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/certs"}, client: true},
@@ -55,7 +60,7 @@ var rules = []rule{
 	{pkg: "internal/telemetry", may: []string{"internal/tlsprofile"}, client: true},
 	{pkg: "internal/trouble"},
 	{pkg: "internal/metrics"},
-	{pkg: "internal/tenancy", may: []string{"api/operators"}},
+	{pkg: "internal/tenancy", may: []string{"api/operators", "bundle"}},
 	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/apply", client: true},
 	{pkg: "internal/migrate", may: []string{"api", "internal/columns"}},
@@ -68,8 +73,9 @@ var rules = []rule{
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
 	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/apply"}, client: true},
 	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},
-	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/plan"}},
+	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/image", "internal/plan", "internal/provenance", "internal/trouble"}},
 	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
+	{pkg: "internal/controller/apiserver", may: append(libraries, "internal/tlsprofile"), client: true},
 	{pkg: "internal/kubeconfig", client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/telemetry", "internal/tlsprofile"), client: true},
 	{pkg: "internal/devcluster", may: []string{"internal/image", "internal/devcluster"}, client: true},
@@ -87,7 +93,7 @@ var rules = []rule{
 	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/columns", "internal/controller/clusterextension", "internal/gates", "internal/preview", "internal/revision"), client: true},
 	{pkg: "internal/bundleimage", may: []string{"api/olm", "bundle", "catalog", "internal/extension", "internal/image"}},
 	{pkg: "internal/dependents", may: []string{"api/olm", "catalog", "internal/bundleimage", "internal/extension", "internal/gates", "internal/revision"}, client: true},
-	{pkg: "internal/gates", may: []string{"api", "internal/bundleimage", "internal/preflight", "internal/revision", "internal/stored", "internal/trouble", "version"}, client: true},
+	{pkg: "internal/gates", may: []string{"api", "internal/bundleimage", "internal/policies", "internal/preflight", "internal/revision", "internal/stored", "internal/trouble", "version"}, client: true},
 	{pkg: "internal/history", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/bundleio", may: []string{"api/operators", "bundle", "internal/image", "internal/render"}, client: true},
@@ -95,6 +101,8 @@ var rules = []rule{
 	{pkg: "internal/cli", may: []string{anything}, client: true},
 	{pkg: "examples", may: []string{"examples"}, client: true},
 	{pkg: "cmd/fairlead", may: []string{"internal/cli", "internal/devcluster/components"}},
+	{pkg: "cmd/fairlead-release", may: []string{"internal/release"}},
+	{pkg: "internal/release"},
 	{pkg: "cmd/opm", may: []string{"internal/cli/opmcmd"}},
 	{pkg: "cmd/fairlead-manager", may: []string{"internal/manager"}, client: true},
 	{pkg: "internal/depcheck"},
@@ -104,7 +112,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/certs", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/tenancy", "internal/lull", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/certs", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.
@@ -114,6 +122,7 @@ var reserved = map[string]string{
 	"sigs.k8s.io/kwok":                 "internal/devcluster/components",
 	"go.podman.io/image":               "internal/image",
 	"github.com/google/cel-go":         "internal/constraint",
+	"github.com/sigstore":              "internal/signature",
 	"github.com/prometheus/prometheus": "test/alerts",
 }
 

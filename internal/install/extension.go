@@ -9,6 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/gates"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,8 +26,8 @@ const (
 	// DependenciesKey set to "true" installs what the operator needs, too.
 	DependenciesKey = "operators.fairlead.dev/install-dependencies"
 	// OnFailureKey set to OnFailureRollback goes back to what was installed when an upgrade fails.
-	OnFailureKey      = "operators.fairlead.dev/on-failure"
-	OnFailureRollback = "rollback"
+	OnFailureKey      = gates.OnFailureKey
+	OnFailureRollback = gates.OnFailureRollback
 )
 
 // Extension says what to install where, by the v1 API.
@@ -53,6 +54,8 @@ type Extension struct {
 	// CRDSafety is None or Strict; empty says nothing.
 	CRDSafety   string
 	Annotations map[string]string
+	// ProgressDeadlineMinutes is how long a rollout may take before it counts as failed; 0 sets none.
+	ProgressDeadlineMinutes int32
 	// CreateNamespace creates the namespace where it is missing.
 	CreateNamespace bool
 	// DryRun lets the API server check the object, and writes nothing.
@@ -68,7 +71,7 @@ func (o Extension) Object() (*olmv1.ClusterExtension, error) {
 	if o.Image != "" {
 		metav1.SetMetaDataAnnotation(&e.ObjectMeta, bundleimage.Key, o.Image)
 	}
-	e.Spec.Namespace = o.Namespace
+	e.Spec.Namespace, e.Spec.ProgressDeadlineMinutes = o.Namespace, o.ProgressDeadlineMinutes
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{
 		PackageName: o.Package, Version: o.Version, Channels: o.Channels, Selector: o.selector(), UpgradeConstraintPolicy: olmv1.UpgradeConstraintPolicy(o.Policy),
 	}}

@@ -12,7 +12,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/gates"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +30,11 @@ type ExtensionChange struct {
 	Acknowledge *string
 	// Image is that of the bundle, by digest; empty leaves it to the catalogs.
 	Image *string
+	// Rollback sets whether the extension is rolled back when a rollout fails; nil leaves that as it is.
+	Rollback *bool
+	// ProgressDeadlineMinutes is how long a rollout may take before it counts as failed, 0 without limit; nil leaves that as it is, but for an
+	// extension that begins to go back: it has gates.RollbackDeadlineMinutes then, where it had none.
+	ProgressDeadlineMinutes *int32
 	// Resume is the version to ask for again when Version is nil; nil, or what returns nil, leaves the version as it is.
 	Resume func(*olmv1.ClusterExtension) *string
 	// Annotations are to be so; empty ones are removed.
@@ -94,6 +101,7 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 		say("channels", strings.Join(from.Channels, ", "), strings.Join(*change.Channels, ", "))
 		from.Channels = *change.Channels
 	}
+	said = append(said, change.failing(e)...)
 	if change.CRDSafety != nil {
 		safety := ""
 		if i := e.Spec.Install; i != nil && i.Preflight != nil && i.Preflight.CRDUpgradeSafety != nil {
@@ -197,4 +205,29 @@ func patch(ctx context.Context, c client.Client, o client.Object, spec map[strin
 		return err
 	}
 	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), options...)
+}
+
+// failing changes when a rollout counts as failed, and what comes of that.
+func (change ExtensionChange) failing(e *olmv1.ClusterExtension) []string {
+	var said []string
+	if change.Rollback != nil && *change.Rollback != gates.GoesBack(e) {
+		said = append(said, fmt.Sprintf("rollback on failure: %t -> %t", gates.GoesBack(e), *change.Rollback))
+		if *change.Rollback {
+			metav1.SetMetaDataAnnotation(&e.ObjectMeta, OnFailureKey, OnFailureRollback)
+		} else {
+			delete(e.Annotations, OnFailureKey)
+		}
+	}
+	deadline := e.Spec.ProgressDeadlineMinutes
+	switch {
+	case change.ProgressDeadlineMinutes != nil:
+		deadline = *change.ProgressDeadlineMinutes
+	case change.Rollback != nil:
+		deadline = gates.ProgressDeadlineMinutes(e)
+	}
+	if deadline != e.Spec.ProgressDeadlineMinutes {
+		said = append(said, fmt.Sprintf("progressDeadlineMinutes: %d -> %d", e.Spec.ProgressDeadlineMinutes, deadline))
+		e.Spec.ProgressDeadlineMinutes = deadline
+	}
+	return said
 }

@@ -132,7 +132,7 @@ func serveCatalogs(t *testing.T, at string, set *catalogserver.Set) (address str
 	}
 	health := catalogserver.NewHealth()
 	health.Set(true)
-	s := catalogserver.NewGRPC(set, health, slog.New(slog.DiscardHandler))
+	s := catalogserver.NewGRPC(set, health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})
 	go s.Serve(listener)
 	t.Cleanup(s.Stop)
 	return listener.Addr().String(), s.Stop

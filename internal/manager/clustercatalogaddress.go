@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/tlsprofile"
+	"fairlead.dev/fairlead/internal/telemetry"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
@@ -31,14 +32,20 @@ type CatalogHTTP struct {
 	Address string
 	// URL, or HOST[:PORT], is where clients reach it. Empty is the Service CatalogHTTPService in a pod, and elsewhere where is listened.
 	URL string
-	// Certificate and Key are PEM files for HTTPS, which may change at any time; empty for HTTP.
+	// Certificate and Key are PEM files for HTTPS, which may change at any time. Where they are empty the manager serves a certificate of its
+	// own, unless the address is on loopback.
 	Certificate, Key string
+	// Plain serves HTTP, at every address.
+	Plain bool
 }
 
 // check tells what can never work. It reads nothing.
 func (h CatalogHTTP) check() error {
 	if (h.Certificate == "") != (h.Key == "") {
 		return errors.New("serve ClusterCatalogs over TLS: --catalog-http-cert and --catalog-http-key go together; give both, or none")
+	}
+	if h.Plain && h.Certificate != "" {
+		return errors.New("serve ClusterCatalogs: --catalog-http-plain is given with --catalog-http-cert, which is for HTTPS; leave out either")
 	}
 	if h.URL == "" {
 		return nil
@@ -47,6 +54,9 @@ func (h CatalogHTTP) check() error {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return fmt.Errorf("serve ClusterCatalogs: the URL %q is of no use; give HOST[:PORT], or a URL with http or https", h.URL)
 	}
+	if h.secure() && u.Scheme == "http" && h.Certificate == "" {
+		return fmt.Errorf("serve ClusterCatalogs: clients of %s expect HTTP, but HTTPS is served at %s; give a URL with https, or --catalog-http-plain", h.URL, h.address())
+	}
 	if len(h.withScheme()) > maxCatalogURL {
 		return fmt.Errorf("serve ClusterCatalogs: the URL has %d bytes, which leaves no room for names of catalogs; give one of at most %d", len(h.withScheme()), maxCatalogURL)
 	}
@@ -54,10 +64,26 @@ func (h CatalogHTTP) check() error {
 }
 
 func (h CatalogHTTP) scheme() string {
-	if h.Certificate != "" {
+	if h.secure() {
 		return "https://"
 	}
 	return "http://"
+}
+
+// secure reports whether HTTPS is served. What is on loopback does not leave the host, and needs no certificate unless the URL says so.
+func (h CatalogHTTP) secure() bool {
+	if h.Certificate != "" || h.Plain {
+		return h.Certificate != ""
+	}
+	if strings.HasPrefix(h.URL, "https://") {
+		return true
+	}
+	host, _, err := net.SplitHostPort(h.address())
+	if err != nil {
+		return true
+	}
+	at, err := netip.ParseAddr(host)
+	return host != "localhost" && (err != nil || !at.IsLoopback())
 }
 
 func (h CatalogHTTP) withScheme() string {
@@ -87,21 +113,27 @@ func (h CatalogHTTP) url(listening *net.TCPAddr) string {
 	return h.scheme() + local(listening.AddrPort()).String()
 }
 
-// identity is what HTTPS shows to clients; nil for HTTP. What is written to the files is taken over.
-func (h CatalogHTTP) identity(profile tlsprofile.Profile) (*dynamiccertificates.DynamicServingCertificateController, *dynamiccertificates.DynamicCertKeyPairContent, error) {
-	if h.Certificate == "" {
+// identity is the certificate of HTTPS; nil for HTTP. Changes of the files are followed, and own is served where there are none.
+func (h CatalogHTTP) identity(own telemetry.Certificate) (*dynamiccertificates.DynamicServingCertificateController, telemetry.Certificate, error) {
+	if !h.secure() {
 		return nil, nil, nil
 	}
-	pair, err := dynamiccertificates.NewDynamicServingContentFromFiles("catalogs", h.Certificate, h.Key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use the certificate in %s and the key in %s: %w", h.Certificate, h.Key, err)
+	pair := own
+	if h.Certificate != "" {
+		files, err := dynamiccertificates.NewDynamicServingContentFromFiles("catalogs", h.Certificate, h.Key)
+		if err != nil {
+			return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use the certificate in %s and the key in %s: %w", h.Certificate, h.Key, err)
+		}
+		pair = files
+	}
+	if pair == nil {
+		return nil, nil, errors.New("serve ClusterCatalogs over TLS: there is no certificate; give --catalog-http-cert and --catalog-http-key, or --catalog-http-plain")
 	}
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
-	profile.Apply(base)
 	serving := dynamiccertificates.NewDynamicServingCertificateController(base, nil, pair, nil, nil)
 	pair.AddListener(serving)
 	if err := serving.RunOnce(); err != nil {
-		return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use %s and %s: %w", h.Certificate, h.Key, err)
+		return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use the certificate %s: %w", pair.Name(), err)
 	}
 	return serving, pair, nil
 }

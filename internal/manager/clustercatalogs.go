@@ -20,8 +20,9 @@ import (
 // accountVariable of the environment names the ServiceAccount of the manager's pod.
 const accountVariable = "POD_SERVICE_ACCOUNT"
 
-// clusterWide tells whether the manager looks after kinds that have no namespace. One that is limited to namespaces leaves them to another.
-func (o Options) clusterWide() bool { return len(o.Namespaces) == 0 }
+// clusterWide reports whether the manager reconciles the kinds of the v1 API, which have no namespace. One that is limited to namespaces leaves
+// them to another.
+func (o Options) clusterWide() bool { return len(o.Namespaces) == 0 && !o.WithoutV1 }
 
 // credentials are those for images that no object names any for.
 func (o Options) credentials() unpack.Credentials {
@@ -38,7 +39,7 @@ func addClusterCatalogs(mgr manager.Manager, o Options, s stores, c clock.Clock)
 		return nil
 	}
 	return clustercatalog.Setup(mgr, clustercatalog.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.clusterCatalogs,
-		Serving: s.http.toController(), Credentials: o.credentials(), InUse: s.inUse, Clock: c})
+		Serving: s.http.toController(), Credentials: o.credentials(), InUse: s.inUse, Clock: c, Policies: s.policies})
 }
 
 // inUse tells whether content is served, by its digest.

@@ -17,6 +17,8 @@ import (
 	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/telemetry"
+	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
@@ -33,7 +35,8 @@ type catalogHTTP struct {
 	clustercatalog.Serving
 	listener net.Listener
 	serving  *dynamiccertificates.DynamicServingCertificateController // nil without TLS
-	pair     *dynamiccertificates.DynamicCertKeyPairContent
+	pair     telemetry.Certificate
+	profile  *tlsprofile.Source
 	known    *catalogset.Set
 	health   *catalogserver.Health
 	reader   client.Reader // a cache
@@ -42,7 +45,7 @@ type catalogHTTP struct {
 }
 
 // openCatalogHTTP listens, so that a busy port is told before anything else; nil when catalogs are not to be served.
-func openCatalogHTTP(o Options, known *catalogset.Set) (*catalogHTTP, error) {
+func openCatalogHTTP(o Options, known *catalogset.Set, own *identity) (*catalogHTTP, error) {
 	h := o.CatalogHTTP
 	if err := h.check(); err != nil {
 		return nil, err
@@ -50,9 +53,9 @@ func openCatalogHTTP(o Options, known *catalogset.Set) (*catalogHTTP, error) {
 	if h.address() == noAddress || !o.clusterWide() {
 		return nil, nil
 	}
-	s := &catalogHTTP{known: known, health: catalogserver.NewHealth(), wait: contentWait, log: o.Log.WithName("catalogs")}
+	s := &catalogHTTP{known: known, profile: o.TLS, health: catalogserver.NewHealth(), wait: contentWait, log: o.Log.WithName("catalogs")}
 	var err error
-	if s.serving, s.pair, err = h.identity(o.TLS); err != nil {
+	if s.serving, s.pair, err = h.identity(own.certificate()); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", h.address()); err != nil {
@@ -98,9 +101,11 @@ func (s *catalogHTTP) Start(ctx context.Context) error {
 	server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){} // no HTTP/2, whose resets cost servers dearly
 	listener := catalogserver.Limit(s.listener)
 	if s.serving != nil {
-		go s.pair.Run(ctx, 1)
+		if files, ok := s.pair.(*dynamiccertificates.DynamicCertKeyPairContent); ok {
+			go files.Run(ctx, 1)
+		}
 		go s.serving.Run(1, ctx.Done())
-		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.serving.GetConfigForClient})
+		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.profile.ForClients(s.serving.GetConfigForClient)})
 	}
 	go s.becomeHealthy(ctx)
 	stopped := make(chan struct{})

@@ -62,7 +62,7 @@ func serveCatalogsWith(t *testing.T, o Options, objects ...client.Object) *catal
 		t.Fatal(err)
 	}
 	o.Log = logr.Discard()
-	s, err := openCatalogHTTP(o, catalogset.New())
+	s, err := openCatalogHTTP(o, catalogset.New(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestClientsOfClusterCatalogs(t *testing.T) {
 func TestClusterCatalogsOverTLS(t *testing.T) {
 	dir := t.TempDir()
 	h := CatalogHTTP{Certificate: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key")}
-	if _, err := openCatalogHTTP(Options{CatalogHTTP: h}, catalogset.New()); err == nil || !strings.Contains(err.Error(), h.Certificate) {
+	if _, err := openCatalogHTTP(Options{CatalogHTTP: h}, catalogset.New(), nil); err == nil || !strings.Contains(err.Error(), h.Certificate) {
 		t.Errorf("files that are not there: %v", err)
 	}
 	issue := func() *http.Client {
@@ -143,7 +143,7 @@ func TestClusterCatalogsOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: modern})
+	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: tlsprofile.Fixed(modern)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", strict.listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
 		if err == nil {

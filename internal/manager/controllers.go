@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/controller/apiserver"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
@@ -29,12 +30,19 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 	news := &subscription.Notifier{}
 	plans := &installplan.Notifier{}
 	extensions := &clusterextension.Notifier{}
-	unpacker := unpack.New(s.contents, c, func() {
+	arrived := func() {
 		news.BundleArrived()
 		plans.BundleArrived()
 		extensions.BundleArrived()
-	})
+	}
+	unpacker := unpack.New(s.contents, c, arrived)
 	unpacker.Timeout = o.BundleUnpackTimeout
+	s.policies.OnChange(func() {
+		news.BundleArrived()
+		plans.BundleArrived()
+		extensions.PoliciesChanged()
+	})
+	bundles := installplan.Images{Unpacker: unpacker, Verifier: s.contents, Reader: mgr.GetAPIReader(), Catalogs: s.catalogs, GlobalNamespace: o.GlobalNamespace}
 	manifests := unpack.Manifests{Blobs: s.contents}
 	for _, controller := range []struct {
 		kind  string
@@ -42,7 +50,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 	}{
 		{"CatalogSource", func() error {
 			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c,
-				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController(), Pods: o.CatalogPods})
+				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController(), Pods: o.catalogPods(), TLS: o.TLS.Client, Policies: s.policies})
 		}},
 		{"ClusterCatalog", func() error { return addClusterCatalogs(mgr, o, s, c) }},
 		{"Subscription", func() error {
@@ -52,7 +60,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		{"InstallPlan", func() error {
 			return installplan.Setup(mgr, installplan.Options{Clock: c, Manifests: manifests,
 				Catalogs: s.catalogs, Unpacker: unpacker, Notify: plans,
-				Bundles:           installplan.Images{Unpacker: unpacker, Reader: mgr.GetAPIReader(), Catalogs: s.catalogs, GlobalNamespace: o.GlobalNamespace},
+				Bundles: bundles, Signatures: bundles,
 				Accounts:          apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
 				Namespaces:        o.Namespaces,
 				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout})
@@ -65,14 +73,23 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}},
 		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr) }},
 		{"Operator", func() error { return operatorobject.Setup(mgr, o.Namespaces) }},
-		{"provided API", func() error { return providedapi.Setup(mgr) }},
+		{"provided API", func() error {
+			return providedapi.Setup(mgr, providedapi.Options{Namespaces: o.Namespaces, ManagerRoles: o.WithoutV1})
+		}},
 		{"ClusterObjectSet", func() error { return addClusterObjectSets(mgr, o, c) }},
 		{"ClusterExtension", func() error { return addClusterExtensions(mgr, o, s, c, unpacker, extensions) }},
+		{"admission policy", func() error { return addPolicies(mgr, o, extensions.PoliciesChanged) }},
 		{"platform", func() error {
 			if len(o.Namespaces) > 0 {
 				return nil // it does not see all operators, and the condition is one for all
 			}
 			return platform.Setup(mgr, c)
+		}},
+		{"APIServer", func() error {
+			if !o.TLS.Follows() {
+				return nil
+			}
+			return apiserver.Setup(mgr, o.TLS, o.Log.WithName("tls"))
 		}},
 		{"copied ClusterServiceVersion", func() error {
 			return copiedcsv.Setup(mgr, copiedcsv.Options{Clock: c, Namespaces: o.Namespaces, Protected: o.ProtectedCopiedCSVNamespaces})
@@ -83,6 +100,13 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}
 	}
 	return nil
+}
+
+// catalogPods are the options of catalogs in pods, with the namespaces whose pods may read them.
+func (o Options) catalogPods() catalogsource.PodOptions {
+	pods := o.CatalogPods
+	pods.Settings.GlobalNamespace, pods.Settings.ManagerNamespace = o.GlobalNamespace, os.Getenv(podNamespaceVariable)
+	return pods
 }
 
 // dial is how the pods of operators are reached.

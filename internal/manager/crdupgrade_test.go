@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -158,6 +161,11 @@ func (w *world) secondOwner(group string) {
 	}
 	csv.Namespace = other.namespace
 	w.create(csv)
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "gears." + group}}
+	brought := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, bundle.InstalledAlongsideKey(csv.Namespace, csv.Name), csv.Namespace+"/"+csv.Name)
+	if err := w.client.Patch(w.t.Context(), crd, client.RawPatch(types.MergePatchType, brought)); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // TestDeprecatedVersionChain follows the documents' way: a version is added, the old one is turned off, and then removed.
@@ -261,7 +269,8 @@ func TestUpgradeOfACRDOwner(t *testing.T) {
 	})
 }
 
-// TestCRDThatIsThereAlready has one that somebody made by hand, with an object: an operator takes it over, and takes nothing away.
+// TestCRDThatIsThereAlready has one made by hand, with an object: an operator uses it as it is, or adopts it where that is allowed, and takes nothing
+// away.
 func TestCRDThatIsThereAlready(t *testing.T) {
 	tests := map[string]struct {
 		there, brought string
@@ -282,6 +291,9 @@ func TestCRDThatIsThereAlready(t *testing.T) {
 				t.Fatal(err)
 			}
 			byHand.Annotations = map[string]string{"made": "by hand"}
+			if tc.there != tc.brought {
+				byHand.Annotations[v1alpha1.AdoptableByAnnotation] = w.namespace
+			}
 			w.create(byHand)
 			w.gear(group, strings.Fields(tc.there)[0], "old", 3)
 			o := w.owns(operator{pkg: "op", version: "1.0.0"}, group, strings.Split(tc.brought, ", ")...)

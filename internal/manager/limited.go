@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/controller/copiedcsv"
+	"fairlead.dev/fairlead/internal/controller/providedapi"
 	"fairlead.dev/fairlead/internal/pagedlist"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -35,6 +36,7 @@ func cacheOptions(namespaces []string) cache.Options {
 	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions(), NewInformer: pagedlist.NewInformer}
 	maps.Copy(o.ByObject, catalogsource.CacheOptions())
 	maps.Copy(o.ByObject, copiedcsv.CacheOptions())
+	maps.Copy(o.ByObject, providedapi.CacheOptions())
 	if len(namespaces) == 0 {
 		return o
 	}

@@ -51,23 +51,30 @@ type Options struct {
 	GlobalNamespace string
 	// Namespaces limits the manager to some namespaces; all when empty.
 	Namespaces []string
+	// WithoutV1 leaves ClusterCatalogs, ClusterExtensions and ClusterObjectSets alone.
+	WithoutV1 bool
 	// ProtectedCopiedCSVNamespaces have copies of ClusterServiceVersions even where an OLMConfig disables these.
 	ProtectedCopiedCSVNamespaces []string
-	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all. With MetricsTLS metrics are served over
-	// HTTPS, and an empty MetricsAddress is telemetry.DefaultTLSAddress.
+	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all. Metrics are served over HTTPS, with a
+	// certificate of the manager's own where MetricsTLS names none; with MetricsTLS an empty MetricsAddress is telemetry.DefaultTLSAddress.
+	// MetricsPlain serves them over HTTP, without authentication.
 	MetricsAddress string
 	MetricsTLS     telemetry.Files
+	MetricsPlain   bool
 	HealthAddress  string
-	// Debug serves profiles beside metrics to everybody where there is no TLS.
+	// Debug serves profiles beside metrics to every client where MetricsPlain is set.
 	Debug bool
 	// CatalogAddress is host:port to serve catalogs on over gRPC, "0" for not at all. Empty is DefaultCatalogAddress in a pod that knows
 	// its address, and not at all elsewhere. CatalogAdvertise is IP:port by which pods reach it, where that is another.
 	CatalogAddress   string
 	CatalogAdvertise string
+	// CatalogLimits bound what one catalog may cost.
+	CatalogLimits CatalogLimits
 	// CatalogPods says which images of catalogs are run as pods.
 	CatalogPods catalogsource.PodOptions
-	// TLS is how the servers of metrics and of ClusterCatalogs speak TLS; the zero value is as Go does.
-	TLS tlsprofile.Profile
+	// TLS is how the servers of metrics, ClusterCatalogs and packages, and the clients of registries and catalogs, speak TLS; nil is as Go
+	// does. One that follows is set to the profile of the cluster, where the cluster has one.
+	TLS *tlsprofile.Source
 	// CatalogHTTP says how the contents of ClusterCatalogs are served.
 	CatalogHTTP CatalogHTTP
 	// GlobalPullSecret names a pull secret for all images that no object names any for; none when empty.
@@ -83,6 +90,9 @@ type Options struct {
 	// Dial opens connections to pods of operators, to look at the certificates that they show. Where it is nil that is done in a pod that
 	// knows its address alone: from elsewhere pods are out of reach, or others have their addresses.
 	Dial clusterserviceversion.Dial
+	// AcceptMissingPolicies lets ClusterExtensions and ClusterObjectSets be acted on where the admission policies that the v1 API relies on are
+	// not in force.
+	AcceptMissingPolicies bool
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string
@@ -106,6 +116,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	o.Images.TLS = o.TLS.Client
 	s, err := openStores(o)
 	if err != nil {
 		return err
@@ -113,20 +124,28 @@ func Run(ctx context.Context, o Options) error {
 	if s.serving, err = openServing(o, s.catalogs); err != nil {
 		return err
 	}
-	if s.http, err = openCatalogHTTP(o, s.clusterCatalogs); err != nil {
+	if err := mayReadGroups(ctx, o); err != nil {
 		return err
 	}
-	if err := mayReadGroups(ctx, o); err != nil {
+	own, err := ownCertificate(ctx, o)
+	if err != nil {
+		return err
+	}
+	if s.http, err = openCatalogHTTP(o, s.clusterCatalogs, own); err != nil {
 		return err
 	}
 	mgr, err := newManager(o)
 	if err != nil {
 		return err
 	}
+	followTLS(ctx, mgr, o)
+	if err := mgr.Add(s.policies); err != nil {
+		return err
+	}
 	if err := addControllers(mgr, o, s, o.Clock); err != nil {
 		return err
 	}
-	if err := errors.Join(addServices(mgr, o, s), addTelemetry(ctx, mgr, o)); err != nil {
+	if err := errors.Join(addServices(mgr, o, s), own.addTo(mgr), addTelemetry(ctx, mgr, o, own)); err != nil {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/internal/packageserver/registration"
+	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,7 @@ type packages struct {
 	contents packageserver.Contents
 	global   string
 	looks    *serving
+	tls      *tlsprofile.Source
 	log      logr.Logger
 	changed  changes
 }
@@ -46,7 +48,7 @@ func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 	if err != nil {
 		return err
 	}
-	r := &packages{PackageServer: p, mgr: mgr, global: o.GlobalNamespace, log: o.Log.WithName("packages")}
+	r := &packages{PackageServer: p, mgr: mgr, global: o.GlobalNamespace, tls: o.TLS, log: o.Log.WithName("packages")}
 	if p.Address == noAddress {
 		return mgr.Add(manager.RunnableFunc(r.clear))
 	}
@@ -98,9 +100,13 @@ func (p *packages) Start(ctx context.Context) error {
 		return err
 	}
 	for retry := minPackageRetry; ctx.Err() == nil; retry = min(2*retry, maxPackageRetry) {
-		err := p.serve(ctx)
+		changed, err := p.untilProfile(ctx)
 		if err == nil && ctx.Err() != nil {
 			return nil
+		}
+		if err == nil && changed {
+			retry = minPackageRetry / 2 // to be doubled
+			continue
 		}
 		if err == nil {
 			err = errors.New("the server ended by itself")
@@ -112,6 +118,28 @@ func (p *packages) Start(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// untilProfile serves until the context ends, the server fails, or the TLS profile changes, which it reports: the server cannot change how it
+// speaks TLS, so requests under way are completed, and another one takes its place.
+func (p *packages) untilProfile(ctx context.Context) (changed bool, err error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	next, watched := p.tls.Changed(), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-next:
+			changed = true
+			p.log.Info("the TLS profile has changed; packages are served with the new one")
+			end()
+		case <-ctx.Done():
+		}
+	}()
+	err = p.serve(ctx)
+	end()
+	<-watched
+	return changed, err
 }
 
 // follow notices what is said of catalogs, and who sees them.
@@ -153,7 +181,7 @@ func (p *packages) serve(ctx context.Context) (err error) {
 		return err
 	}
 	server, err := packageserver.New(ctx, packageserver.Config{REST: p.mgr.GetConfig(), Cluster: packageserver.Reader{Reader: p.mgr.GetClient()},
-		Contents: p.contents, GlobalNamespace: p.global, Listener: listener, Certificate: registered.Certificate(), Clock: clock.RealClock{}, Log: p.log})
+		Contents: p.contents, GlobalNamespace: p.global, Listener: listener, TLS: p.tls.Profile(), Certificate: registered.Certificate(), Clock: clock.RealClock{}, Log: p.log})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -37,10 +38,14 @@ const firstLooks = 30 * time.Second
 // stopCalls is how long clients may finish what they have begun.
 const stopCalls = 5 * time.Second
 
-// serving is the gRPC server of all catalogs.
+// serving are the gRPC servers of all catalogs: one for those that all namespaces see, and one for each other namespace.
 type serving struct {
 	*catalogsource.Serving
 	listener net.Listener
+	private  *ports
+	peers    *podPeers
+	health   *catalogserver.Health
+	work     catalogserver.Work
 	log      logr.Logger
 	// Whether everything was looked at once is found out by comparing what there is with what is known.
 	reader  client.Reader
@@ -67,7 +72,28 @@ func openServing(o Options, known *catalogset.Set) (*serving, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve catalogs at %s: %w", address, err), listener.Close())
 	}
-	return &serving{Serving: &catalogsource.Serving{Address: at, Catalogs: &catalogserver.Set{}, Pod: podOf(at, pod)}, listener: listener, log: o.Log, known: known}, nil
+	s := &serving{listener: listener, log: o.Log, known: known, health: catalogserver.NewHealth(), work: catalogserver.NewWork(), peers: &podPeers{now: time.Now, family: at.Addr().Unmap()}}
+	host, _, _ := net.SplitHostPort(address) // it was listened at
+	s.private = &ports{host: host, advertise: at.Addr(), pod: at.Addr().String() == pod, now: time.Now, log: s.slog(), serve: s.ofNamespace, used: s.hasCatalogs}
+	s.Serving = &catalogsource.Serving{GlobalNamespace: o.GlobalNamespace, Global: catalogsource.Place{Address: at, Catalogs: &catalogserver.Set{}},
+		Private: s.private.place, Pod: podOf(at, pod)}
+	return s, nil
+}
+
+func (s *serving) slog() *slog.Logger { return slog.New(logr.ToSlogHandler(s.log)) }
+
+// ofNamespace is a server for the pods of one namespace.
+func (s *serving) ofNamespace(namespace string, catalogs *catalogserver.Set) *grpc.Server {
+	return catalogserver.NewGRPC(named{catalogs}, s.health, s.slog(), catalogserver.GRPCOptions{Work: s.work, Admit: func(ctx context.Context) error { return s.peers.admit(ctx, namespace) }})
+}
+
+// hasCatalogs reports whether a namespace has CatalogSources.
+func (s *serving) hasCatalogs(ctx context.Context, namespace string) (bool, error) {
+	var all v1alpha1.CatalogSourceList
+	if err := s.reader.List(ctx, &all, client.InNamespace(namespace), client.Limit(1)); err != nil {
+		return false, fmt.Errorf("look for CatalogSources in namespace %s, which has a port for them: %w", namespace, err)
+	}
+	return len(all.Items) > 0, nil
 }
 
 // podOf is NAMESPACE/NAME/UID of the pod whose address is advertised; empty when that is not known.
@@ -114,6 +140,10 @@ func (s *serving) addTo(mgr manager.Manager) error {
 		return nil
 	}
 	s.reader, s.elected = mgr.GetClient(), mgr.Elected()
+	s.peers.reader = mgr.GetAPIReader()
+	if s.Pod != "" {
+		s.private.policies = &portPolicies{namespace: os.Getenv(podNamespaceVariable), client: mgr.GetClient(), reader: mgr.GetAPIReader()}
+	}
 	return mgr.Add(s)
 }
 
@@ -122,14 +152,16 @@ func (s *serving) NeedLeaderElection() bool { return false }
 
 // Start serves until the context ends.
 func (s *serving) Start(ctx context.Context) error {
-	health := catalogserver.NewHealth()
-	calls := catalogserver.NewGRPC(named{s.Catalogs}, health, slog.New(logr.ToSlogHandler(s.log)))
-	go s.becomeHealthy(ctx, health)
+	calls := catalogserver.NewGRPC(named{s.Global.Catalogs}, s.health, s.slog(), catalogserver.GRPCOptions{Work: s.work})
+	go s.becomeHealthy(ctx, s.health)
 	stopped := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
 		defer close(stopped)
-		health.Stop()
-		stopGracefully(calls)
+		s.health.Stop()
+		var all sync.WaitGroup
+		all.Go(s.private.stop)
+		all.Go(func() { stopGracefully(calls) })
+		all.Wait()
 	})()
 	if err := calls.Serve(catalogserver.Limit(s.listener)); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve catalogs at %s: %w", s.listener.Addr(), err)

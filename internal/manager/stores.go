@@ -7,6 +7,8 @@ import (
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
+
+	"k8s.io/utils/clock"
 )
 
 // indexesDir is the directory of the catalogs' indexes within that of the content store.
@@ -18,6 +20,8 @@ const recordsDir = "catalogs"
 // stores are what the controllers share: images and manifests, the indexes of catalogs, and which of them are being served.
 type stores struct {
 	contents *image.Store
+	// policies reports changes of the signature policy.
+	policies *image.PolicyWatch
 	indexes  *catalogcache.Cache
 	catalogs *catalogset.Set
 	// clusterCatalogs are the contents of ClusterCatalogs, in a set of their own: what decides on Subscriptions is not to be woken by them.
@@ -29,6 +33,10 @@ type stores struct {
 }
 
 func openStores(o Options) (stores, error) {
+	var err error
+	if o.Images.Verifier, err = counted(o.Images.Verifier); err != nil {
+		return stores{}, fmt.Errorf("count the decisions of the signature policy: %w", err)
+	}
 	contents, err := image.Open(o.StoreDir, o.Images)
 	if err != nil {
 		return stores{}, fmt.Errorf("open the content store in %s: %w", o.StoreDir, err)
@@ -38,5 +46,7 @@ func openStores(o Options) (stores, error) {
 	if err != nil {
 		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
 	}
-	return stores{contents: contents, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New()}, nil
+	o.CatalogLimits.apply(indexes)
+	policies := &image.PolicyWatch{Store: contents, Clock: clock.RealClock{}}
+	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New()}, nil
 }

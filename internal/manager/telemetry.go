@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// addTelemetry makes the manager tell of itself.
-func addTelemetry(ctx context.Context, mgr manager.Manager, o Options) error {
-	server, err := telemetry.Open(ctx, telemetry.Options{Address: o.MetricsAddress, TLS: o.MetricsTLS, Profile: o.TLS, REST: mgr.GetConfig(),
+// addTelemetry adds the server of metrics.
+func addTelemetry(ctx context.Context, mgr manager.Manager, o Options, own *identity) error {
+	server, err := telemetry.Open(ctx, telemetry.Options{Address: o.MetricsAddress, TLS: o.MetricsTLS, Own: own.certificate(), Plain: o.MetricsPlain, Profile: o.TLS, REST: mgr.GetConfig(),
 		Metrics: metrics.Registry, Debug: o.Debug, Log: o.Log.WithName("metrics")})
 	if server == nil || err != nil {
 		return err

@@ -15,42 +15,50 @@ import (
 
 // Files name what is shown to clients, and who vouches for theirs, all in PEM. They may change at any time.
 type Files struct {
-	// Certificate and Key go together. ClientCA, which needs them, holds the authorities of clients' certificates.
+	// Certificate and Key go together. ClientCA holds the CA bundle for clients' certificates.
 	Certificate, Key, ClientCA string
 }
 
 func (f Files) given() bool { return f.Certificate != "" }
 
-// Check tells what is given without what it needs. It reads nothing.
-func (f Files) Check() error {
+// Check returns an error when one file is given without what it needs. It reads nothing.
+func (f Files) Check(plain bool) error {
 	switch {
+	case plain && f != Files{}:
+		return errors.New("serve metrics: --metrics-plain is given with --tls-cert, --tls-key or --client-ca, which are for HTTPS; leave out either")
 	case f.Certificate == "" && f.Key != "":
 		return errors.New("serve metrics over TLS: --tls-key is given without --tls-cert; give both, or none")
 	case f.Certificate != "" && f.Key == "":
 		return errors.New("serve metrics over TLS: --tls-cert is given without --tls-key; give both, or none")
-	case f.Certificate == "" && f.ClientCA != "":
-		return errors.New("serve metrics over TLS: --client-ca is given without --tls-cert and --tls-key; only over TLS can clients show certificates")
 	}
 	return nil
 }
 
 // identity is what the files hold.
 type identity struct {
-	pair    *dynamiccertificates.DynamicCertKeyPairContent
+	pair    Certificate
 	clients *dynamiccertificates.DynamicFileCAContent // nil when no certificates are asked of clients
 	serving *dynamiccertificates.DynamicServingCertificateController
+	profile *tlsprofile.Source
 }
 
-// load reads the files for the first time.
-func (f Files) load(profile tlsprofile.Profile) (*identity, error) {
-	var i identity
+// Certificate is a serving certificate that may be exchanged at any time, such as a *rotation.Certificate.
+type Certificate interface {
+	dynamiccertificates.CertKeyContentProvider
+	dynamiccertificates.Notifier
+}
+
+// load reads the files for the first time. Where they hold no serving certificate, own is served.
+func (f Files) load(own Certificate, profile *tlsprofile.Source) (*identity, error) {
+	i := identity{pair: own, profile: profile}
 	var err error
-	if i.pair, err = dynamiccertificates.NewDynamicServingContentFromFiles("metrics", f.Certificate, f.Key); err != nil {
-		return nil, fmt.Errorf("serve metrics over TLS: use the certificate in %s and the key in %s: %w; see --tls-cert and --tls-key", f.Certificate, f.Key, err)
+	if f.given() {
+		if i.pair, err = dynamiccertificates.NewDynamicServingContentFromFiles("metrics", f.Certificate, f.Key); err != nil {
+			return nil, fmt.Errorf("serve metrics over TLS: use the certificate in %s and the key in %s: %w; see --tls-cert and --tls-key", f.Certificate, f.Key, err)
+		}
 	}
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		SessionTicketsDisabled: true} // who comes back shows a certificate again, so that an authority that has gone is not believed
-	profile.Apply(base)
 	var clients dynamiccertificates.CAContentProvider
 	if f.ClientCA != "" {
 		if i.clients, err = dynamiccertificates.NewDynamicCAContentFromFile("metrics-clients", f.ClientCA); err != nil {
@@ -72,7 +80,9 @@ func (f Files) load(profile tlsprofile.Profile) (*identity, error) {
 
 // follow takes over what is written to the files until the context ends. What is of no use is logged, and what was there before stays.
 func (i *identity) follow(ctx context.Context) {
-	go i.pair.Run(ctx, 1)
+	if files, ok := i.pair.(*dynamiccertificates.DynamicCertKeyPairContent); ok {
+		go files.Run(ctx, 1)
+	}
 	if i.clients != nil {
 		go i.clients.Run(ctx, 1)
 	}
@@ -81,7 +91,7 @@ func (i *identity) follow(ctx context.Context) {
 
 // config is that of connections, each with what the files hold by then.
 func (i *identity) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: i.serving.GetConfigForClient}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: i.profile.ForClients(i.serving.GetConfigForClient)}
 }
 
 // quiet keeps what clients do wrong, as scanners of ports do all the time, out of the log unless it is asked for.

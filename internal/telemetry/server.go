@@ -30,15 +30,19 @@ const (
 
 // Options are what a Server works with.
 type Options struct {
-	// Address is host:port; empty is DefaultTLSAddress with a certificate and none without, "0" is none.
+	// Address is host:port; empty is DefaultTLSAddress with certificate files and none without, "0" is none.
 	Address string
 	TLS     Files
-	// Profile is how TLS is spoken.
-	Profile tlsprofile.Profile
-	// REST reaches the API server, which is asked who may read metrics; needed with a certificate.
+	// Own is served where TLS names no certificate. It has content before Open.
+	Own Certificate
+	// Plain serves HTTP, without authentication.
+	Plain bool
+	// Profile is how TLS is spoken, by new connections from the time of a change; nil is as Go does.
+	Profile *tlsprofile.Source
+	// REST reaches the API server, which is asked who may read metrics; needed unless Plain.
 	REST    *rest.Config
 	Metrics prometheus.Gatherer
-	// Debug shows profiles to everybody where there is no certificate.
+	// Debug serves profiles to every client where Plain is set.
 	Debug bool
 	Log   logr.Logger
 }
@@ -53,7 +57,7 @@ type Server struct {
 
 // Open listens, so that a busy port or a file of no use is told before anything else; nil when there is nothing to listen at.
 func Open(ctx context.Context, o Options) (*Server, error) {
-	if err := o.TLS.Check(); err != nil {
+	if err := o.TLS.Check(o.Plain); err != nil {
 		return nil, err
 	}
 	address := o.address()
@@ -64,8 +68,11 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	var err error
 	metrics := promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	profiles := profilesFor(func(*http.Request) bool { return o.Debug })
-	if o.TLS.given() {
-		if s.identity, err = o.TLS.load(o.Profile); err != nil {
+	if !o.Plain {
+		if !o.TLS.given() && o.Own == nil {
+			return nil, errors.New("serve metrics: there is no certificate; give --tls-cert and --tls-key, or --metrics-plain")
+		}
+		if s.identity, err = o.TLS.load(o.Own, o.Profile); err != nil {
 			return nil, err
 		}
 		if metrics, err = askAPIServer(o.REST, metrics, o.Log); err != nil {
@@ -137,7 +144,7 @@ func profilesFor(may func(*http.Request) bool) http.Handler {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !may(r) {
-			http.Error(w, "profiles need a client certificate that the authority of --client-ca has signed, or without TLS the flag --debug", http.StatusForbidden)
+			http.Error(w, "profiles need a client certificate that the authority of --client-ca has signed, or with --metrics-plain the flag --debug", http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)

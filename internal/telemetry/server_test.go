@@ -58,7 +58,7 @@ func TestWhoSeesWhat(t *testing.T) {
 
 // TestWithoutTLS metrics are open, and profiles only where somebody looks for errors.
 func TestWithoutTLS(t *testing.T) {
-	plain, debug := serve(t, Options{}), serve(t, Options{Debug: true})
+	plain, debug := serve(t, Options{Plain: true}), serve(t, Options{Plain: true, Debug: true})
 	for _, test := range []struct {
 		to     *Server
 		path   string
@@ -127,7 +127,7 @@ func TestWhatIsOfNoUseIsSaid(t *testing.T) {
 	}{
 		"a certificate without key":    {Files{Certificate: good.Certificate}, []string{"--tls-cert is given without --tls-key"}},
 		"a key without certificate":    {Files{Key: good.Key}, []string{"--tls-key is given without --tls-cert"}},
-		"authorities alone":            {Files{ClientCA: good.Certificate}, []string{"--client-ca is given without --tls-cert"}},
+		"authorities alone":            {Files{ClientCA: good.Certificate}, []string{"there is no certificate", "--metrics-plain"}},
 		"no certificate file":          {Files{Certificate: missing, Key: good.Key}, []string{missing, "no such file", "--tls-cert"}},
 		"no key file":                  {Files{Certificate: good.Certificate, Key: missing}, []string{missing, "no such file", "--tls-key"}},
 		"no certificate in the file":   {Files{Certificate: garbage, Key: good.Key}, []string{garbage, "PEM"}},
@@ -160,7 +160,7 @@ func TestWhereItListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	if _, err := Open(t.Context(), Options{Address: busy.Addr().String(), Metrics: metrics()}); err == nil || !strings.Contains(err.Error(), "choose another address") {
+	if _, err := Open(t.Context(), Options{Address: busy.Addr().String(), Plain: true, Metrics: metrics()}); err == nil || !strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a busy port: %v", err)
 	}
 	if got := (Options{TLS: Files{Certificate: "c"}}).address(); got != DefaultTLSAddress {
@@ -184,7 +184,7 @@ func TestProfileOfTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, Options{TLS: newAuthority(t).files(t, t.TempDir(), nil), REST: apiServer(t), Profile: modern})
+	s := serve(t, Options{TLS: newAuthority(t).files(t, t.TempDir(), nil), REST: apiServer(t), Profile: tlsprofile.Fixed(modern)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
 		if err == nil {

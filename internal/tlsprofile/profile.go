@@ -40,6 +40,26 @@ func (p Profile) Apply(c *tls.Config) {
 	}
 }
 
+// HTTP2 reports whether HTTP/2 may be served: it requires one of two cipher suites where TLS 1.2 is spoken.
+func (p Profile) HTTP2() bool {
+	return len(p.ciphers) == 0 || p.version >= tls.VersionTLS13 || slices.Contains(p.ciphers, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256) ||
+		slices.Contains(p.ciphers, tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256)
+}
+
+// Equal reports whether two profiles are the same.
+func (p Profile) Equal(other Profile) bool {
+	return p.version == other.version && slices.Equal(p.ciphers, other.ciphers) && slices.Equal(p.curves, other.curves)
+}
+
+// MinVersion returns the lowest version. It, Ciphers and Curves are for servers that take them one by one instead of a configuration.
+func (p Profile) MinVersion() uint16 { return p.version }
+
+// Ciphers returns the cipher suites up to TLS 1.2; none is all that Go has.
+func (p Profile) Ciphers() []uint16 { return slices.Clone(p.ciphers) }
+
+// Curves returns the key exchanges in order of preference.
+func (p Profile) Curves() []tls.CurveID { return slices.Clone(p.curves) }
+
 var versions = map[string]uint16{"TLSv1.0": tls.VersionTLS10, "TLSv1.1": tls.VersionTLS11, "TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}
 
 // curves are the key exchanges, some of which have two names.
@@ -55,6 +75,19 @@ var intermediate = Profile{version: tls.VersionTLS12,
 		tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
 	},
 	curves: []tls.CurveID{tls.X25519MLKEM768, tls.X25519, tls.CurveP256, tls.CurveP384},
+}
+
+// Source returns the chosen profile as one that never changes, and where nothing was chosen the profile intermediate as one that follows the
+// cluster.
+func (c Choice) Source() (*Source, error) {
+	p, err := c.Profile()
+	if err != nil {
+		return nil, err
+	}
+	if c.Name == "" {
+		return Following(p), nil
+	}
+	return Fixed(p), nil
 }
 
 // Profile is the chosen one. Its errors name the flag of what cannot be had.

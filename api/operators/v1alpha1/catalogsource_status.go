@@ -13,6 +13,10 @@ const (
 	CatalogSourceIntervalInvalidError ConditionReason = "InvalidIntervalError"
 )
 
+// CatalogSourceSignatureVerified is the condition that reports who signed the content, or why the signature policy refuses it. It is absent
+// where no policy is configured. Its reasons are those of a ClusterCatalog.
+const CatalogSourceSignatureVerified = "SignatureVerified"
+
 // CatalogSourceStatus is what the manager observed about a CatalogSource.
 type CatalogSourceStatus struct {
 	// message says for people what is wrong.

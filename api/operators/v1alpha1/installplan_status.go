@@ -36,6 +36,8 @@ const (
 	InstallPlanReasonInstallCheckFailed InstallPlanConditionReason = "InstallCheckFailed"
 	InstallPlanReasonDependencyConflict InstallPlanConditionReason = "DependenciesConflict"
 	InstallPlanReasonComponentFailed    InstallPlanConditionReason = "InstallComponentFailed"
+	// InstallPlanReasonContentInvalid is for content that the API server never takes: no other plan is made for the same content.
+	InstallPlanReasonContentInvalid InstallPlanConditionReason = "ContentInvalid"
 )
 
 // InstallPlanStatus is the plan and how far it got.
@@ -132,6 +134,9 @@ const (
 	BundleLookupFailed BundleLookupConditionType = "BundleLookupFailed"
 	// BundleLookupNotPersisted is True while the content of the bundle is not part of the plan yet.
 	BundleLookupNotPersisted BundleLookupConditionType = "BundleLookupNotPersisted"
+	// BundleLookupSignatureVerified reports who signed the bundle, or why the signature policy refuses it. It is absent where no policy is
+	// configured.
+	BundleLookupSignatureVerified BundleLookupConditionType = "SignatureVerified"
 )
 
 // BundleLookupCondition is one observation of a bundle lookup.

@@ -50,6 +50,13 @@ const (
 	OperatorGroupAggregationLabelPrefix = "olm.opgroup.permissions/aggregate-to-"
 	// RBACAggregationLabelPrefix, with a suffix after it, aggregates into the cluster's own admin, edit and view roles.
 	RBACAggregationLabelPrefix = "rbac.authorization.k8s.io/aggregate-to-"
+	// ManagerAggregationLabel is "true" on the ClusterRoles that give the manager, and no user, access to the custom resources of a CRD. Where the
+	// manager has no rule for every resource, its own ClusterRole gathers them.
+	ManagerAggregationLabel = "operators.fairlead.dev/aggregate-to-manager"
+
+	// ProvidedRolesLabel, on a CustomResourceDefinition or an APIService, is an administrator's decision on the ClusterRoles that open its API to
+	// the users of the cluster: "true" allows them for any operator that owns it, "false" forbids them.
+	ProvidedRolesLabel = "operators.fairlead.dev/provided-roles"
 
 	// PodSecurityEnforceLabel, on a namespace, is the Pod Security Standard that its pods have to meet.
 	PodSecurityEnforceLabel = "pod-security.kubernetes.io/enforce"
@@ -92,6 +99,19 @@ const (
 	CAHashAnnotation = "olmcahash"
 	// InstalledAlongsideAnnotationPrefix, with a hash after it, names a ClusterServiceVersion that brought a CRD.
 	InstalledAlongsideAnnotationPrefix = "operatorframework.io/installed-alongside-"
+	// BroughtByAnnotationPrefix, with the hash of a ClusterServiceVersion after it, is on a CRD the UID of the InstallPlan that brought it last
+	// for that one.
+	BroughtByAnnotationPrefix = "operators.fairlead.dev/brought-by-"
+	// OriginAnnotation is OriginInstallPlan, a slash and a namespace on a CRD that an InstallPlan of that namespace created. One that was there
+	// before does not have it, whichever plans have written it since.
+	OriginAnnotation = "operators.fairlead.dev/origin"
+	// OriginInstallPlan begins the value of OriginAnnotation.
+	OriginInstallPlan = "InstallPlan"
+	// ProvidersAnnotation, on a ClusterRole of an API, lists the ClusterServiceVersions that it was made for, with their UIDs.
+	ProvidersAnnotation = "operators.fairlead.dev/providers"
+	// AdoptableByAnnotation on a CRD names the namespaces, separated by commas, whose operators may adopt the CRD although no InstallPlan brought it;
+	// "*" is every namespace. Only users who may write CRDs can set it.
+	AdoptableByAnnotation = "operators.fairlead.dev/adoptable-by"
 	// GeneratedByAnnotation is the InstallPlan that made a Subscription.
 	GeneratedByAnnotation = "olm.generated-by"
 

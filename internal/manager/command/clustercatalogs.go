@@ -14,11 +14,12 @@ import (
 // addClusterCatalogs adds the flags of ClusterCatalogs and of what they are pulled with.
 func addClusterCatalogs(flags *pflag.FlagSet, o *manager.Options) {
 	flags.StringVar(&o.CatalogHTTP.Address, "catalog-http-address", "",
-		"host:port to serve ClusterCatalogs on over HTTP, 0 for none (default: "+manager.DefaultCatalogHTTPAddress+" in a pod with POD_IP set, else a free port on loopback)")
+		"host:port to serve ClusterCatalogs on over HTTPS, or HTTP on loopback, 0 for none (default: "+manager.DefaultCatalogHTTPAddress+" in a pod with POD_IP set, else a free port on loopback)")
 	flags.StringVar(&o.CatalogHTTP.URL, "catalog-http-url", "",
 		"URL, or HOST[:PORT], by which clients reach catalog-http-address (default: Service "+manager.CatalogHTTPService+" in the namespace of the pod, else the address itself)")
-	flags.StringVar(&o.CatalogHTTP.Certificate, "catalog-http-cert", "", "PEM file with the certificate of catalog-http-address, which is HTTPS then; taken over when it changes")
+	flags.StringVar(&o.CatalogHTTP.Certificate, "catalog-http-cert", "", "PEM file with the certificate of catalog-http-address; followed when it changes (default: one of the manager's own, whose CA bundle is in ConfigMap "+manager.ServingCA+")")
 	flags.StringVar(&o.CatalogHTTP.Key, "catalog-http-key", "", "PEM file with the key of catalog-http-cert")
+	flags.BoolVar(&o.CatalogHTTP.Plain, "catalog-http-plain", false, "serve ClusterCatalogs over HTTP at every address")
 	flags.Var((*registries)(&o.AllowedBundleRegistries), "allowed-bundle-registries",
 		"hosts of registries, or hosts with the beginning of a path, separated by commas, that ClusterExtensions may name images of bundles of; what catalogs name is not limited (default: all)")
 	flags.Var((*namespacedName)(&o.GlobalPullSecret), "global-pull-secret", "NAMESPACE/NAME of a pull secret for the images of ClusterCatalogs and ClusterExtensions")

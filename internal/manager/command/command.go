@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/signature"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
@@ -38,7 +39,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	var k kubeconfig.Flags
 	var o manager.Options
 	var images image.Config
+	var signatures signature.Flags
 	var installCRDs bool
+	installPolicies := os.Getenv(manager.PodIPVariable) == ""
 	var verbosity int
 	var theirs *others
 	var speak tlsprofile.Choice
@@ -55,10 +58,10 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 			for _, warning := range said {
 				fmt.Fprintln(log, "warning: "+warning)
 			}
-			if err := o.MetricsTLS.Check(); err != nil {
+			if err := o.MetricsTLS.Check(o.MetricsPlain); err != nil {
 				return err
 			}
-			if o.TLS, err = speak.Profile(); err != nil {
+			if o.TLS, err = speak.Source(); err != nil {
 				return err
 			}
 			config, err := k.Config()
@@ -66,6 +69,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 				return err
 			}
 			o.Config, o.Images = config, images
+			o.Images.Verifier = signature.New(signatures.Config())
 			o.GlobalNamespace = globalNamespace(o.GlobalNamespace)
 			if reach != nil {
 				o.PackageServer.Route = reach(config.Host, k.Files())
@@ -82,21 +86,27 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 				verbosity = max(verbosity, 1)
 			}
 			o.Log = logger(log, verbosity)
-			return run(cmd.Context(), log, o, installCRDs)
+			manager.LimitMemory(o.Log)
+			return run(cmd.Context(), log, o, installCRDs, installPolicies)
 		},
 	}
 	flags := cmd.Flags()
 	k.AddCluster(flags)
 	flags.BoolVar(&installCRDs, "install-crds", true, "apply the project's CustomResourceDefinitions first")
+	flags.BoolVar(&installPolicies, "install-policies", installPolicies, "create those admission policies of the v1 API that do not exist (default: outside of a pod; inside, the manifests bring them)")
+	flags.BoolVar(&o.AcceptMissingPolicies, "accept-missing-policies", false,
+		"install ClusterExtensions though the admission policies of the v1 API are missing or weakened: then any user who may write ClusterExtensions is an administrator of the cluster")
 	flags.StringVar(&o.StoreDir, "store", "", "directory of the content store (default: one in the user's cache directory)")
 	flags.Int64Var(&o.StoreBytes, "store-bytes", manager.DefaultStoreBytes, "how large the content store may grow, in bytes")
 	flags.StringVar(&o.GlobalNamespace, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see; the variable GLOBAL_CATALOG_NAMESPACE wins")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
 	flags.StringSliceVar(&o.ProtectedCopiedCSVNamespaces, "protected-copied-csv-namespaces", nil, "namespaces that have copies of ClusterServiceVersions even where the OLMConfig disables these")
+	flags.Var((*apis)(&o), "apis", "APIs to work on: v0, v1, or both, separated by commas; without v1 the manager needs no right on every resource")
 	addTelemetry(flags, &o, &speak)
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
 	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
 	flags.StringVar(&o.CatalogAdvertise, "catalog-advertise-address", "", "IP:port by which pods reach catalog-address (default: POD_IP and the port of catalog-address)")
+	addCatalogLimits(flags, &o.CatalogLimits)
 	addPackageServer(flags, &o.PackageServer)
 	addCatalogPods(cmd, &o.CatalogPods)
 	addClusterCatalogs(flags, &o)
@@ -107,6 +117,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&images.AuthFile, "registry-auth", "", "file with credentials of registries")
 	flags.StringVar(&images.RegistriesConf, "registries-conf", "", "registries.conf with mirrors of registries")
 	flags.StringSliceVar(&images.Insecure, "insecure-registry", nil, "host[:port] of a registry that may be reached without TLS")
+	signatures.Add(flags)
 	flags.IntVarP(&verbosity, "verbosity", "v", 0, "log more: 1 what is done, 2 and more for finding errors")
 	theirs = addOthers(flags)
 	return cmd
@@ -115,9 +126,14 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 // globalNamespace is the one that the environment names, else that of the flag.
 func globalNamespace(flag string) string { return cmp.Or(os.Getenv(globalNamespaceVariable), flag) }
 
-func run(ctx context.Context, log io.Writer, o manager.Options, installCRDs bool) error {
+func run(ctx context.Context, log io.Writer, o manager.Options, installCRDs, installPolicies bool) error {
 	if installCRDs {
 		if err := manager.InstallCRDs(ctx, o.Config); err != nil {
+			return err
+		}
+	}
+	if installPolicies && !o.WithoutV1 {
+		if err := manager.InstallPolicies(ctx, log, o); err != nil {
 			return err
 		}
 	}

@@ -12,9 +12,11 @@ func TestFlagsOfTLSGoTogether(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--tls-cert=a":                           "--tls-cert is given without --tls-key",
 		"--tls-key=a":                            "--tls-key is given without --tls-cert",
-		"--client-ca=a":                          "--client-ca is given without --tls-cert",
+		"--client-ca=a":                          "/nonexistent", // the manager has a certificate of its own
+		"--metrics-plain --client-ca=a":          "--metrics-plain is given with --tls-cert, --tls-key or --client-ca",
+		"--metrics-plain --tls-cert=a":           "--metrics-plain is given with --tls-cert, --tls-key or --client-ca",
 		"--tls-key=a --client-ca=a":              "--tls-key is given without --tls-cert",
-		"--tls-cert=a --tls-key=b":               "/nonexistent", // the kubeconfig is next
+		"--tls-cert=a --tls-key=b":               "/nonexistent",
 		"--tls-cert=a --tls-key=b --debug":       "/nonexistent",
 		"--tls-cert=a --tls-key=b --client-ca=c": "/nonexistent",
 	} {
