@@ -1,11 +1,13 @@
 # The manager, static and alone: docker build -t fairlead-manager .
 # grpcnotrace leaves out a page that nothing shows, and with its templates a fifth of the program, which would all be in memory.
-FROM golang:1.26 AS build
+# Pin the builder by digest where you build for others: --build-arg GOLANG=golang:1.26@sha256:... The image that comes of it has no base.
+ARG GOLANG=golang:1.26
+FROM ${GOLANG} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -tags=grpcnotrace -ldflags='-s -w' -o /fairlead-manager ./cmd/fairlead-manager && mkdir -p /rootfs/var/lib/fairlead /rootfs/tmp && chmod 1777 /rootfs/tmp && chown 1001 /rootfs/var/lib/fairlead
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags=grpcnotrace -ldflags='-s -w' -o /fairlead-manager ./cmd/fairlead-manager && mkdir -p /rootfs/var/lib/fairlead /rootfs/tmp && chmod 1777 /rootfs/tmp && chown 1001 /rootfs/var/lib/fairlead
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 	"fairlead.dev/fairlead/internal/cli/resolvecmd"
+	"fairlead.dev/fairlead/internal/cli/verifycmd"
 )
 
 // Run runs a command line and returns the exit code.
@@ -51,6 +52,7 @@ func commands(s command.Streams) []*cobra.Command {
 		newManagerCommand(s),
 		newPlanCommand(s),
 		newStatusCommand(s),
+		verifycmd.New(s),
 		newVersionCommand(s),
 	)
 }

@@ -9,13 +9,13 @@ import (
 	"os"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/planview"
 
 	"github.com/spf13/cobra"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/extensioncmd"
@@ -133,7 +133,11 @@ func planIn(text []byte, name string) (*v1alpha1.InstallPlan, error) {
 		Kind  string            `json:"kind"`
 		Items []json.RawMessage `json:"items"`
 	}
-	if err := yaml.Unmarshal(text, &head); err != nil {
+	text, err := catalog.ToJSON(text)
+	if err == nil {
+		err = json.Unmarshal(text, &head)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
 	}
 	for _, item := range head.Items {
@@ -145,7 +149,7 @@ func planIn(text []byte, name string) (*v1alpha1.InstallPlan, error) {
 		return nil, nil
 	}
 	plan := &v1alpha1.InstallPlan{}
-	if err := yaml.Unmarshal(text, plan); err != nil {
+	if err := json.Unmarshal(text, plan); err != nil {
 		return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
 	}
 	if plan.Name != name {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -140,7 +141,7 @@ func (d *Demo) startCluster(ctx context.Context) error {
 func (d *Demo) startManager(ctx context.Context) error {
 	return d.timed("managerReady", func() error {
 		d.show.Doing("applying the APIs")
-		if err := manager.InstallCRDs(ctx, d.cluster.RESTConfig()); err != nil {
+		if err := errors.Join(manager.InstallCRDs(ctx, d.cluster.RESTConfig()), manager.InstallPolicies(ctx, io.Discard, manager.Options{Config: d.cluster.RESTConfig()})); err != nil {
 			return err
 		}
 		scheme, err := manager.Scheme()

@@ -11,6 +11,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -114,6 +116,9 @@ func source(s *v1alpha1.CatalogSource) Node {
 	if s.Status.GRPCConnectionState != nil {
 		n.State = s.Status.GRPCConnectionState.LastObservedState
 	}
+	if c := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.CatalogSourceSignatureVerified); c != nil {
+		n.Signatures = []string{c.Message}
+	}
 	n.Done = n.State == "READY"
 	if !n.Done && n.Reason == "" {
 		n.Reason = "its content is still being loaded"
@@ -168,6 +173,17 @@ func plan(p *v1alpha1.InstallPlan) Node {
 	n := Node{Kind: v1alpha1.InstallPlanKind, Name: p.Name, State: string(p.Status.Phase), Reason: p.Status.Message,
 		Detail: fmt.Sprintf("%s; %d of %d steps", strings.Join(p.Spec.ClusterServiceVersionNames, ", "), done, len(p.Status.Plan)),
 		Done:   p.Status.Phase == v1alpha1.InstallPlanPhaseComplete}
+	for i := range p.Status.BundleLookups {
+		l := &p.Status.BundleLookups[i]
+		c := l.GetCondition(v1alpha1.BundleLookupSignatureVerified)
+		switch {
+		case c.Message == "":
+		case c.Status == corev1.ConditionTrue:
+			n.Signatures = append(n.Signatures, fmt.Sprintf("bundle %s is %s", l.Identifier, c.Message))
+		default:
+			n.Signatures = append(n.Signatures, c.Message)
+		}
+	}
 	if p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval {
 		n.Reason = fmt.Sprintf("waits for approval: kubectl -n %s patch installplans.operators.coreos.com %s --type merge -p '{\"spec\":{\"approved\":true}}'", p.Namespace, p.Name)
 	}

@@ -59,6 +59,18 @@ func byHand(p *v1alpha1.InstallPlan) *v1alpha1.InstallPlan {
 	return p
 }
 
+// judged is a CatalogSource or an InstallPlan of which something is known about signatures.
+func judged[T client.Object](o T, status metav1.ConditionStatus, message string) T {
+	switch o := any(o).(type) {
+	case *v1alpha1.CatalogSource:
+		o.Status.Conditions = []metav1.Condition{{Type: v1alpha1.CatalogSourceSignatureVerified, Status: status, Message: message}}
+	case *v1alpha1.InstallPlan:
+		o.Status.BundleLookups = []v1alpha1.BundleLookup{{Identifier: "op.v1", Conditions: []v1alpha1.BundleLookupCondition{
+			{Type: v1alpha1.BundleLookupSignatureVerified, Status: corev1.ConditionStatus(status), Message: message}}}, {Identifier: "op.v0"}}
+	}
+	return o
+}
+
 func aCSV(phase v1alpha1.ClusterServiceVersionPhase, reason v1alpha1.ConditionReason, message string, unmet ...string) *v1alpha1.ClusterServiceVersion {
 	c := &v1alpha1.ClusterServiceVersion{ObjectMeta: meta("op.v1")}
 	c.Status.Phase, c.Status.Reason, c.Status.Message = phase, reason, message
@@ -105,6 +117,31 @@ Namespace operators
     ├── ✓ InstallPlan install-abcde (op.v1; 1 of 3 steps) Complete
     └── ✓ ClusterServiceVersion op.v1 Succeeded
         └── ✓ Deployment op 1/1 available
+`},
+		"who signed is said": {
+			objects: []client.Object{anOperatorGroup(), judged(aSource("olm", "READY", ""), "True", "signed by key sha256:c"), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "install-abcde", "True", "runs"),
+				judged(aPlan(v1alpha1.InstallPlanPhaseComplete, ""), "True", "named by catalog c, which is signed by key sha256:c"), aCSV(v1alpha1.CSVPhaseSucceeded, "", "")},
+			done: true, want: `
+Namespace operators
+├── ✓ OperatorGroup all (all namespaces)
+├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
+│       signed by key sha256:c
+└── ✓ Subscription op (package op, channel stable of catalog olm/cat) AtLatestKnown
+    ├── ✓ InstallPlan install-abcde (op.v1; 1 of 3 steps) Complete
+    │       bundle op.v1 is named by catalog c, which is signed by key sha256:c
+    └── ✓ ClusterServiceVersion op.v1 Succeeded
+`},
+		"what is refused is said once": {
+			objects: []client.Object{anOperatorGroup(), judged(aSource("olm", "READY", ""), "False", "the newer content is refused by rule 1"), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "install-abcde", "False", "waits"),
+				judged(aPlan(v1alpha1.InstallPlanPhaseInstalling, "retrying execution due to error: rule 1 refuses it"), "False", "rule 1 refuses it")},
+			want: `
+Namespace operators
+├── ✓ OperatorGroup all (all namespaces)
+├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
+│       the newer content is refused by rule 1
+└── ✗ Subscription op (package op, channel stable of catalog olm/cat) AtLatestKnown
+    └── ✗ InstallPlan install-abcde (op.v1; 1 of 3 steps) Installing
+            retrying execution due to error: rule 1 refuses it
 `},
 		"the first cause is told once, where it is": {
 			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "", "False", "ClusterServiceVersion op.v1 is Pending: ..."),

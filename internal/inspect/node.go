@@ -16,8 +16,10 @@ type Node struct {
 	// Done is true when there is nothing left to do for the object.
 	Done bool `json:"done"`
 	// Reason says why it is not done, and what to do where somebody has to do something.
-	Reason   string `json:"reason,omitempty"`
-	Children []Node `json:"children,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Signatures report who signed what the object is made of, or why the signature policy refuses it.
+	Signatures []string `json:"signatures,omitempty"`
+	Children   []Node   `json:"children,omitempty"`
 }
 
 // Report is how a namespace stands.
@@ -59,15 +61,29 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 			branch, below = "└── ", "    "
 		}
 		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark(n), n.line())
-		if n.Reason != "" {
+		if text := n.text(); text != "" {
 			bar := "    "
 			if len(n.Children) > 0 {
 				bar = "│   "
 			}
-			fmt.Fprintf(b, "%s%s%s%s\n", indent, below, bar, strings.ReplaceAll(n.Reason, "\n", "\n"+indent+below+bar))
+			fmt.Fprintf(b, "%s%s%s%s\n", indent, below, bar, strings.ReplaceAll(text, "\n", "\n"+indent+below+bar))
 		}
 		write(b, n.Children, indent+below)
 	}
+}
+
+// text is what is said below the line of a node. What the reason says already is not said twice.
+func (n Node) text() string {
+	var lines []string
+	if n.Reason != "" {
+		lines = append(lines, n.Reason)
+	}
+	for _, s := range n.Signatures {
+		if !strings.Contains(n.Reason, s) {
+			lines = append(lines, s)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func mark(n Node) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -27,6 +28,8 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension
 			x, err := clusterContent(ctx, l, object)
 			if c.Index = x; err != nil {
 				c.Problem = err.Error()
+			} else {
+				c.Image = object.Spec.Source.Image.Ref
 			}
 		}
 		all = append(all, c)
@@ -44,9 +47,17 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension
 			all = append(all, extension.Catalog{Name: named.Ref.Name})
 			i = len(all) - 1
 		}
-		all[i].Index, all[i].Priority = x, cmp.Or(named.Priority, all[i].Priority)
+		all[i].Index, all[i].Image, all[i].Priority = x, imageOf(named.Source), cmp.Or(named.Priority, all[i].Priority)
 	}
 	return all, nil
+}
+
+// imageOf is the image that a source is; empty for a directory.
+func imageOf(source string) string {
+	if _, err := os.Stat(source); err == nil {
+		return ""
+	}
+	return source
 }
 
 // isCluster tells whether the ClusterCatalog of a name is meant.

@@ -103,6 +103,16 @@ func (r *ExtensionResolution) Available(name string) (*catalog.BundleInfo, *cata
 	return nil, nil
 }
 
+// ImageOf is the image that the content of a catalog was read from; empty for content of another origin.
+func (r *ExtensionResolution) ImageOf(x *catalog.Index) string {
+	for _, c := range r.request.Catalogs {
+		if c.Index != nil && c.Index == x {
+			return c.Image
+		}
+	}
+	return ""
+}
+
 func (r *ExtensionResolution) indexOf(name string) *catalog.Index {
 	for _, c := range r.request.Catalogs {
 		if c.Name == name {

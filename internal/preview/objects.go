@@ -11,10 +11,10 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
 // Objects are the Kubernetes objects that a decision is about, of one namespace or of several.
@@ -66,7 +66,7 @@ func (o *Objects) Decode(name string, r io.Reader) error {
 
 // toJSON tells what is wrong with YAML in its own words, without those of the libraries that were at work.
 func toJSON(document []byte) ([]byte, error) {
-	converted, err := yaml.YAMLToJSON(document)
+	converted, err := catalog.ToJSON(document)
 	if err == nil {
 		return converted, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/bundle/scaffold"
 	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/sign"
 	"fairlead.dev/fairlead/internal/image"
 )
 
@@ -23,12 +24,13 @@ func newBuildCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	var f annotationFlags
 	var unchecked bool
+	var key sign.Flags
 	cmd := &cobra.Command{
 		Use:   "build MANIFESTS DESTINATION",
 		Short: "Make a bundle of manifests, and its image, without Docker",
 		Long: `Write the annotations of a bundle, as fairlead bundle generate does, and make its image, without Docker.
 
-` + destinations,
+` + destinations + "\n\n" + sign.Help,
 		Example: `  fairlead bundle build ./bundle/manifests quay.io/org/my-bundle:v1.0.0 --package my-operator --channels stable
   fairlead bundle build ./bundle/manifests oci-archive:bundle.tar:v1.0.0 --package my-operator --channels stable`,
 		Args: command.Usage(cobra.ExactArgs(2)),
@@ -36,8 +38,13 @@ func newBuildCommand(s command.Streams) *cobra.Command {
 	format.Flag(cmd)
 	f.add(cmd)
 	cmd.Flags().BoolVar(&unchecked, "skip-validation", false, "make the image even if the bundle is not valid")
+	key.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.Check(); err != nil {
+			return err
+		}
+		signer, err := signing(key, s, args[1])
+		if err != nil {
 			return err
 		}
 		f.request.Manifests = args[0]
@@ -56,7 +63,7 @@ func newBuildCommand(s command.Streams) *cobra.Command {
 		if err := plan.Write(); err != nil {
 			return err
 		}
-		return publish(cmd.Context(), s, format, files, labels, args[1])
+		return publish(cmd.Context(), s, format, signer, files, labels, args[1])
 	}
 	return cmd
 }
@@ -64,20 +71,27 @@ func newBuildCommand(s command.Streams) *cobra.Command {
 func newPushCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	var unchecked bool
+	var key sign.Flags
 	cmd := &cobra.Command{
 		Use:   "push DIRECTORY DESTINATION",
 		Short: "Put a bundle into a registry, or on disk, as an image, without Docker",
 		Long: `Make the image of a bundle directory, without Docker: its manifests, metadata and tests, labelled with its annotations.
 
-` + destinations,
+` + destinations + "\n\n" + sign.Help,
 		Example: `  fairlead bundle push ./bundle quay.io/org/my-bundle:v1.0.0
+  fairlead bundle push ./bundle quay.io/org/my-bundle:v1.0.0 --sign-key cosign.key
   fairlead bundle push ./bundle oci:image-layout:v1.0.0`,
 		Args: command.Usage(cobra.ExactArgs(2)),
 	}
 	format.Flag(cmd)
 	cmd.Flags().BoolVar(&unchecked, "skip-validation", false, "make the image even if the bundle is not valid")
+	key.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.Check(); err != nil {
+			return err
+		}
+		signer, err := signing(key, s, args[1])
+		if err != nil {
 			return err
 		}
 		files, labels, err := bundleio.ImageOf(args[0])
@@ -87,7 +101,7 @@ func newPushCommand(s command.Streams) *cobra.Command {
 		if err := checked(cmd.Context(), args[0], files, unchecked); err != nil {
 			return err
 		}
-		return publish(cmd.Context(), s, format, files, labels, args[1])
+		return publish(cmd.Context(), s, format, signer, files, labels, args[1])
 	}
 	return cmd
 }
@@ -102,9 +116,20 @@ func checked(ctx context.Context, dir string, files fs.FS, unchecked bool) error
 	return nil
 }
 
-func publish(ctx context.Context, s command.Streams, format command.Output, files fs.FS, labels map[string]string, destination string) error {
+// signing is who signs what goes to a destination.
+func signing(key sign.Flags, s command.Streams, destination string) (*sign.Signer, error) {
+	if key.File != "" && bundleio.OnDisk(destination) {
+		return nil, command.UsageError{Err: fmt.Errorf("--sign-key: a signature is stored in a registry beside the image, not on disk as in %s; push to a registry, or sign after copying it there", destination)}
+	}
+	return key.Read(s)
+}
+
+func publish(ctx context.Context, s command.Streams, format command.Output, signer *sign.Signer, files fs.FS, labels map[string]string, destination string) error {
 	published, err := bundleio.Publish(ctx, files, labels, destination, image.PushOptions{})
 	if err != nil {
+		return err
+	}
+	if err := signer.Sign(ctx, published.Image); err != nil {
 		return err
 	}
 	return format.Write(s.Out, published, func(w io.Writer) error {

@@ -33,11 +33,11 @@ entries:
 - name: foo.v1.2.0
   skips: [foo.v1.1.0]
 ---
-{schema: olm.bundle, package: foo, name: foo.v1.0.0, image: "example.com/foo:1", properties: [{type: olm.package, value: {packageName: foo, version: 1.0.0}}]}
+{schema: olm.bundle, package: foo, name: foo.v1.0.0, image: "example.com/foo@sha256:1111111111111111111111111111111111111111111111111111111111111111", properties: [{type: olm.package, value: {packageName: foo, version: 1.0.0}}]}
 ---
-{schema: olm.bundle, package: foo, name: foo.v1.1.0, image: "example.com/foo:2", properties: [{type: olm.package, value: {packageName: foo, version: 1.1.0}}]}
+{schema: olm.bundle, package: foo, name: foo.v1.1.0, image: "example.com/foo@sha256:2222222222222222222222222222222222222222222222222222222222222222", properties: [{type: olm.package, value: {packageName: foo, version: 1.1.0}}]}
 ---
-{schema: olm.bundle, package: foo, name: foo.v1.2.0, image: "example.com/foo:3", properties: [{type: olm.package, value: {packageName: foo, version: 1.2.0}}]}
+{schema: olm.bundle, package: foo, name: foo.v1.2.0, image: "example.com/foo@sha256:3333333333333333333333333333333333333333333333333333333333333333", properties: [{type: olm.package, value: {packageName: foo, version: 1.2.0}}]}
 `
 
 const sound = `---
@@ -47,9 +47,9 @@ defaultChannel: stable
 ---
 {schema: olm.channel, package: bar, name: stable, entries: [{name: bar.v1.0.0}, {name: bar.v1.1.0, replaces: bar.v1.0.0}]}
 ---
-{schema: olm.bundle, package: bar, name: bar.v1.0.0, image: "example.com/bar:1", properties: [{type: olm.package, value: {packageName: bar, version: 1.0.0}}]}
+{schema: olm.bundle, package: bar, name: bar.v1.0.0, image: "example.com/bar@sha256:1111111111111111111111111111111111111111111111111111111111111111", properties: [{type: olm.package, value: {packageName: bar, version: 1.0.0}}]}
 ---
-{schema: olm.bundle, package: bar, name: bar.v1.1.0, image: "example.com/bar:2", properties: [{type: olm.package, value: {packageName: bar, version: 1.1.0}}]}
+{schema: olm.bundle, package: bar, name: bar.v1.1.0, image: "example.com/bar@sha256:2222222222222222222222222222222222222222222222222222222222222222", properties: [{type: olm.package, value: {packageName: bar, version: 1.1.0}}]}
 `
 
 // graphCatalogs are directories with these catalogs: of each alone, of both, and of one beside a file that cannot be read.

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/scaffold"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/cli/sign"
 	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/internal/render"
 )
@@ -18,6 +19,7 @@ func newPushCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	var labels []string
 	var unchecked bool
+	var key sign.Flags
 	cmd := &cobra.Command{
 		Use:   "push DIRECTORY IMAGE",
 		Short: "Put a catalog into a registry as an image, without Docker",
@@ -25,15 +27,25 @@ func newPushCommand(s command.Streams) *cobra.Command {
 where they are; it has no program. The same files and labels always give the same digest. Credentials are those of container tools:
 $REGISTRY_AUTH_FILE, ~/.docker/config.json and so on.
 
-A catalog that is not valid is refused.`,
-		Example: `  fairlead catalog push ./catalog quay.io/org/my-catalog:latest`,
-		Args:    command.Usage(cobra.ExactArgs(2)),
+A catalog that is not valid is refused.
+
+` + sign.Help + `
+
+The signature covers every image that the catalog names by digest: see fairlead catalog check.`,
+		Example: `  fairlead catalog push ./catalog quay.io/org/my-catalog:latest
+  fairlead catalog push ./catalog quay.io/org/my-catalog:latest --sign-key cosign.key`,
+		Args: command.Usage(cobra.ExactArgs(2)),
 	}
 	format.Flag(cmd)
 	cmd.Flags().StringSliceVarP(&labels, "extra-labels", "l", nil, "further labels of the image, as key=value")
 	cmd.Flags().BoolVar(&unchecked, "skip-validation", false, "push the catalog even if it is not valid")
+	key.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.Check(); err != nil {
+			return err
+		}
+		signer, err := key.Read(s)
+		if err != nil {
 			return err
 		}
 		extra, err := scaffold.ParseLabels(labels)
@@ -52,6 +64,9 @@ A catalog that is not valid is refused.`,
 		}
 		pushed, err := publish.CatalogTree(cmd.Context(), os.DirFS(args[0]), args[1], extra)
 		if err != nil {
+			return err
+		}
+		if err := signer.Sign(cmd.Context(), pushed.Image); err != nil {
 			return err
 		}
 		return format.Write(s.Out, pushed, func(w io.Writer) error {

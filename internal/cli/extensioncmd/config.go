@@ -1,12 +1,13 @@
 package extensioncmd
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"sigs.k8s.io/yaml"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // maxConfig bounds what is read of a configuration, in bytes; the API server takes no object that is larger.
@@ -28,7 +29,10 @@ func readConfig(in io.Reader, file string) (map[string]any, error) {
 	}
 	var config map[string]any
 	if err == nil {
-		err = yaml.Unmarshal(text, &config)
+		text, err = catalog.ToJSON(text)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &config)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration from %s: %w; write an object, with the fields that the bundle takes", file, err)

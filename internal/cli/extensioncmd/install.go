@@ -24,7 +24,7 @@ type Install struct {
 	config   string
 	image    string
 	needs    bool
-	rollback bool
+	failing  failing
 	output   command.Output
 	own      *pflag.FlagSet
 }
@@ -43,7 +43,7 @@ func (i *Install) Flags(cmd *cobra.Command) {
 	flags.StringVar(&o.CRDSafety, "crd-upgrade-safety", "", "v1: Strict or None (default: Strict)")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "v1: create the namespace where it is missing")
 	flags.BoolVar(&i.needs, "install-dependencies", false, "v1: install what the operator needs, too")
-	flags.BoolVar(&i.rollback, "rollback-on-failure", false, "v1: go back to what was installed when an upgrade fails")
+	i.failing.flags(flags)
 	flags.BoolVar(&o.DryRun, "dry-run", false, "v1: let the API server check the ClusterExtension, print it, and write nothing")
 	i.output.Flag(cmd)
 	cmd.Flags().AddFlagSet(flags)
@@ -87,6 +87,9 @@ func (i *Install) Check(both Both) error {
 	if strings.Contains(both.Catalog, "/") {
 		wrong = fmt.Errorf("--catalog %q: write the name of a ClusterCatalog; it has no namespace", both.Catalog)
 	}
+	if err := i.failing.check(); err != nil {
+		wrong = err
+	}
 	if i.selector != "" {
 		selector, err := metav1.ParseToLabelSelector(i.selector)
 		if err != nil {
@@ -115,9 +118,10 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	if i.needs {
 		o.Annotations[install.DependenciesKey] = "true"
 	}
-	if i.rollback {
+	if i.failing.rollback {
 		o.Annotations[install.OnFailureKey] = install.OnFailureRollback
 	}
+	o.ProgressDeadlineMinutes = i.failing.minutes()
 	if i.config != "" {
 		if o.Config, err = readConfig(s.In, i.config); err != nil {
 			return err

@@ -25,6 +25,7 @@ type upgrade struct {
 	safety      string
 	acknowledge string
 	image       string
+	failing     failing
 	approve     bool
 	dryRun      bool
 	wait        time.Duration
@@ -40,7 +41,7 @@ Or NAME is a Subscription of the namespace: --channel changes its channel, and -
 What would be installed is told before by fairlead resolve and fairlead why-not, what would change by fairlead plan.`
 
 // v1Upgrade are the flags that say something about ClusterExtensions alone.
-var v1Upgrade = []string{"version", "upgrade-constraint-policy", "crd-upgrade-safety", "acknowledge-permissions", "image"}
+var v1Upgrade = []string{"version", "upgrade-constraint-policy", "crd-upgrade-safety", "acknowledge-permissions", "image", "rollback-on-failure", "progress-deadline"}
 
 func newUpgradeCommand(s command.Streams) *cobra.Command {
 	u := upgrade{streams: s}
@@ -58,6 +59,9 @@ func newUpgradeCommand(s command.Streams) *cobra.Command {
 			}
 			if p := u.policy; p != "" && p != "CatalogProvided" && p != "SelfCertified" {
 				return command.UsageError{Err: fmt.Errorf("--upgrade-constraint-policy %q: choose CatalogProvided or SelfCertified", p)}
+			}
+			if err := u.failing.check(); err != nil {
+				return command.UsageError{Err: err}
 			}
 			c, namespace, api, err := t.connect(cmd.Context(), args[0])
 			if err != nil {
@@ -82,6 +86,7 @@ func (u *upgrade) flags(cmd *cobra.Command) {
 	flags.StringVar(&u.safety, "crd-upgrade-safety", "", "v1: Strict or None")
 	flags.StringVar(&u.acknowledge, "acknowledge-permissions", "", "v1: digest of the added permissions that you agree to, as the status of the ClusterExtension names it")
 	flags.StringVar(&u.image, "image", "", "v1: image with the bundle to have, whatever catalogs have; '' lets them decide again")
+	u.failing.flags(flags)
 	flags.BoolVar(&u.approve, "approve", false, "v0: approve the InstallPlan that waits for that")
 	flags.BoolVar(&u.dryRun, "dry-run", false, "let the API server check the change, show it, and write nothing")
 	flags.DurationVar(&u.wait, "wait", 5*time.Minute, "how long to wait until it is upgraded; 0 not at all")
@@ -100,6 +105,13 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	}
 	change := install.ExtensionChange{Version: given("version", &u.version), Policy: given("upgrade-constraint-policy", &u.policy), CRDSafety: given("crd-upgrade-safety", &u.safety),
 		Acknowledge: given("acknowledge-permissions", &u.acknowledge), Resume: history.Version, Annotations: history.Forward, DryRun: u.dryRun}
+	if changed("rollback-on-failure") {
+		change.Rollback = &u.failing.rollback
+	}
+	if changed("progress-deadline") {
+		minutes := int32(u.failing.deadline / time.Minute)
+		change.ProgressDeadlineMinutes = &minutes
+	}
 	if changed("channel") {
 		var channels []string
 		if u.channel != "" {
