@@ -250,6 +250,28 @@ func TestAlertsV1(t *testing.T) {
 	}
 }
 
+// TestSecurityAlerts: for admission policies that are not in force, and images that the signature policy refuses.
+func TestSecurityAlerts(t *testing.T) {
+	const missing, refused = "AdmissionPolicyMissing", "ImagesRefusedBySignaturePolicy"
+	minutes := func(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+	for name, test := range map[string]struct {
+		spans []span
+		want  map[string][2]time.Duration
+	}{
+		"all is well":               {[]span{{"secure", time.Hour}}, nil},
+		"a policy is missing":       {[]span{{"secure", minutes(5)}, {"policy-missing", minutes(10)}, {"secure", minutes(10)}}, map[string][2]time.Duration{missing: {minutes(10), minutes(14.5)}}},
+		"a policy is replaced":      {[]span{{"secure", minutes(5)}, {"policy-missing", minutes(2)}, {"secure", minutes(10)}}, nil},
+		"an image is refused":       {[]span{{"secure", minutes(5)}, {"image-refused", minutes(60)}}, map[string][2]time.Duration{refused: {minutes(5), minutes(34)}}},
+		"a registry does not reply": {[]span{{"secure", minutes(5)}, {"image-undecided", minutes(60)}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := play(t, test.spans); !maps.Equal(got, test.want) {
+				t.Errorf("fired: %v\nwant:  %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestEveryAlertHasItsPage, with the expression that is looked for when it fires.
 func TestEveryAlertHasItsPage(t *testing.T) {
 	for _, rule := range alertRules(t) {

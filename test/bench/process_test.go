@@ -62,14 +62,15 @@ type process struct {
 	stop            func() // may be called before the benchmark ends
 }
 
-// startManager runs the manager as it runs in its image.
-func startManager(b *testing.B, kubeconfig string) *process {
+// startManager runs the manager as it runs in its image, with more variables in its environment.
+func startManager(b *testing.B, kubeconfig string, variables ...string) *process {
 	b.Helper()
 	p := &process{b: b, metrics: freeAddress(b), health: freeAddress(b)}
 	var log bytes.Buffer
 	cmd := exec.Command(harness.BuildManager(b), "--kubeconfig", kubeconfig, "--store", b.TempDir(),
-		"--metrics-address", p.metrics, "--health-address", p.health, "--package-address", "0")
+		"--metrics-address", p.metrics, "--metrics-plain", "--health-address", p.health, "--package-address", "0")
 	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.Env = append(os.Environ(), variables...)
 	if err := cmd.Start(); err != nil {
 		b.Fatalf("start the manager: %v", err)
 	}

@@ -109,7 +109,7 @@ func TestADayOfTheWholeManager(t *testing.T) {
 	config.Wrap(seen.wrap)
 	metrics := freeAddress(t)
 	o.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manager.DefaultGlobalNamespace}})
-	o.manage(manager.Options{Config: config, LeaderElection: true, LeaderNamespace: manager.DefaultGlobalNamespace, MetricsAddress: metrics,
+	o.manage(manager.Options{Config: config, LeaderElection: true, LeaderNamespace: manager.DefaultGlobalNamespace, MetricsAddress: metrics, MetricsPlain: true,
 		Clock: fastClock{began: time.Now()}, Resync: resync})
 	o.twentySubscriptions()
 	checkMetrics(t, metrics)

@@ -19,6 +19,7 @@ var documentedMetrics = []string{
 	"catalog_source_count GAUGE",
 	"catalog_source_snapshots_total COUNTER name,namespace",
 	"catalogsource_ready GAUGE name,namespace",
+	"fairlead_admission_policy_missing GAUGE policy",
 	"fairlead_clusterextensions_held_up GAUGE reason",
 	"fairlead_clusterobjectset_rollout_duration_seconds HISTOGRAM",
 	"fairlead_clusterobjectsets GAUGE state",

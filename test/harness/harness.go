@@ -49,7 +49,7 @@ func Start(o manager.Options) (client.Client, error) {
 	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
 		return nil, err
 	}
-	o.StoreDir = store
+	o.StoreDir, o.AcceptMissingPolicies = store, true
 	ready, ended := start(context.Background(), o)
 	select {
 	case <-ready:
@@ -76,9 +76,16 @@ func prepare(ctx context.Context, config *rest.Config) (client.WithWatch, error)
 	return clientOf(config)
 }
 
-// Run runs a manager until stop is called or the test ends, and returns when it is ready. Its content is kept in a directory of the test
-// where the options name none.
+// Run is RunAsShipped on a cluster without the admission policies of the v1 API, which is accepted.
 func Run(t testing.TB, o manager.Options) (stop func()) {
+	t.Helper()
+	o.AcceptMissingPolicies = true
+	return RunAsShipped(t, o)
+}
+
+// RunAsShipped runs a manager until stop is called or the test ends, and returns when it is ready. Its content is kept in a directory of the
+// test where the options name none.
+func RunAsShipped(t testing.TB, o manager.Options) (stop func()) {
 	t.Helper()
 	if o.StoreDir == "" {
 		o.StoreDir = t.TempDir()

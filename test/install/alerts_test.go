@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,7 +29,7 @@ func alerts(t *testing.T) []alert {
 	var rule struct {
 		Spec struct{ Groups []struct{ Rules []alert } }
 	}
-	content := byName(t, kustomized(t, filepath.Join(config, "monitoring")))["PrometheusRule olm/olm-alert-rules"]
+	content := byName(t, harness.Kustomized(t, filepath.Join(config, "monitoring")))["PrometheusRule olm/olm-alert-rules"]
 	text, err := json.Marshal(content)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,8 @@ func TestAlertsAreThoseOfTheAPI(t *testing.T) {
 	}
 	want := map[string]string{"CsvAbnormalFailedOver2Min": "2m warning", "CsvAbnormalOver30Min": "30m warning", "InstallPlanStepAppliedWithWarnings": " warning",
 		"ClusterExtensionNotInstalledOver15Min": "15m warning", "ClusterExtensionUnavailableOver15Min": "15m warning", "ClusterExtensionStuckOver30Min": "30m warning",
-		"ClusterObjectSetUnavailableOver30Min": "30m warning", "ClusterCatalogNotServingOver15Min": "15m warning"}
+		"ClusterObjectSetUnavailableOver30Min": "30m warning", "ClusterCatalogNotServingOver15Min": "15m warning",
+		"AdmissionPolicyMissing": "5m critical", "ImagesRefusedBySignaturePolicy": " warning"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -82,6 +84,26 @@ func TestMetricsOfAlertStates(t *testing.T) {
 		if state == "removed" {
 			csvs.Gone("n", "o.v1")
 		}
+		kept(t, state, registry)
+	}
+}
+
+// TestMetricsOfSecurityStates: the same for admission policies and signatures.
+func TestMetricsOfSecurityStates(t *testing.T) {
+	for state, change := range map[string]func(missing *prometheus.GaugeVec, verified *prometheus.CounterVec){
+		"secure":         func(*prometheus.GaugeVec, *prometheus.CounterVec) {},
+		"policy-missing": func(missing *prometheus.GaugeVec, _ *prometheus.CounterVec) { missing.WithLabelValues("p").Set(1) },
+		"image-refused": func(_ *prometheus.GaugeVec, verified *prometheus.CounterVec) {
+			verified.WithLabelValues(metrics.Unverified).Inc()
+		},
+		"image-undecided": func(_ *prometheus.GaugeVec, verified *prometheus.CounterVec) {
+			verified.WithLabelValues(metrics.Undecided).Inc()
+		},
+	} {
+		registry := prometheus.NewRegistry()
+		missing, verified := metrics.NewMissingPolicies(), metrics.NewVerifications()
+		registry.MustRegister(missing, verified)
+		change(missing, verified)
 		kept(t, state, registry)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"text/template"
 
+	"fairlead.dev/fairlead/test/harness"
+
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,7 +62,7 @@ func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Uns
 		if err := parsed.Execute(&out, map[string]any{"Values": values}); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, objects(t, file, out.Bytes())...)
+		all = append(all, harness.Documents(t, file, out.Bytes())...)
 	}
 	return all
 }
@@ -80,9 +82,9 @@ func byName(t *testing.T, all []*unstructured.Unstructured) map[string]map[strin
 }
 
 func TestTheChartMakesTheSame(t *testing.T) {
-	base := slices.Concat(kustomized(t, config), kustomized(t, filepath.Join(config, "defaults")))
+	base := slices.Concat(harness.Kustomized(t, config), harness.Kustomized(t, filepath.Join(config, "defaults")))
 	theSame(t, base, chart(t, nil))
-	theSame(t, slices.Concat(base, kustomized(t, filepath.Join(config, "monitoring"))), chart(t, func(v map[string]any) {
+	theSame(t, slices.Concat(base, harness.Kustomized(t, filepath.Join(config, "monitoring"))), chart(t, func(v map[string]any) {
 		v["monitoring"].(map[string]any)["enabled"] = true
 	}))
 }
@@ -191,7 +193,7 @@ func TestValuesOfTheChart(t *testing.T) {
 // TestMetricsOverHTTPS: where a certificate is named, everything that leads to metrics leads to HTTPS.
 func TestMetricsOverHTTPS(t *testing.T) {
 	all := byName(t, chart(t, func(v map[string]any) {
-		v["metricsTLS"] = map[string]any{"secret": "serving", "clientCASecret": "people"}
+		v["metricsTLS"] = map[string]any{"secret": "serving", "clientCASecret": "people", "plain": false}
 		v["monitoring"].(map[string]any)["enabled"] = true
 	}))
 	text := func(name string) string {
@@ -217,6 +219,31 @@ func TestMetricsOverHTTPS(t *testing.T) {
 		}
 		if strings.Contains(text(name), "8080") {
 			t.Errorf("%s still has HTTP:\n%s", name, text(name))
+		}
+	}
+}
+
+// TestPlainHTTPIsAsked: only the values say so, and then everything that leads to the servers leads to HTTP.
+func TestPlainHTTPIsAsked(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		all := chart(t, func(v map[string]any) {
+			v["metricsTLS"].(map[string]any)["plain"], v["catalogs"].(map[string]any)["plain"] = plain, plain
+			v["monitoring"].(map[string]any)["enabled"] = true
+		})
+		var text strings.Builder
+		for _, o := range all {
+			if slices.Contains([]string{"Deployment", "Service", "ServiceMonitor"}, o.GetKind()) {
+				out, err := yaml.Marshal(o.Object)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text.Write(out)
+			}
+		}
+		for part, want := range map[string]bool{"--metrics-plain": plain, "--catalog-http-plain": plain, "port: 80\n": plain, "port: 443\n": !plain, "scheme: https\n": !plain, "bearerTokenFile": !plain} {
+			if got := strings.Contains(text.String(), part); got != want {
+				t.Errorf("plain %t: %q is there: %t, want %t:\n%s", plain, part, got, want, text.String())
+			}
 		}
 	}
 }

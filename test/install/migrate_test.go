@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,7 +33,7 @@ const (
 // this one, and finds that the operator was not touched, that the catalog is served, and that what only the other one needed is gone.
 func TestMovingFromTheOtherManager(t *testing.T) {
 	w := newWorld(t)
-	apply(t.Context(), t, w, kustomized(t, config))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	m := w.left(devcluster.Namespace(t))
 	before := m.operator()
 	stop := w.run(w.asManager())

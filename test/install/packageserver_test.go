@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +22,10 @@ import (
 // would fight over it. When that is deleted, packages are served here.
 func TestTheOtherPackageServerIsLeft(t *testing.T) {
 	w := newWorld(t)
-	apply(t.Context(), t, w, kustomized(t, config))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	m := &migration{world: w, namespace: "olm"}
 	m.installKinds()
-	apply(t.Context(), t, w, kustomized(t, filepath.Join(config, "defaults")))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, filepath.Join(config, "defaults")))
 	csv := m.leavePackageServer()
 	w.run(w.asManager())
 	time.Sleep(8 * time.Second)

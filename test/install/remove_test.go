@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -73,10 +74,10 @@ func needsKubectl(t *testing.T) {
 // installed applies the manifests, runs the manager and installs an operator.
 func (w *world) installed() (csv *v1alpha1.ClusterServiceVersion, stop func()) {
 	w.t.Helper()
-	apply(w.t.Context(), w.t, w, kustomized(w.t, config))
+	harness.Apply(w.t.Context(), w.t, w, harness.Kustomized(w.t, config))
 	w.deploymentRuns("olm", "fairlead-manager")
 	stop = w.run(w.asManager())
-	apply(w.t.Context(), w.t, w, kustomized(w.t, filepath.Join(config, "defaults")))
+	harness.Apply(w.t.Context(), w.t, w, harness.Kustomized(w.t, filepath.Join(config, "defaults")))
 	w.create(source("samples", ofImage(w.catalog("1.1.0"))), &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: "greeter"},
 		Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", CatalogSource: "samples", CatalogSourceNamespace: "olm"}})
 	csv = w.succeeds(operatorsNamespace, "greeter-operator.v1.1.0")
@@ -93,7 +94,7 @@ func TestRemovingTheManager(t *testing.T) {
 	name := csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Name
 	before := w.operatorObjects(name)
 	w.types(removal(t, "Removing the manager, and keeping the operators"), stop)
-	for _, o := range kustomized(t, config) {
+	for _, o := range harness.Kustomized(t, config) {
 		switch err := w.Get(t.Context(), client.ObjectKeyFromObject(o), o); {
 		case o.GetKind() == "Namespace" && (err != nil || o.GetDeletionTimestamp() != nil):
 			t.Errorf("namespace %s is gone, or going: %v", o.GetName(), err)
@@ -110,7 +111,7 @@ func TestRemovingTheManager(t *testing.T) {
 	if diff := cmp.Diff(before, w.operatorObjects(name)); diff != "" {
 		t.Errorf("the operator was touched (-before +after):\n%s", diff)
 	}
-	apply(t.Context(), t, w, kustomized(t, config))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	w.deploymentRuns("olm", "fairlead-manager")
 	w.run(w.asManager())
 	w.packageIsShown("greeter-operator")

@@ -10,6 +10,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/test/harness"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,10 +36,10 @@ func ofImage(ref string) v1alpha1.CatalogSourceSpec {
 // of the manifests, and finds that it is refused nothing.
 func TestTheRightsSuffice(t *testing.T) {
 	w := newWorld(t)
-	apply(t.Context(), t, w, kustomized(t, config))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	w.deploymentRuns("olm", "fairlead-manager")
 	w.run(w.asManager())
-	apply(t.Context(), t, w, kustomized(t, filepath.Join(config, "defaults")))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, filepath.Join(config, "defaults")))
 	w.create(source("samples", ofImage(w.catalog("1.1.0"))), &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: "greeter"},
 		Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", CatalogSource: "samples", CatalogSourceNamespace: "olm"}})
 	w.succeeds(operatorsNamespace, "greeter-operator.v1.1.0")

@@ -12,13 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/harness"
 )
 
 // TestTheRightsSufficeForExtensions installs and removes an operator through the v1 API, once as the manager and once as a service account, by a
 // manager that has the rights of the manifests, with the policies of the manifests in force, and finds that it is refused nothing.
 func TestTheRightsSufficeForExtensions(t *testing.T) {
 	w := ownWorld(t)
-	apply(t.Context(), t, w, kustomized(t, config))
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	w.run(w.asManager())
 	catalog := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "samples"}, Spec: olmv1.ClusterCatalogSpec{
 		Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: w.catalog("1.1.0")}}}}

@@ -1,18 +1,13 @@
 package install
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"log/slog"
-	"net/http"
 	"net/netip"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -25,10 +20,6 @@ import (
 	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/blang/semver/v4"
-	"github.com/go-logr/logr"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,58 +122,20 @@ func (w *world) catalog(upTo string) string {
 	return p.Registry + "/install-catalog:latest"
 }
 
-// refusals are the requests that the API server has not allowed.
-type refusals struct {
-	next http.RoundTripper
-	mu   *sync.Mutex
-	seen map[string]string
-}
-
-// RoundTrip implements http.RoundTripper.
-func (r refusals) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := r.next.RoundTrip(request)
-	if err == nil && answer.StatusCode == http.StatusForbidden {
-		body, failed := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		answer.Body = io.NopCloser(bytes.NewReader(body))
-		if failed == nil && bytes.Contains(body, []byte("because it is being terminated")) {
-			return answer, nil // nobody may create anything in a namespace that goes
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.seen[request.Method+" "+request.URL.Path] = answer.Status
-	}
-	return answer, err
-}
-
-// asManager is the configuration of a pod that runs as the service account of the manifests. What is refused to it is an error of the test
-// in the end.
+// asManager is the configuration of a pod that runs as the service account of the manifests. A refused request is an error of the test.
 func (w *world) asManager() *rest.Config {
 	w.t.Helper()
-	clients, err := kubernetes.NewForConfig(w.admin)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	token, err := clients.CoreV1().ServiceAccounts("olm").CreateToken(w.t.Context(), "fairlead-manager", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	config := rest.AnonymousClientConfig(w.admin)
-	config.BearerToken = token.Status.Token
-	refused := refusals{mu: &sync.Mutex{}, seen: map[string]string{}}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { refused.next = next; return refused })
-	w.t.Cleanup(func() {
-		refused.mu.Lock()
-		defer refused.mu.Unlock()
-		for request, status := range refused.seen {
-			w.t.Errorf("the manager may not: %s: %s", request, status)
-		}
-	})
-	return config
+	return harness.AsManager(w.t, w.admin)
 }
 
 // run runs the manager as the Deployment does, until the returned function is called or the test is over.
 func (w *world) run(config *rest.Config) (stop func()) {
+	w.t.Helper()
+	return w.runWith(config, nil)
+}
+
+// runWith is run with other options.
+func (w *world) runWith(config *rest.Config, change func(*manager.Options)) (stop func()) {
 	w.t.Helper()
 	if err := manager.InstallCRDs(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)
@@ -194,40 +147,13 @@ func (w *world) run(config *rest.Config) (stop func()) {
 	route := func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
 		return embedded.Expose(ctx, local)
 	}
-	return harness.Run(w.t, manager.Options{Config: config, Log: w.log(),
+	o := manager.Options{Config: config, Log: harness.Log(w.t),
 		LeaderElection: true, LeaderNamespace: "olm", GlobalNamespace: "olm", CatalogPods: catalogsource.PodOptions{Settings: registrypod.Settings{RunAsUser: 1001}},
-		CatalogAddress: "127.0.0.1:0", CatalogAdvertise: "192.0.2.7:50051", PackageServer: manager.PackageServer{Namespace: "olm", Route: route}})
-}
-
-// log keeps what the manager says, and shows it when the test has failed.
-func (w *world) log() logr.Logger {
-	said := &lines{}
-	w.t.Cleanup(func() {
-		if w.t.Failed() {
-			w.t.Logf("the manager said:\n%s", said)
-		}
-	})
-	return logr.FromSlogHandler(slog.NewTextHandler(said, nil))
-}
-
-// lines is text that many write.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write implements io.Writer.
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-// String returns all of it.
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+		CatalogAddress: "127.0.0.1:0", CatalogAdvertise: "192.0.2.7:50051", PackageServer: manager.PackageServer{Namespace: "olm", Route: route}}
+	if change != nil {
+		change(&o)
+	}
+	return harness.RunAsShipped(w.t, o)
 }
 
 // gone waits until an object is no more.

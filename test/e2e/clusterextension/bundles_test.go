@@ -26,6 +26,7 @@ type operator struct {
 	properties   string            // more properties, as JSON values with a comma in front
 	deprecated   string            // why
 	missing      bool              // its image is not pushed
+	unscaled     bool              // its Deployment has no number of replicas
 }
 
 func (o operator) name() string { return o.pkg + ".v" + o.version }
@@ -51,12 +52,16 @@ func (o operator) manifest() string {
 	if rules == "" {
 		rules = `[{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}]`
 	}
+	replicas := `"replicas":1,`
+	if o.unscaled {
+		replicas = ""
+	}
 	return fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":%q,"annotations":%[7]s},"spec":{"displayName":%[2]q,"version":%[3]q,
 		"installModes":[%[4]s]%[5]s,"install":{"strategy":"deployment","spec":{
 		"clusterPermissions":[{"serviceAccountName":%[2]q,"rules":%[6]s}],
-		"deployments":[{"name":%[2]q,"spec":{"replicas":1,"selector":{"matchLabels":{"app":%[2]q}},
+		"deployments":[{"name":%[2]q,"spec":{%[8]s"selector":{"matchLabels":{"app":%[2]q}},
 		"template":{"metadata":{"labels":{"app":%[2]q}},"spec":{"serviceAccountName":%[2]q,"containers":[{"name":"op","image":"registry.example.com/%[2]s:%[3]s"}]}}}}]}}}}`,
-		o.name(), o.pkg, o.version, strings.Join(all, ","), o.csv, rules, annotations)
+		o.name(), o.pkg, o.version, strings.Join(all, ","), o.csv, rules, annotations, replicas)
 }
 
 // push pushes files as an image.

@@ -130,7 +130,7 @@ func TestDriftIsHealed(t *testing.T) {
 		if err := w.check(csv, "op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting); err != nil {
 			return err
 		}
-		if want := "installing: waiting for deployment manager to become ready: somebody scaled it to zero replicas; scale it up again"; csv.Status.Message != want {
+		if want := "installing: waiting for deployment manager to become ready: Deployment manager is scaled to 0 replicas; scale it up again"; csv.Status.Message != want {
 			return fmt.Errorf("message %q", csv.Status.Message)
 		}
 		return nil

@@ -96,8 +96,10 @@ func (o *outage) planned(manifests ...string) string {
 		status.Plan = append(status.Plan, &v1alpha1.Step{Resolving: "op.v2", Status: v1alpha1.StepStatusUnknown,
 			Resource: v1alpha1.StepResource{Group: gvk.Group, Version: gvk.Version, Kind: kind, Name: u.GetName(), Manifest: string(text)}})
 	}
+	// The controller may have written a status of its own meanwhile.
+	before := p.DeepCopy()
 	p.Status = status
-	if err := o.Status().Update(o.Context(), p); err != nil {
+	if err := o.Status().Patch(o.Context(), p, client.MergeFrom(before)); err != nil {
 		o.Fatal(err)
 	}
 	return p.Name

@@ -91,7 +91,8 @@ func (w *world) crds(plurals ...string) {
 	w.Helper()
 	preserve := true
 	for _, plural := range plurals {
-		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + w.apiGroup()}}
+		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + w.apiGroup(),
+			Labels: map[string]string{v1alpha1.ProvidedRolesLabel: "true"}}} // no InstallPlan brings it: it is opened by hand
 		crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: w.apiGroup(), Scope: apiextensionsv1.NamespaceScoped,
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: plural + "one", Kind: kindOf(plural), ListKind: kindOf(plural) + "List"},

@@ -101,7 +101,8 @@ func (w *world) owns(csv *v1alpha1.ClusterServiceVersion) {
 
 // things is the test's own kind. It goes with the test.
 func (w *world) things() *apiextensionsv1.CustomResourceDefinition {
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things." + w.group}}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things." + w.group,
+		Annotations: map[string]string{v1alpha1.AdoptableByAnnotation: w.namespace}}} // by hand, for an operator of the test to convert
 	crd.TypeMeta = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
 		Group: w.group, Scope: apiextensionsv1.NamespaceScoped,

@@ -1,0 +1,154 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/test/harness"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+)
+
+// TestMissingPoliciesLetNoOneIn: with the shipped policies an editor of ClusterExtensions cannot have the manager install with its own rights.
+// An administrator deletes the binding of the policy that says so, or lets it audit only. The editor's extension is stored then, and stays
+// blocked: the condition names the policy.
+func TestMissingPoliciesLetNoOneIn(t *testing.T) {
+	w := newWorld(t)
+	w.run(nil)
+	namespace := w.namespace("attack-policies")
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "clusterextension-editor-role"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "mallory"}}}
+	harness.Create(t, w, binding)
+	t.Cleanup(func() { _ = w.Delete(context.Background(), binding) })
+	w.serveSamples(namespace)
+	mallory := harness.ClientOf(t, w.as("mallory"))
+	for name, test := range map[string]struct {
+		account string
+		policy  string
+		weaken  func(b *admissionv1.ValidatingAdmissionPolicyBinding) error
+	}{
+		"no account, the binding deleted": {"", policies.ExtensionIdentity, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error { return w.Delete(t.Context(), b) }},
+		"no account, the binding audits": {"", policies.ExtensionIdentity, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error {
+			b.Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Audit}
+			return w.Update(t.Context(), b)
+		}},
+		"another's account": {"powerful", policies.ExtensionAccounts, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error { return w.Delete(t.Context(), b) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.t = t
+			t.Cleanup(func() { w.restorePolicies() })
+			ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: namespace,
+				Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}}}
+			if test.account != "" {
+				ext.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: test.account}
+				harness.Create(t, w, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: test.account}})
+			}
+			harness.Eventually(t, "the policies to be in force", func() error { // those restored by the test before take a moment
+				if err := mallory.Create(t.Context(), ext.DeepCopy(), client.DryRunAll); !apierrors.IsForbidden(err) {
+					return fmt.Errorf("the editor is let in: %w", err)
+				}
+				return nil
+			})
+			b := &admissionv1.ValidatingAdmissionPolicyBinding{}
+			if err := w.Get(t.Context(), client.ObjectKey{Name: test.policy}, b); err != nil {
+				t.Fatal(err)
+			}
+			if err := test.weaken(b); err != nil {
+				t.Fatal(err)
+			}
+			harness.Eventually(t, "the API server to let the editor in", func() error { return mallory.Create(t.Context(), ext.DeepCopy()) })
+			t.Cleanup(func() { w.removeExtension(ext) }) // before the policies are restored
+			harness.Eventually(t, "the extension to be blocked", func() error {
+				if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
+					return err
+				}
+				var sets olmv1.ClusterObjectSetList
+				if err := w.List(t.Context(), &sets); err != nil {
+					return err
+				}
+				if len(sets.Items) > 0 {
+					t.Fatalf("the manager has made revision %s for the editor: %v", sets.Items[0].Name, ext.Status.Conditions)
+				}
+				p := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeProgressing)
+				if p == nil || p.Reason != olmv1.ReasonBlocked || !strings.Contains(p.Message, "ValidatingAdmissionPolicy "+test.policy+" has no ValidatingAdmissionPolicyBinding") {
+					return fmt.Errorf("its conditions are %v", ext.Status.Conditions)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// restorePolicies applies the shipped policies, and waits until the manager may be asked again.
+func (w *world) restorePolicies() {
+	for _, o := range harness.Kustomized(w.t, config) {
+		if !strings.HasPrefix(o.GetKind(), "ValidatingAdmissionPolicy") {
+			continue
+		}
+		if err := w.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership); err != nil {
+			w.t.Errorf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+	}
+}
+
+// removeExtension deletes an extension and waits until it is gone.
+func (w *world) removeExtension(ext *olmv1.ClusterExtension) {
+	if err := w.Delete(context.Background(), ext); client.IgnoreNotFound(err) != nil {
+		w.t.Error(err)
+	}
+	harness.Eventually(w.t, "the extension to be gone", func() error {
+		if err := w.Get(context.Background(), client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("it is there: %w", err)
+		}
+		return nil
+	})
+}
+
+// serveSamples serves the sample operators as a ClusterCatalog.
+func (w *world) serveSamples(name string) {
+	w.t.Helper()
+	tree, err := fs.Sub(examples.Bundles, "bundles")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := publish.Read(tree)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p := publish.Publisher{Registry: w.registry}
+	published, err := p.Push(w.t.Context(), all)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := publish.Linear(published)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := p.Catalog(w.t.Context(), c, name+":latest"); err != nil {
+		w.t.Fatal(err)
+	}
+	object := w.clusterCatalog(name, w.registry+"/"+name+":latest")
+	harness.Eventually(w.t, "the catalog to be served", func() error {
+		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		if !meta.IsStatusConditionTrue(object.Status.Conditions, olmv1.TypeServing) {
+			return fmt.Errorf("its conditions are %v", object.Status.Conditions)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,133 @@
+package attack
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/signature"
+	"fairlead.dev/fairlead/test/harness"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestReplacedCatalogIsNotServed: an attacker with push rights in a registry replaces the catalog under the tag that a CatalogSource polls.
+// Without a policy the content of the attacker is served. With one the last good content stays, and the status says why.
+func TestReplacedCatalogIsNotServed(t *testing.T) {
+	w := newWorld(t)
+	for name, required := range map[string]bool{"attack-unsigned": false, "attack-signed": true} {
+		t.Run(name, func(t *testing.T) {
+			namespace := w.namespace(name)
+			ref := w.registry + "/" + name + "/catalog:v1"
+			key, policy := newSigner(t, w.registry+"/"+name)
+			digest := harness.Push(t, ref, packageNamed("good"), image.CatalogLabels())
+			if err := signature.Sign(t.Context(), ref, digest, key, image.PushOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			stop := w.run(func(o *manager.Options) {
+				if required {
+					o.Images.Verifier = signature.New(signature.Config{Policy: policy})
+				}
+			})
+			defer stop()
+			source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "catalog"}, Spec: v1alpha1.CatalogSourceSpec{
+				SourceType: v1alpha1.SourceTypeGrpc, Image: ref,
+				UpdateStrategy: &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: time.Second}, RawInterval: "1s"}}}}
+			harness.Create(t, w, source)
+			w.serves(namespace, "good")
+
+			harness.Push(t, ref, packageNamed("evil"), image.CatalogLabels())
+			if !required {
+				w.serves(namespace, "evil")
+				return
+			}
+			harness.Eventually(t, "the status to name the policy", func() error {
+				if err := w.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
+					return err
+				}
+				text, err := json.Marshal(source.Status)
+				if err == nil && !strings.Contains(string(text), string(image.Unverified)) {
+					err = fmt.Errorf("it is %s", text)
+				}
+				return err
+			})
+			w.serves(namespace, "good")
+		})
+	}
+}
+
+// newSigner makes a key, and a policy that requires its signatures for a scope.
+func newSigner(t *testing.T, scope string) (key *signature.Key, policy string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err = signature.ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil); err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(map[string]any{"version": 1, "default": "reject", "rules": []any{map[string]any{
+		"scope": scope, "action": "verify",
+		"signers": []any{map[string]any{"keys": []any{map[string]any{"pem": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))}}}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy = filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(policy, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return key, policy
+}
+
+// packageNamed is a catalog of one package.
+func packageNamed(name string) map[string]string {
+	return map[string]string{"configs/catalog.json": fmt.Sprintf(`{"schema": "olm.package", "name": %[1]q, "defaultChannel": "stable"}
+{"schema": "olm.channel", "package": %[1]q, "name": "stable", "entries": [{"name": "%[1]s.v1.0.0"}]}
+{"schema": "olm.bundle", "package": %[1]q, "name": "%[1]s.v1.0.0", "image": "registry.example.com/%[1]s@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+ "properties": [{"type": "olm.package", "value": {"packageName": %[1]q, "version": "1.0.0"}}, {"type": "olm.csv.metadata", "value": {"displayName": %[1]q}}]}`, name)}
+}
+
+// serves waits until the catalogs of a namespace have the packages, and no others.
+func (w *world) serves(namespace string, packages ...string) {
+	w.t.Helper()
+	harness.Eventually(w.t, fmt.Sprintf("packages %q alone to be served", packages), func() error {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "packages.operators.coreos.com", Version: "v1", Kind: "PackageManifestList"})
+		if err := w.List(w.t.Context(), list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		var names []string
+		for _, item := range list.Items {
+			names = append(names, item.GetName())
+		}
+		if !slices.Equal(names, packages) {
+			return fmt.Errorf("served are %q", names)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,132 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"testing"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/test/harness"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestMain(m *testing.M) { devcluster.MainAlone(m) }
+
+const (
+	config     = "../../config" // the shipped manifests
+	olm        = "olm"          // the namespace of the manager
+	ownAddress = "192.0.2.7:50051"
+)
+
+// world is a cluster with the shipped manifests, seen by its administrator.
+type world struct {
+	t testing.TB
+	client.Client
+	admin      *rest.Config
+	kubeconfig string
+	registry   string
+}
+
+// newWorld returns the cluster that the tests of this package share, with the shipped manifests applied. Tests run one after the other, each in
+// namespaces of its own.
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	kubeconfig := devcluster.Kubeconfig()
+	admin, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin.QPS = -1
+	w := &world{t: t, Client: harness.ClientOf(t, admin), admin: admin, kubeconfig: kubeconfig, registry: devcluster.Registry()}
+	if err := manager.InstallCRDs(t.Context(), admin); err != nil {
+		t.Fatal(err)
+	}
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
+	return w
+}
+
+// run runs the manager with the service account of the manifests until stop is called or the test ends. A request that is forbidden to the
+// manager fails the test. change, when set, changes the options.
+func (w *world) run(change func(*manager.Options)) (stop func()) {
+	w.t.Helper()
+	embedded, err := devcluster.Connect(filepath.Dir(w.kubeconfig))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	route := func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
+		return embedded.Expose(ctx, local)
+	}
+	o := manager.Options{Config: harness.AsManager(w.t, w.admin), Log: harness.Log(w.t),
+		LeaderElection: true, LeaderNamespace: olm, GlobalNamespace: olm, CatalogPods: catalogsource.PodOptions{Settings: registrypod.Settings{RunAsUser: 1001}},
+		CatalogAddress: "127.0.0.1:0", CatalogAdvertise: ownAddress, PackageServer: manager.PackageServer{Namespace: olm, Route: route}}
+	if change != nil {
+		change(&o)
+	}
+	return harness.RunAsShipped(w.t, o)
+}
+
+// namespace makes a namespace, which is removed with its content when the test ends.
+func (w *world) namespace(name string) string {
+	w.t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	harness.Create(w.t, w, ns)
+	w.t.Cleanup(func() { _ = w.Delete(context.Background(), ns) })
+	return name
+}
+
+// as returns the configuration of the named user, who has no rights of their own.
+func (w *world) as(user string, groups ...string) *rest.Config {
+	c := rest.CopyConfig(w.admin)
+	c.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append([]string{"system:authenticated"}, groups...)}
+	return c
+}
+
+// account returns the user name of a service account.
+func account(namespace, name string) string { return "system:serviceaccount:" + namespace + ":" + name }
+
+// bind gives a user a role of the cluster in one namespace: "edit" is what a tenant usually has there. The role is empty for "edit".
+func (w *world) bind(namespace, user, role string) {
+	w.t.Helper()
+	role = cmp.Or(role, "edit")
+	harness.Create(w.t, w, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: role + "-"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+	})
+}
+
+// group makes an OperatorGroup that targets its own namespace and, when account is set, confines what is installed in it to that account.
+func (w *world) group(namespace, account string) *operatorsv1.OperatorGroup {
+	w.t.Helper()
+	g := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "group"},
+		Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{namespace}, ServiceAccountName: account}}
+	if account != "" {
+		harness.Create(w.t, w, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}})
+	}
+	harness.Create(w.t, w, g)
+	return g
+}
+
+// freeAddress is an address of loopback at which no server listens.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

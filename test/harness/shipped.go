@@ -1,0 +1,183 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// Documents decodes the YAML documents of a text.
+func Documents(t testing.TB, name string, text []byte) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	for r := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
+		document, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var content map[string]any
+		if err := yaml.UnmarshalStrict(document, &content); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, document)
+		}
+		if len(content) > 0 {
+			all = append(all, &unstructured.Unstructured{Object: content})
+		}
+	}
+}
+
+// Kustomized returns the objects that a kustomization names, in its order, and checks that it names all that there is beside it.
+func Kustomized(t testing.TB, dir string) []*unstructured.Unstructured {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k struct {
+		APIVersion, Kind string
+		Resources        []string
+		Images           []struct{ Name, NewName, NewTag string }
+	}
+	if err := yaml.UnmarshalStrict(data, &k); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "kustomization.yaml" && !slices.Contains(k.Resources, name) {
+			t.Errorf("%s is not among the resources of the kustomization", file)
+		}
+	}
+	var all []*unstructured.Unstructured
+	for _, name := range k.Resources {
+		file := filepath.Join(dir, name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, image := range k.Images {
+			if !strings.Contains(string(text), "image: "+image.Name+":") {
+				continue
+			}
+			text = bytes.ReplaceAll(text, []byte("image: "+image.Name+":latest"), []byte("image: "+image.NewName+":"+image.NewTag))
+		}
+		all = append(all, Documents(t, file, text)...)
+	}
+	return all
+}
+
+// Apply does what kubectl apply --server-side does.
+func Apply(ctx context.Context, t testing.TB, c client.Client, all []*unstructured.Unstructured) {
+	t.Helper()
+	for _, o := range all {
+		err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner("kubectl"), client.ForceOwnership)
+		if err != nil {
+			t.Fatalf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+	}
+}
+
+// refusals are the requests that the API server has not allowed.
+type refusals struct {
+	next http.RoundTripper
+	mu   *sync.Mutex
+	seen map[string]string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r refusals) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := r.next.RoundTrip(request)
+	if err == nil && answer.StatusCode == http.StatusForbidden {
+		body, failed := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		answer.Body = io.NopCloser(bytes.NewReader(body))
+		if failed == nil && bytes.Contains(body, []byte("because it is being terminated")) {
+			return answer, nil // nothing may be created in a namespace that is being deleted
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.seen[request.Method+" "+request.URL.Path] = answer.Status
+	}
+	return answer, err
+}
+
+// AsManager returns the configuration of a pod that runs as the service account of the manifests. Every request that the API server
+// refuses to it as forbidden fails the test when it ends.
+func AsManager(t testing.TB, admin *rest.Config) *rest.Config {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := clients.CoreV1().ServiceAccounts("olm").CreateToken(t.Context(), "fairlead-manager", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(admin)
+	config.BearerToken = token.Status.Token
+	refused := refusals{mu: &sync.Mutex{}, seen: map[string]string{}}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { refused.next = next; return refused })
+	t.Cleanup(func() {
+		refused.mu.Lock()
+		defer refused.mu.Unlock()
+		for request, status := range refused.seen {
+			t.Errorf("the manager may not: %s: %s", request, status)
+		}
+	})
+	return config
+}
+
+// Log returns a logger whose lines are shown when the test fails.
+func Log(t testing.TB) logr.Logger {
+	said := &lines{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the manager said:\n%s", said)
+		}
+	})
+	return logr.FromSlogHandler(slog.NewTextHandler(said, nil))
+}
+
+// lines is text that many write.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns all of it.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

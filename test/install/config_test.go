@@ -1,0 +1,4 @@
+package install
+
+// config is the directory of the manifests.
+const config = "../../config"

@@ -1,0 +1,172 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// profile is what kubectl apply -k makes of config/profiles/v0: the manifests, patched.
+func profile(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	dir := filepath.Join(config, "profiles", "v0")
+	data, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k struct {
+		APIVersion, Kind string
+		Resources        []string
+		Patches          []struct {
+			Patch  string
+			Target struct{ Kind, Name string }
+		}
+	}
+	if err := yaml.UnmarshalStrict(data, &k); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(k.Resources, []string{"../..", "rbac.yaml"}) {
+		t.Fatalf("the profile has the resources %q", k.Resources)
+	}
+	own, err := os.ReadFile(filepath.Join(dir, "rbac.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(harness.Kustomized(t, config), harness.Documents(t, "rbac.yaml", own)...)
+	for _, p := range k.Patches {
+		kind, name := p.Target.Kind, p.Target.Name
+		var deletion struct {
+			Kind, APIVersion string
+			Metadata         metav1.ObjectMeta
+			Patch            string `json:"$patch"`
+		}
+		if kind == "" {
+			if err := yaml.Unmarshal([]byte(p.Patch), &deletion); err != nil || deletion.Patch != "delete" {
+				t.Fatalf("patch %s: %v", p.Patch, err)
+			}
+			kind, name = deletion.Kind, deletion.Metadata.Name
+		}
+		i := slices.IndexFunc(all, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
+		if i < 0 {
+			t.Fatalf("a patch is for %s %s, which does not exist", kind, name)
+		}
+		if deletion.Patch != "" {
+			all = slices.Delete(all, i, i+1)
+			continue
+		}
+		patchJSON(t, all[i], p.Patch)
+	}
+	return all
+}
+
+// patchJSON carries out a JSON patch that adds arguments to the first container, which is all that a profile needs.
+func patchJSON(t *testing.T, o *unstructured.Unstructured, patch string) {
+	t.Helper()
+	var operations []struct{ Op, Path, Value string }
+	if err := yaml.UnmarshalStrict([]byte(patch), &operations); err != nil {
+		t.Fatal(err)
+	}
+	containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, operation := range operations {
+		if operation.Op != "add" || operation.Path != "/spec/template/spec/containers/0/args/-" {
+			t.Fatalf("the test does not know how to %s %s", operation.Op, operation.Path)
+		}
+		first := containers[0].(map[string]any)
+		first["args"] = append(first["args"].([]any), operation.Value)
+	}
+	if err := unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheChartMakesTheProfile: the value apis of the chart makes what the kustomization makes.
+func TestTheChartMakesTheProfile(t *testing.T) {
+	theSame(t, slices.Concat(profile(t), harness.Kustomized(t, filepath.Join(config, "defaults"))), chart(t, func(v map[string]any) { v["apis"] = []any{"v0"} }))
+}
+
+// TestTheProfileHasNoWildcards: no rule of the manager in the profile covers every group, resource or verb, while the manifests for both APIs
+// have one.
+func TestTheProfileHasNoWildcards(t *testing.T) {
+	wildcards := func(all []*unstructured.Unstructured) int {
+		n := 0
+		for _, o := range all {
+			rules, _, _ := unstructured.NestedSlice(o.Object, "rules")
+			for _, rule := range rules {
+				for _, field := range []string{"apiGroups", "resources", "verbs", "nonResourceURLs"} {
+					values, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), field)
+					if slices.Contains(values, "*") {
+						n++
+					}
+				}
+			}
+		}
+		return n
+	}
+	if n := wildcards(profile(t)); n != 0 {
+		t.Errorf("the profile has %d wildcards", n)
+	}
+	if n := wildcards(harness.Kustomized(t, config)); n != 2 {
+		t.Errorf("the manifests have %d wildcards, want one rule with two", n)
+	}
+}
+
+// TestTheRightsOfV0Suffice is TestTheRightsSuffice with the profile: nothing is refused, though no rule covers every resource.
+func TestTheRightsOfV0Suffice(t *testing.T) {
+	w := ownWorld(t)
+	harness.Apply(t.Context(), t, w, profile(t))
+	w.runWith(w.asManager(), func(o *manager.Options) { o.WithoutV1 = true })
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, filepath.Join(config, "defaults")))
+	w.create(source("samples", ofImage(w.catalog("1.1.0"))), &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: "greeter"},
+		Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", CatalogSource: "samples", CatalogSourceNamespace: "olm"}})
+	w.succeeds(operatorsNamespace, "greeter-operator.v1.1.0")
+	w.packageIsShown("greeter-operator")
+	w.catalog("1.2.0")
+	csv := w.succeeds(operatorsNamespace, "greeter-operator.v1.2.0")
+	w.podsOnRequest()
+	w.catalogInAConfigMap()
+	greeting := w.greeting()
+	before := csv.DeepCopy()
+	csv.Spec.Cleanup.Enabled = true
+	if err := w.Patch(t.Context(), csv, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	w.uninstall(csv)
+	w.gone(greeting) // spec.cleanup deletes it, by the right on the operator's own API
+}
+
+// greeting makes a custom resource of the sample operator, once the manager has the right to manage those.
+func (w *world) greeting() *unstructured.Unstructured {
+	w.t.Helper()
+	w.eventually("the role for custom resources to have the operator's API", func() error {
+		role := &rbacv1.ClusterRole{}
+		if err := w.Get(w.t.Context(), client.ObjectKey{Name: "fairlead-manager-custom-resources"}, role); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Equal(r.APIGroups, []string{"demo.fairlead.dev"}) }) {
+			return fmt.Errorf("its rules are %v", role.Rules)
+		}
+		return nil
+	})
+	g := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"name": "Ada"}}}
+	g.SetGroupVersionKind(schema.GroupVersionKind{Group: "demo.fairlead.dev", Version: "v1", Kind: "Greeting"})
+	g.SetNamespace(operatorsNamespace)
+	g.SetName("hello")
+	w.create(g)
+	return g
+}
