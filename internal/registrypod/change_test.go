@@ -16,6 +16,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -333,6 +334,31 @@ func TestWhatAnEarlierCatalogLeftIsWaitedFor(t *testing.T) {
 	out, err := c.Ensure(t.Context(), Request{Source: again})
 	if err != nil || out.Again != collectionWait || !strings.Contains(out.Waiting, "belongs to an earlier CatalogSource operators") || len(out.Changes) > 0 {
 		t.Errorf("%v, waiting for %q, again in %s, %q", err, out.Waiting, out.Again, out.Changes)
+	}
+}
+
+// TestTheSameObjectOfAnEarlierCatalogIsNamed: the objects are judged at once, in any order. Each other one named would be a write of the status.
+func TestTheSameObjectOfAnEarlierCatalogIsNamed(t *testing.T) {
+	again := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "operators", UID: "another"}}
+	live := func(kind, name string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+		u.SetNamespace(again.Namespace)
+		u.SetName(name)
+		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: kindCatalogSource, Name: again.Name, UID: "earlier"}})
+		return u
+	}
+	objects := []*unstructured.Unstructured{live("Service", "operators"), live("ServiceAccount", "operators"), live("Pod", "operators-x")}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		c := &claim{source: again}
+		for _, i := range order {
+			if reason := c.on(objects[i]); reason == "" {
+				t.Errorf("%s of an earlier catalog is taken over", objects[i].GetName())
+			}
+		}
+		if !strings.HasPrefix(c.earlier, "Pod olm/operators-x ") {
+			t.Errorf("judged in the order %v, %q is named", order, c.earlier)
+		}
 	}
 }
 

@@ -147,7 +147,7 @@ func adjustAccount(account *corev1.ServiceAccount) apply.Adjust {
 type claim struct {
 	source  *v1alpha1.CatalogSource
 	mu      sync.Mutex // objects are judged at once
-	earlier string     // names an object that belongs to an earlier catalog of the same name
+	earlier string     // names an object that belongs to an earlier catalog of the same name: the first of them, in whatever order they are judged
 }
 
 func (c *claim) on(live *unstructured.Unstructured) string {
@@ -158,7 +158,10 @@ func (c *claim) on(live *unstructured.Unstructured) string {
 		if r.Kind == kindCatalogSource && r.Name == c.source.Name {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.earlier = fmt.Sprintf("%s belongs to an earlier CatalogSource %s, and is about to be collected as garbage", apply.RefOf(live), r.Name)
+			found := fmt.Sprintf("%s belongs to an earlier CatalogSource %s, and is about to be collected as garbage", apply.RefOf(live), r.Name)
+			if c.earlier == "" || found < c.earlier {
+				c.earlier = found // the one that is named must not change from look to look: each change is a write
+			}
 			return "belongs to an earlier one of the same name"
 		}
 	}
