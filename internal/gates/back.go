@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/stored"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,7 +28,12 @@ type Back struct {
 	// Proven are the findings that were exempted so.
 	Proven  []crdupgrade.Finding
 	Objects int
+
+	unread bool // the custom resources would have to be read, and were not
 }
+
+// lookAtObjects compares all custom resources with another definition; nil is for not having done so.
+type lookAtObjects func(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error)
 
 // Err returns the reasons as an error; nil is none.
 func (b *Back) Err() error {
@@ -41,11 +47,11 @@ func (b *Back) Err() error {
 // GoBack judges the step from a definition of the cluster back to an earlier one. Where rules for schemas would stop it, all custom resources are
 // read: what none of them uses can go. Findings that the policy exempts do not count.
 func GoBack(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crdupgrade.Policy) (*Back, error) {
-	return goBack(ctx, nil, reader, live, desired, policy)
+	return goBack(ctx, readAll, reader, live, desired, policy)
 }
 
-// goBack is GoBack with a memory of ways that are blocked.
-func goBack(ctx context.Context, backs *Backs, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crdupgrade.Policy) (*Back, error) {
+// goBack is GoBack with a way to look at the custom resources, such as to remember what was found.
+func goBack(ctx context.Context, look lookAtObjects, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crdupgrade.Policy) (*Back, error) {
 	b := &Back{Findings: crdupgrade.Safety(live, desired, policy)}
 	schemas := false
 	for _, f := range crdupgrade.Blocking(b.Findings) {
@@ -58,9 +64,12 @@ func goBack(ctx context.Context, backs *Backs, reader client.Reader, live, desir
 	if !schemas {
 		return b, nil
 	}
-	harm, err := b.harm(ctx, backs, reader, live, desired)
+	harm, err := b.harm(ctx, look, reader, live, desired)
 	if err != nil {
 		return nil, err
+	}
+	if b.unread {
+		return b, nil
 	}
 	b.Blocked = append(b.Blocked, harm...)
 	for i := range b.Findings {
@@ -78,16 +87,19 @@ func provable(f crdupgrade.Finding) bool {
 }
 
 // harm returns what going back would do to the custom resources that are stored.
-func (b *Back) harm(ctx context.Context, backs *Backs, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
+func (b *Back) harm(ctx context.Context, look lookAtObjects, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 	var versions []string
 	for _, v := range live.Spec.Versions {
 		if v.Served && Serves(desired, v.Name) {
 			versions = append(versions, v.Name)
 		}
 	}
-	check, err := backs.check(ctx, reader, live, desired, versions)
+	check, err := look(ctx, reader, live, desired, versions)
 	if err != nil {
 		return nil, err
+	}
+	if b.unread = check == nil; b.unread {
+		return nil, nil
 	}
 	b.Objects = check.Objects
 	var found []string

@@ -23,7 +23,7 @@ const (
 )
 
 // Backs remember the ways back that custom resources block, so that not all of these are read in each pass. Within the interval of a verdict nothing is
-// read for the first quarter, and then only those few objects that the verdict names. A way that is not blocked is never remembered: whether it loses
+// read for the first quarter, and then only those few objects that the verdict names; what could not be read is then read again. A way that is not blocked is never remembered: whether it loses
 // anything is found out just before it is taken. The zero value with a clock is ready; nil remembers nothing.
 type Backs struct {
 	Clock clock.PassiveClock
@@ -53,10 +53,10 @@ func blocks(check *stored.Check) bool {
 	return check.Invalid > 0 || check.Losing > 0 || check.Unread != ""
 }
 
-// check returns a comparison of all custom resources with another definition: one that is remembered, or one that is made now.
-func (m *Backs) check(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
+// remembered returns the comparison of a way that is known to be blocked; nil when none is.
+func (m *Backs) remembered(ctx context.Context, _ client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, _ []string) (*stored.Check, error) {
 	if m == nil {
-		return readAll(ctx, reader, live, desired, versions)
+		return nil, nil
 	}
 	about, err := aboutBack(live, desired)
 	if err != nil {
@@ -65,14 +65,24 @@ func (m *Backs) check(ctx context.Context, reader client.Reader, live, desired *
 	m.mu.Lock()
 	before, ok := m.known[about]
 	m.mu.Unlock()
-	if ok {
-		holds, err := before.holds(ctx, m.Clock.Since(before.at))
-		if err != nil {
-			return nil, err
-		}
-		if holds {
-			return before.check, nil
-		}
+	if !ok {
+		return nil, nil
+	}
+	holds, err := before.holds(ctx, m.Clock.Since(before.at))
+	if err != nil || !holds {
+		return nil, err
+	}
+	return before.check, nil
+}
+
+// check compares all custom resources with another definition, and remembers when they block it.
+func (m *Backs) check(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
+	if m == nil {
+		return readAll(ctx, reader, live, desired, versions)
+	}
+	about, err := aboutBack(live, desired)
+	if err != nil {
+		return nil, err
 	}
 	check, err := readAll(ctx, reader, live, desired, versions)
 	if err != nil {
@@ -88,7 +98,7 @@ func (m *Backs) check(ctx context.Context, reader client.Reader, live, desired *
 	if m.known == nil {
 		m.known = map[string]blockedBack{}
 	}
-	m.known[about] = blockedBack{check: check, at: m.Clock.Now(), interval: min(max(2*before.interval, firstInterval), longInterval)}
+	m.known[about] = blockedBack{check: check, at: m.Clock.Now(), interval: min(max(2*m.known[about].interval, firstInterval), longInterval)}
 	return check, nil
 }
 
@@ -97,10 +107,8 @@ func (b blockedBack) holds(ctx context.Context, age time.Duration) (bool, error)
 	switch {
 	case age < b.interval/4:
 		return true, nil
-	case age >= b.interval:
+	case age >= b.interval, b.check.Unread != "": // whether they can be read again, only reading tells
 		return false, nil
-	case b.check.Unread != "":
-		return true, nil
 	}
 	still, err := b.check.StillInvalid(ctx)
 	if err == nil && !still {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/stored"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -45,7 +47,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	ask := func(what string, blocked bool, wantLists, wantGets int) {
 		t.Helper()
 		lists, gets = 0, 0
-		back, err := goBack(t.Context(), backs, reader, live, desired, crdupgrade.Policy{})
+		back, err := goBack(t.Context(), backs.look, reader, live, desired, crdupgrade.Policy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +64,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	for end := clock.Now().Add(4 * time.Hour); clock.Now().Before(end); asked++ {
 		clock.SetTime(clock.Now().Add(time.Minute))
 		lists = 0
-		if back, err := goBack(t.Context(), backs, reader, live, desired, crdupgrade.Policy{}); err != nil || len(back.Blocked) != 1 {
+		if back, err := goBack(t.Context(), backs.look, reader, live, desired, crdupgrade.Policy{}); err != nil || len(back.Blocked) != 1 {
 			t.Fatalf("blocked by %v, %v", back, err)
 		}
 		reads += lists
@@ -98,28 +100,80 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 // sampledObjects is how many objects a verdict names.
 const sampledObjects = 5
 
-// TestUnreadWaysBackAreRemembered: custom resources that cannot be converted are asked for at growing intervals, too.
-func TestUnreadWaysBackAreRemembered(t *testing.T) {
-	b := blockedBack{check: nil, interval: 4 * time.Minute}
-	if holds, err := b.holds(t.Context(), time.Minute-1); !holds || err != nil {
-		t.Errorf("within the first quarter: %t, %v", holds, err)
+// look is what a pass does for one definition: it asks the memory, and then the objects.
+func (m *Backs) look(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
+	if check, err := m.remembered(ctx, reader, live, desired, versions); check != nil || err != nil {
+		return check, err
 	}
-	if holds, err := b.holds(t.Context(), 4*time.Minute); holds || err != nil {
-		t.Errorf("after the interval: %t, %v", holds, err)
+	return m.check(ctx, reader, live, desired, versions)
+}
+
+// TestOneBlockedWayBackSavesReadingTheOthers: as long as one definition bars the step, the objects of those that do not are not read.
+func TestOneBlockedWayBackSavesReadingTheOthers(t *testing.T) {
+	hawks := func(text string) string { return strings.NewReplacer("kite", "hawk", "Kite", "Hawk").Replace(text) }
+	const form = "{apiVersion: example.com/v1, kind: Kite, metadata: {name: k, namespace: default}, spec: {x: %s}}"
+	harmful, harmless := object(t, fmt.Sprintf(form, "much too long")), object(t, hawks(fmt.Sprintf(form, "short")))
+	cluster := world(harmful, harmless,
+		typed[apiextensionsv1.CustomResourceDefinition](t, kites(text, ", uid: a")), typed[apiextensionsv1.CustomResourceDefinition](t, hawks(kites(text, ", uid: b"))))
+	lists := map[string]int{}
+	reader := interceptor.NewClient(cluster, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			lists[list.GetObjectKind().GroupVersionKind().Kind]++
+			return c.List(ctx, list, options...)
+		},
+	})
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	judge := Judge{Client: cluster, Live: reader, Backs: &Backs{Clock: clock}}
+	step := Step{Extension: kite(), Repeated: true, Objects: []*unstructured.Unstructured{object(t, hawks(kites(short, ""))), object(t, kites(short, ""))}}
+	ask := func(what string, blocked bool, want map[string]int) {
+		t.Helper()
+		clear(lists)
+		all, err := judge.Definitions(t.Context(), step)
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%s: found %+v, %v", what, all, err)
+		}
+		if unsafe := Unsafe(all); (unsafe != nil) != blocked || blocked && !strings.Contains(unsafe.Error(), "1 of 1 custom resources would be invalid") {
+			t.Errorf("%s: %v", what, unsafe)
+		}
+		if diff := cmp.Diff(want, lists); diff != "" {
+			t.Errorf("%s: lists of custom resources (-want +got):\n%s", what, diff)
+		}
 	}
+	ask("at first", true, map[string]int{"KiteList": 1, "HawkList": 1})
+	ask("at once", true, map[string]int{})
+	clock.SetTime(clock.Now().Add(firstInterval / 2))
+	ask("within the interval", true, map[string]int{})
+	clock.SetTime(clock.Now().Add(firstInterval))
+	ask("after the interval", true, map[string]int{"KiteList": 1, "HawkList": 1})
+	if err := cluster.Delete(t.Context(), harmful); err != nil {
+		t.Fatal(err)
+	}
+	clock.SetTime(clock.Now().Add(firstInterval))
+	ask("when nothing is in the way", false, map[string]int{"KiteList": 1, "HawkList": 1})
+	ask("a way that is not blocked is judged each time", false, map[string]int{"KiteList": 1, "HawkList": 1})
+	judge.Backs = nil
+	ask("without a memory", false, map[string]int{"KiteList": 1, "HawkList": 1})
+}
+
+// TestUnreadWaysBackAreReadAgain: custom resources that cannot be converted are read at growing intervals, each a quarter of that of a verdict.
+func TestUnreadWaysBackAreReadAgain(t *testing.T) {
 	live, desired := typed[apiextensionsv1.CustomResourceDefinition](t, kites(text, "")), typed[apiextensionsv1.CustomResourceDefinition](t, kites(short, ""))
 	check, err := readAll(t.Context(), world(), live, desired, []string{"v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.check = check
-	if holds, err := b.holds(t.Context(), 2*time.Minute); holds || err != nil {
-		t.Errorf("nothing is in the way: %t, %v", holds, err)
+	b := blockedBack{check: check, interval: 4 * time.Minute}
+	for age, want := range map[time.Duration]bool{time.Minute - 1: true, time.Minute: false, 4 * time.Minute: false} {
+		if holds, err := b.holds(t.Context(), age); holds != want || err != nil {
+			t.Errorf("nothing is in the way, after %s: %t, %v", age, holds, err)
+		}
 	}
 	if check.Unread = "conversion webhook failed"; !blocks(check) {
 		t.Error("what cannot be read is not in the way")
 	}
-	if holds, err := b.holds(t.Context(), 2*time.Minute); !holds || err != nil {
-		t.Errorf("what could not be read: %t, %v", holds, err)
+	for age, want := range map[time.Duration]bool{time.Minute - 1: true, time.Minute: false} {
+		if holds, err := b.holds(t.Context(), age); holds != want || err != nil {
+			t.Errorf("what could not be read, after %s: %t, %v", age, holds, err)
+		}
 	}
 }

@@ -40,22 +40,33 @@ func (d Definition) Err() error {
 }
 
 // Definitions compares the CustomResourceDefinitions of the objects with those that the cluster has. An error is about the question, not an
-// answer.
+// answer. Once a way back is known to be blocked, the custom resources of the other definitions are not read: these count as not blocked.
 func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
 	policy, err := PolicyOf(s.Extension)
 	if err != nil {
 		return nil, err
 	}
 	var all []Definition
+	var objects []*unstructured.Unstructured
 	for _, u := range s.Objects {
 		if u.GroupVersionKind().GroupKind() != crdKind {
 			continue
 		}
 		d := Definition{Name: u.GetName(), Unchecked: policy.None}
-		if err := j.judge(ctx, u, policy, s.Repeated, &d); err != nil {
+		if err := j.judge(ctx, u, policy, s.Repeated, j.Backs.remembered, &d); err != nil {
 			return nil, err
 		}
-		all = append(all, d)
+		all, objects = append(all, d), append(objects, u)
+	}
+	if j.Backs != nil && Unsafe(all) != nil {
+		return all, nil
+	}
+	for i, d := range all {
+		if d.Back != nil && d.Back.unread {
+			if err := j.judge(ctx, objects[i], policy, s.Repeated, j.Backs.check, &all[i]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return all, nil
 }
@@ -69,7 +80,7 @@ func Unsafe(all []Definition) error {
 	return errors.Join(unsafe...)
 }
 
-func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy, back bool, d *Definition) (err error) {
+func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy, back bool, look lookAtObjects, d *Definition) (err error) {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	if err := j.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -89,7 +100,7 @@ func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy c
 		d.Findings = crdupgrade.Safety(live, wanted, policy)
 		return nil
 	}
-	if d.Back, err = goBack(ctx, j.Backs, j.Live, live, wanted, policy); err != nil {
+	if d.Back, err = goBack(ctx, look, j.Live, live, wanted, policy); err != nil {
 		return err
 	}
 	d.Findings = d.Back.Findings

@@ -33,8 +33,10 @@ var testScheme = func() *runtime.Scheme {
 		panic(err)
 	}
 	kites := schema.GroupVersion{Group: "example.com", Version: "v1"}
-	scheme.AddKnownTypeWithName(kites.WithKind("Kite"), &unstructured.Unstructured{})
-	scheme.AddKnownTypeWithName(kites.WithKind("KiteList"), &unstructured.UnstructuredList{})
+	for _, kind := range []string{"Kite", "Hawk"} {
+		scheme.AddKnownTypeWithName(kites.WithKind(kind), &unstructured.Unstructured{})
+		scheme.AddKnownTypeWithName(kites.WithKind(kind+"List"), &unstructured.UnstructuredList{})
+	}
 	return scheme
 }()
 
