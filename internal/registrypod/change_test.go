@@ -345,7 +345,7 @@ func TestTheSameObjectOfAnEarlierCatalogIsNamed(t *testing.T) {
 		u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
 		u.SetNamespace(again.Namespace)
 		u.SetName(name)
-		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: kindCatalogSource, Name: again.Name, UID: "earlier"}})
+		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: kindCatalogSource, Name: again.Name, UID: "earlier"}})
 		return u
 	}
 	objects := []*unstructured.Unstructured{live("Service", "operators"), live("ServiceAccount", "operators"), live("Pod", "operators-x")}

@@ -63,6 +63,8 @@ type services struct {
 	client client.Client
 	engine *apply.Engine
 	peers  *peers
+	// changed lets a catalog be looked at; nil for nobody who looks.
+	changed func(catalogset.Ref)
 
 	mu    sync.Mutex
 	hosts map[catalogset.Ref]host
@@ -71,6 +73,7 @@ type services struct {
 // host is how a catalog is served: under a name, among others.
 type host struct {
 	name     string
+	address  netip.AddrPort
 	catalogs *catalogserver.Set
 }
 
@@ -109,7 +112,8 @@ func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha
 		s.withdraw(ref)
 		return offer{err: err}
 	}
-	s.serve(ref, host{name + "." + source.Namespace, at.Catalogs}, known)
+	s.serve(ref, host{name + "." + source.Namespace, at.Address, at.Catalogs}, known)
+	s.follow(ref.Namespace, at.Address)
 	offered := offer{service: name, createdAt: live.GetCreationTimestamp(), err: err}
 	if shared {
 		offered.again = peerPause
@@ -133,6 +137,21 @@ func (s *services) serve(ref catalogset.Ref, as host, known content) {
 	}
 	s.hosts[ref] = as
 	as.catalogs.Publish(as.name, known.index)
+}
+
+// follow lets the catalogs of a namespace be looked at that are said to be served elsewhere than these are now: their Services lead to nobody.
+func (s *services) follow(namespace string, at netip.AddrPort) {
+	s.mu.Lock()
+	var left []catalogset.Ref
+	for ref, as := range s.hosts {
+		if ref.Namespace == namespace && as.address != at && s.changed != nil {
+			left = append(left, ref)
+		}
+	}
+	s.mu.Unlock()
+	for _, ref := range left {
+		s.changed(ref)
+	}
 }
 
 // withdraw answers no more for a catalog.

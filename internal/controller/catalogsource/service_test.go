@@ -1,17 +1,23 @@
 package catalogsource
 
 import (
+	"context"
+	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/catalogset"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -179,5 +185,51 @@ func TestAServiceOfTheOtherImplementationIsTakenOver(t *testing.T) {
 	}
 	if readyReason(s) != "True Serving" {
 		t.Errorf("status %+v", s.Status)
+	}
+}
+
+// TestCatalogsFollowThePortOfTheirNamespace: once one of them is served at another port, or gets none for a while, the others are looked at, too.
+func TestCatalogsFollowThePortOfTheirNamespace(t *testing.T) {
+	other := source(grpc(0))
+	other.Name, other.UID = "other", "uid-of-other"
+	elsewhere := source(grpc(0))
+	elsewhere.Namespace, elsewhere.UID = "elsewhere", "uid-elsewhere"
+	w := newWorld(t, source(grpc(0)), other, elsewhere)
+	port, fails := uint16(26_001), error(nil)
+	set := &catalogserver.Set{}
+	w.c.services.Serving = &Serving{GlobalNamespace: "global", Private: func(_ context.Context, namespace string) (Place, error) {
+		if namespace != key.Namespace {
+			return Place{netip.MustParseAddrPort("192.0.2.7:26100"), &catalogserver.Set{}}, nil
+		}
+		return Place{netip.AddrPortFrom(netip.MustParseAddr("192.0.2.7"), port), set}, fails
+	}}
+	var told []string
+	w.c.services.changed = func(ref catalogset.Ref) { told = append(told, ref.String()) }
+	look := func(o *v1alpha1.CatalogSource, want ...string) {
+		t.Helper()
+		told = nil
+		if _, err := w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Errorf("looked at next (-want +got):\n%s", diff)
+		}
+	}
+	look(source(grpc(0)))
+	look(other)
+	look(elsewhere)
+	port++
+	look(other, "olm/cat")
+	look(source(grpc(0)))
+	if slice, err := w.slice(sliceName("cat", netip.MustParseAddrPort("192.0.2.7:26002"))); err != nil || *slice.Ports[0].Port != 26002 {
+		t.Errorf("the Service of the catalog that was told leads to %+v, %v", slice, err)
+	}
+	fails = errors.New("no port")
+	look(other)
+	port, fails, set = port+1, nil, &catalogserver.Set{}
+	look(other, "olm/cat")
+	look(source(grpc(0)))
+	if _, ok := set.Catalog("cat.olm"); !ok {
+		t.Error("the catalog that was told is not served where it is looked for")
 	}
 }

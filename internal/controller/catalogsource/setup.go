@@ -94,7 +94,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		secrets: &secrets{changed: q.add, watch: func(ctx context.Context, namespace, name string, changed func()) {
 			trigger.OnSecret(ctx, metadataOnly, namespace, name, changed)
 		}},
-		services: &services{Serving: o.Serving, client: mgr.GetClient(),
+		services: &services{Serving: o.Serving, client: mgr.GetClient(), changed: q.add,
 			peers:  &peers{reader: mgr.GetAPIReader(), call: callTCP, clock: o.Clock},
 			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
 		cluster:  clusterVersion(server, o.Clock),
