@@ -230,7 +230,7 @@ func (s *Standby) due(k *known, source *v1alpha1.CatalogSource, now time.Time) b
 	}
 }
 
-// asked is what says whether there may be something new: what is asked for, what the manager that leads has found out last, and the signature
+// asked is what a check for something new compares: what is asked for, what the manager that leads has found out last, and the signature
 // policy.
 func (s *Standby) asked(source *v1alpha1.CatalogSource) string {
 	spec, status := &source.Spec, &source.Status

@@ -35,7 +35,7 @@ func granting(rules ...rbacv1.PolicyRule) []client.Object {
 	}
 }
 
-// TestJustification: which operators give roles, and what those that do not are told.
+// TestJustification: which operators give roles, and the message of those that do not.
 func TestJustification(t *testing.T) {
 	const provided = "etcdclusters"
 	writesRoles := rbacv1.PolicyRule{Verbs: []string{"get", "create", "update", "patch", "delete"}, APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}}
