@@ -36,7 +36,6 @@ func (u *Unpacker) watch(j *job, p *progress, running <-chan struct{}, free func
 			return
 		case <-u.clock.After(wait):
 		}
-		free()
 		u.mu.Lock()
 		select {
 		case <-running: // it has ended meanwhile, and its result stands
@@ -46,6 +45,7 @@ func (u *Unpacker) watch(j *job, p *progress, running <-chan struct{}, free func
 		}
 		j.state.Slow = fmt.Sprintf("%s after %s", p, elapsed)
 		u.mu.Unlock()
+		free() // whoever gets the room finds the attempt called slow
 		u.notify()
 	}
 }
