@@ -15,13 +15,17 @@ type accounts interface {
 }
 
 // installer is the client that the install strategy is carried out with: the manager's own, or one that has the rights
-// of the service account that the OperatorGroup names and no others.
+// of the service account that the OperatorGroup names and no others. It refuses where the namespace does not have exactly one OperatorGroup: while
+// the group of an account is replaced, the manager's own rights must not be used.
 func (f *facts) installer(ctx context.Context) (client.Client, error) {
 	group, err := f.group(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if group == nil || group.Spec.ServiceAccountName == "" {
+	if group == nil {
+		return nil, refused(fmt.Errorf("namespace %s does not have exactly one OperatorGroup, which decides with which rights operators are installed: leave one there", f.csv.Namespace))
+	}
+	if group.Spec.ServiceAccountName == "" {
 		return f.c.client, nil
 	}
 	if problem := accountProblem(group); problem != "" {

@@ -15,8 +15,11 @@ import (
 // that runs: its successors, which may wait for their requirements for long, have not begun their install, nor taken anything
 // over. Where the install of one was refused, what is there is healed, and what is gone is left to that one.
 func (f *facts) driftedMeanwhile(ctx context.Context) (finding, error) {
+	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept || f.healed {
+		return seenNot, err
+	}
 	chain, err := f.chain(ctx)
-	if err != nil || f.healed {
+	if err != nil {
 		return seenNot, err
 	}
 	began := successorBegan(chain, f.csv)
@@ -46,6 +49,20 @@ func (f *facts) driftedMeanwhile(ctx context.Context) (finding, error) {
 		}
 	}
 	return seen(changes[0].String()), nil
+}
+
+// keptMeanwhile reports whether a CSV that is being replaced could still be installed: what refuses an install also refuses to correct drift. The
+// rows about the OperatorGroup and the strategy are not asked, because the status of such a CSV no longer reports them.
+func (f *facts) keptMeanwhile(ctx context.Context) (bool, error) {
+	if group, err := f.group(ctx); err != nil || group == nil {
+		return false, err
+	}
+	for _, refuses := range []func(context.Context) (finding, error){f.requirementsInvalid, f.apiServicesForeign} {
+		if found, err := refuses(ctx); err != nil || found.holds {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // successorBegan says whether the install of one of the CSVs that replace this one, over any number of steps, has begun.

@@ -52,6 +52,40 @@ func TestHealedWhileReplaced(t *testing.T) {
 	}
 }
 
+// TestNoDriftIsCorrectedWithoutAGroup: while the group of a confined account is recreated, or a second group exists, no group decides with which
+// rights the drift of a version that is being replaced is corrected. The manager's own rights must not be used.
+func TestNoDriftIsCorrectedWithoutAGroup(t *testing.T) {
+	second := newGroup("")
+	second.Name, second.UID = "second", "second-uid"
+	for name, c := range map[string]struct{ away, back func(*cluster) }{
+		"none": {func(k *cluster) { k.delete(newGroup("")) }, func(k *cluster) { k.create(newGroup("")) }},
+		"two":  {func(k *cluster) { k.create(second.DeepCopy()) }, func(k *cluster) { k.delete(second.DeepCopy()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newCluster(t, newGroup(""))
+			k.installed(newCSV("op.v1", withoutAccounts))
+			k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) {
+				csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "things.example.com", Version: "v1", Kind: "Thing"}}
+			}))
+			k.pass("op.v2")
+			expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+			c.away(k)
+			k.delete(managerDeployment())
+			for range 2 {
+				expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+			}
+			if k.get(ns, "manager", &appsv1.Deployment{}) {
+				t.Error("the Deployment was recreated although no group decides with which rights")
+			}
+			c.back(k)
+			expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
+			if !k.get(ns, "manager", &appsv1.Deployment{}) {
+				t.Error("the Deployment was not recreated once there was exactly one group")
+			}
+		})
+	}
+}
+
 // TestFailedIsHealedWhileGroupIsNotReady: what was installed and did not become healthy in its time may yet, so it is healed like what runs.
 func TestFailedIsHealedWhileGroupIsNotReady(t *testing.T) {
 	k := newCluster(t, newGroup(ns))

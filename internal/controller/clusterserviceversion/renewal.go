@@ -85,11 +85,17 @@ func (f *facts) issue(c *certificate) (certs.Serving, error) {
 // ownCertificatesDue looks for certificates that are to be renewed while the next version takes its time: it may wait for something for as
 // long as nobody does anything about it, and this version serves meanwhile. What a successor has taken over is its own business.
 func (f *facts) ownCertificatesDue(ctx context.Context) (finding, error) {
+	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
+		return seenNot, err
+	}
 	return f.firstCertificate(ctx, f.own(f.replaceable))
 }
 
 // ownCertificatesUnannounced looks for those of them that are not trusted yet.
 func (f *facts) ownCertificatesUnannounced(ctx context.Context) (finding, error) {
+	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
+		return seenNot, err
+	}
 	return f.firstCertificate(ctx, f.own(f.unannounced))
 }
 
