@@ -3,6 +3,7 @@ package image
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"go.podman.io/image/v5/docker/reference"
 	"go.podman.io/image/v5/pkg/tlsclientconfig"
@@ -29,6 +32,28 @@ type PushOptions struct {
 // same files and labels give the same digest, and content that the registry has
 // already is not sent again. Mirrors do not take part.
 func Push(ctx context.Context, ref string, files fs.FS, labels map[string]string, o PushOptions) (digest string, err error) {
+	return pushed(ctx, ref, o, func() (v1.Image, error) { return build(ctx, files, labels) })
+}
+
+// PushLayout pushes the only image of an OCI layout on disk under ref, a tag, as Push does.
+func PushLayout(ctx context.Context, ref, dir string, o PushOptions) (digest string, err error) {
+	return pushed(ctx, ref, o, func() (v1.Image, error) {
+		index, err := layout.ImageIndexFromPath(dir)
+		if err != nil {
+			return nil, fmt.Errorf("read the OCI layout %s: %w", dir, err)
+		}
+		manifest, err := index.IndexManifest()
+		if err != nil {
+			return nil, fmt.Errorf("read the index of the OCI layout %s: %w", dir, err)
+		}
+		if len(manifest.Manifests) != 1 {
+			return nil, fmt.Errorf("the OCI layout %s has %d images instead of one", dir, len(manifest.Manifests))
+		}
+		return index.Image(manifest.Manifests[0].Digest)
+	})
+}
+
+func pushed(ctx context.Context, ref string, o PushOptions, built func() (v1.Image, error)) (digest string, err error) {
 	named, err := parseReference(ref)
 	if err != nil {
 		return "", complete(err, "push", ref)
@@ -40,15 +65,15 @@ func Push(ctx context.Context, ref string, files fs.FS, labels map[string]string
 	if !ok {
 		return "", complete(invalidReference("it has a digest, which only the push itself can tell; give a tag"), "push", ref)
 	}
-	digest, err = push(ctx, tagged, files, labels, o)
+	digest, err = push(ctx, tagged, o, built)
 	if err != nil {
 		return "", complete(classify(ctx, err), "push", ref)
 	}
 	return digest, nil
 }
 
-func push(ctx context.Context, tagged reference.NamedTagged, files fs.FS, labels map[string]string, o PushOptions) (string, error) {
-	built, err := build(ctx, files, labels)
+func push(ctx context.Context, tagged reference.NamedTagged, o PushOptions, image func() (v1.Image, error)) (string, error) {
+	built, err := image()
 	if err != nil {
 		return "", &Error{Kind: InvalidImage, Reason: steady(err.Error()), Advice: "correct the files", Err: err}
 	}

@@ -44,6 +44,8 @@ type Release struct {
 	// ProgramDigest and ImageDigest are sha256:HEX; that of the image is of its manifest.
 	ProgramDigest string `json:"programDigest"`
 	ImageDigest   string `json:"imageDigest"`
+	// Image is the reference with digest of the image that was pushed; empty when none was.
+	Image string `json:"image,omitempty"`
 }
 
 // flags are those of go build. Paths, version control and the build ID of the machine would differ from build to build.

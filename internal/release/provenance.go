@@ -10,7 +10,7 @@ const (
 	builderID     = "https://fairlead.dev/build/fairlead-release"
 )
 
-// statement is an in-toto statement with a SLSA provenance predicate. It is not signed.
+// statement is an in-toto statement with a SLSA provenance predicate. Publish signs it.
 type statement struct {
 	Type          string     `json:"_type"`
 	Subject       []resource `json:"subject"`

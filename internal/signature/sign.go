@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,6 +50,53 @@ func Sign(ctx context.Context, repository, digest string, key *Key, o image.Push
 	return nil
 }
 
+// Attest signs an in-toto statement about the image of a digest, and stores it
+// beside the image as a sigstore bundle that refers to it. The statement has to
+// name the digest among its subjects: what it says of other images is not
+// evidence for this one.
+func Attest(ctx context.Context, repository, digest string, statement []byte, key *Key, o image.PushOptions) error {
+	named, err := reference.ParseNormalizedNamed(repository)
+	if err != nil {
+		return fmt.Errorf("attest %s at %s: %w", repository, digest, err)
+	}
+	ref := reference.TrimNamed(named).Name() + "@" + digest
+	predicate, err := predicateAbout(statement, digest)
+	if err != nil {
+		return fmt.Errorf("attest %s: %w", ref, err)
+	}
+	a, err := bundled(statement, predicate, key)
+	if err == nil {
+		err = image.Attach(ctx, ref, a, o)
+	}
+	if err != nil {
+		return fmt.Errorf("attest %s: %w", ref, err)
+	}
+	return nil
+}
+
+// predicateAbout returns the type of the predicate of a statement about a digest.
+func predicateAbout(statement []byte, digest string) (string, error) {
+	var s struct {
+		PredicateType string `json:"predicateType"`
+		Subject       []struct {
+			Digest map[string]string `json:"digest"`
+		} `json:"subject"`
+	}
+	if err := json.Unmarshal(statement, &s); err != nil {
+		return "", fmt.Errorf("read the in-toto statement: %w", err)
+	}
+	if s.PredicateType == "" {
+		return "", errors.New("the in-toto statement has no predicateType")
+	}
+	algorithm, value, _ := strings.Cut(digest, ":")
+	for _, subject := range s.Subject {
+		if subject.Digest[algorithm] == value {
+			return s.PredicateType, nil
+		}
+	}
+	return "", fmt.Errorf("the in-toto statement %s is about other content: none of its subjects has this digest", s.PredicateType)
+}
+
 // signatureTag is the signature of a payload that names the image.
 func signatureTag(repository, digest string, key *Key) (image.Attachment, error) {
 	data, err := newPayload(repository, digest)
@@ -86,13 +134,18 @@ func signatureBundle(digest string, key *Key) (image.Attachment, error) {
 	if err != nil {
 		return image.Attachment{}, err
 	}
+	return bundled(statement, predicateSignature, key)
+}
+
+// bundled is a bundle with a signed statement, to be stored beside an image.
+func bundled(statement []byte, predicate string, key *Key) (image.Attachment, error) {
 	data, err := signedBundle(statement, key)
 	if err != nil {
 		return image.Attachment{}, err
 	}
 	return image.Attachment{
 		MediaType: mediaBundle, Data: data,
-		Annotations: map[string]string{annotationContent: "dsse-envelope", annotationPredicate: predicateSignature},
+		Annotations: map[string]string{annotationContent: "dsse-envelope", annotationPredicate: predicate},
 	}, nil
 }
 

@@ -194,3 +194,38 @@ func TestMessageSignature(t *testing.T) {
 		}
 	}
 }
+
+// TestAttest: a signed statement satisfies a rule that requires its predicate, and is refused for an image that it is not about.
+func TestAttest(t *testing.T) {
+	t.Parallel()
+	s := newSigned(t)
+	const predicate = "https://slsa.dev/provenance/v1"
+	s.require("reject", `{scope: "HOST", attestation: "`+predicate+`", KEY}`)
+	verify := func() error {
+		_, err := s.store().Verify(t.Context(), s.host+"/a/b:v1", image.VerifyOptions{})
+		return err
+	}
+	digest, other := s.push(t, "a/b:v1", "content"), s.push(t, "a/b:v2", "other content")
+	statement, err := newStatement(digest, predicate, map[string]any{"by": "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ digest, statement, says string }{
+		"about another image": {other, string(statement), "about other content"},
+		"not JSON":            {digest, "{", "read the in-toto statement"},
+		"without a predicate": {digest, `{"subject": []}`, "no predicateType"},
+	} {
+		if err := Attest(t.Context(), s.host+"/a/b", c.digest, []byte(c.statement), s.key, image.PushOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := verify(); err == nil {
+		t.Error("accepted without an attestation")
+	}
+	if err := Attest(t.Context(), s.host+"/a/b", digest, statement, s.key, image.PushOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := verify(); err != nil {
+		t.Errorf("with the attestation: %v", err)
+	}
+}

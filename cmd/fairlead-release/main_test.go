@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/internal/release"
+)
+
+// TestOnlyACommitIsReleased: what is released is identified by a commit, so neither changes nor other files may be in the working tree.
+func TestOnlyACommitIsReleased(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("init", "--quiet")
+	write("main.go")
+	run("add", ".")
+	run("commit", "--quiet", "--message", "first", "--date", "2026-01-02T03:04:05Z")
+	hash, made, err := commit(t.Context(), dir)
+	if err != nil || len(hash) != 40 || made.IsZero() {
+		t.Fatalf("of a clean tree: %q at %v, %v", hash, made, err)
+	}
+	write("ca-certificates.crt")
+	if _, _, err := commit(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "ca-certificates.crt") || !strings.Contains(err.Error(), "outside of it") {
+		t.Errorf("with another file in the tree: %v", err)
+	}
+	if _, _, err := commit(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("outside of a repository there is a commit")
+	}
+}
+
+// TestASigningKeyNeedsAPush is said before anything is built.
+func TestASigningKeyNeedsAPush(t *testing.T) {
+	o := release.Options{Source: t.TempDir(), Out: filepath.Join(t.TempDir(), "out")}
+	if err := run(t.Context(), o, "", "cosign.key"); err == nil || !strings.Contains(err.Error(), "--push") {
+		t.Errorf("--sign-key without --push: %v", err)
+	}
+	if err := run(t.Context(), o, "registry.example.com/manager:v1", filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "read the signing key") {
+		t.Errorf("a key that does not exist: %v", err)
+	}
+	if _, err := os.Stat(o.Out); err == nil {
+		t.Error("something was written")
+	}
+}
