@@ -159,12 +159,8 @@ func TestConfinedTenantReplacesAForeignCRD(t *testing.T) {
 	w.refuses(namespace, "adopting", "the account of the OperatorGroup must be allowed to patch it")
 	w.keeps(crd, object)
 
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "attack-crd"}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{crd.Name}, Verbs: []string{"patch"}}}}
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: role.ObjectMeta, Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "installer"}},
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}}
-	harness.Create(t, w, role, binding)
-	t.Cleanup(func() { _ = w.Delete(context.Background(), role); _ = w.Delete(context.Background(), binding) })
+	w.grant("attack-crd", namespace, "installer",
+		rbacv1.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{crd.Name}, Verbs: []string{"patch"}})
 	w.planOf(namespace, "adopting", "to be complete", func(p *v1alpha1.InstallPlan) bool { return p.Status.Phase == v1alpha1.InstallPlanPhaseComplete })
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	harness.Read(t, w, "", crd.Name, live)

@@ -108,6 +108,16 @@ func (w *world) bind(namespace, user, role string) {
 	})
 }
 
+// grant gives a service account rights in the whole cluster until the test ends.
+func (w *world) grant(role, namespace, account string, rules ...rbacv1.PolicyRule) {
+	w.t.Helper()
+	granted := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role}, Rules: rules}
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: granted.ObjectMeta, Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}}
+	harness.Create(w.t, w, granted, binding)
+	w.t.Cleanup(func() { _ = w.Delete(context.Background(), granted); _ = w.Delete(context.Background(), binding) })
+}
+
 // group makes an OperatorGroup that targets its own namespace and, when account is set, confines what is installed in it to that account.
 func (w *world) group(namespace, account string) *operatorsv1.OperatorGroup {
 	w.t.Helper()

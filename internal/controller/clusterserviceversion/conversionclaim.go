@@ -30,8 +30,8 @@ func (f *facts) mayConvert(ctx context.Context, crd *apiextensionsv1.CustomResou
 		return refused(fmt.Errorf("CRD %s is not converted by this operator, because no InstallPlan brought the CRD for ClusterServiceVersion %s: put the CRD into its bundle, or let operators of the namespace "+
 			"adopt it: kubectl annotate crd %s %s=%s", crd.Name, f.name(), crd.Name, v1alpha1.AdoptableByAnnotation, f.csv.Namespace))
 	}
-	group, err := f.group(ctx)
-	if err != nil || group == nil || group.Spec.ServiceAccountName == "" {
+	group, err := f.oneGroup(ctx)
+	if err != nil || group.Spec.ServiceAccountName == "" {
 		return err
 	}
 	why := "was not created by an InstallPlan of this namespace for this operator"

@@ -18,12 +18,9 @@ type accounts interface {
 // of the service account that the OperatorGroup names and no others. It refuses where the namespace does not have exactly one OperatorGroup: while
 // the group of an account is replaced, the manager's own rights must not be used.
 func (f *facts) installer(ctx context.Context) (client.Client, error) {
-	group, err := f.group(ctx)
+	group, err := f.oneGroup(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if group == nil {
-		return nil, refused(fmt.Errorf("namespace %s does not have exactly one OperatorGroup, which decides with which rights operators are installed: leave one there", f.csv.Namespace))
 	}
 	if group.Spec.ServiceAccountName == "" {
 		return f.c.client, nil
@@ -33,6 +30,15 @@ func (f *facts) installer(ctx context.Context) (client.Client, error) {
 	}
 	ref := group.Status.ServiceAccountRef
 	return f.c.accounts.Client(ctx, group.Namespace, ref.Name)
+}
+
+// oneGroup returns the OperatorGroup of the namespace, and refuses where there is not exactly one.
+func (f *facts) oneGroup(ctx context.Context) (*v1.OperatorGroup, error) {
+	group, err := f.group(ctx)
+	if err == nil && group == nil {
+		err = refused(fmt.Errorf("namespace %s does not have exactly one OperatorGroup, which decides with which rights operators are installed: leave one there", f.csv.Namespace))
+	}
+	return group, err
 }
 
 // installedAs says for messages whose rights an install was limited to; empty when it was not.
