@@ -2,10 +2,13 @@ package permissions
 
 import (
 	"fmt"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -58,12 +61,16 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 	case "ClusterRole":
 		role := &rbacv1.ClusterRole{}
 		err := convert(role)
-		own.clusterRoles[object.GetName()] = role
+		own.clusterRoles[object.GetName()] = together(own.clusterRoles[object.GetName()], role)
 		return err
 	case "Role":
 		role := &rbacv1.Role{}
 		err := convert(role)
-		own.roles[[2]string{object.GetNamespace(), object.GetName()}] = role
+		key := [2]string{object.GetNamespace(), object.GetName()}
+		if first := own.roles[key]; first != nil {
+			role.Rules = slices.Concat(first.Rules, role.Rules)
+		}
+		own.roles[key] = role
 		return err
 	case "ClusterRoleBinding":
 		binding := &rbacv1.ClusterRoleBinding{}
@@ -77,6 +84,27 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 		return err
 	}
 	return nil
+}
+
+// together is what two ClusterRoles of one name allow, whichever of them is written last: objects are not trusted to name a role once.
+func together(first, second *rbacv1.ClusterRole) *rbacv1.ClusterRole {
+	if first == nil {
+		return second
+	}
+	both := second.DeepCopy()
+	both.Rules = slices.Concat(first.Rules, second.Rules)
+	both.Labels = labels.Merge(first.Labels, second.Labels)
+	if selectors := slices.Concat(aggregated(first), aggregated(second)); len(selectors) > 0 {
+		both.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: selectors}
+	}
+	return both
+}
+
+func aggregated(role *rbacv1.ClusterRole) []metav1.LabelSelector {
+	if role.AggregationRule == nil {
+		return nil
+	}
+	return role.AggregationRule.ClusterRoleSelectors
 }
 
 func (own *ownObjects) addDefinition(object *unstructured.Unstructured) error {
