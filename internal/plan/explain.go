@@ -120,9 +120,10 @@ func (b *builder) who(bound resolve.Clause, core []resolve.Clause) string {
 	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// asksFor tells whether a reason only says that there is the question which it is part of an answer to.
+// asksFor reports whether a reason only says that there is the question which it is part of an answer to. What was left out by an earlier
+// choice is about the same bundle, but names the object that the choice was made for.
 func (b *builder) asksFor(r resolve.Reason, wanted resolve.Var) bool {
-	return wanted != 0 && r.Kind == resolve.Assumed && b.problem.Var(r.Subject) == wanted
+	return wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && b.problem.Var(r.Subject) == wanted
 }
 
 // saidElsewhere tells whether a reason only says that something exists, of which another reason says more.
