@@ -35,9 +35,9 @@ func TestParseRefuses(t *testing.T) {
 		"what is not JSON":          {`{`, "unexpected EOF"},
 		"unknown fields":            {`{"gvk":{"group":"g","version":"v1","kind":"K"},"x":1}`, "a field \"x\", which is not known"},
 		"more than one value":       {`{"gvk":{"group":"g","version":"v1","kind":"K"}} {}`, "more follows"},
-		"nothing":                   {`{}`, "exactly one of"},
-		"two things at once":        {`{"gvk":{"kind":"K"},"package":{"packageName":"p","versionRange":"1"}}`, "has 2"},
-		"an empty list":             {`{"any":{"constraints":[]}}`, "a list of constraints is empty"},
+		"nothing":                   {`{}`, "constraint is empty"},
+		"nothing inside":            {`{"all":{"constraints":[{"failureMessage":"m"}]}}`, "constraint is empty"},
+		"a package with two names":  {`{"package":{"packageName":"p","name":"q","versionRange":"1"}}`, `packageName "p" and name "q": remove name`},
 		"a broken range":            {`{"package":{"packageName":"p","versionRange":"~~"}}`, "~~"},
 		"a rule that is no rule":    {`{"cel":{"rule":"properties."}}`, "Syntax error"},
 		"a rule that is not a bool": {`{"cel":{"rule":"1 + 1"}}`, "cel expressions must have type Bool"},
@@ -126,7 +126,7 @@ func checkParts(t *testing.T, c Constraint, depth int) {
 // TestErrorsInWordsOfTheConstraint never quote the program that reads it.
 func TestErrorsInWordsOfTheConstraint(t *testing.T) {
 	for text, want := range map[string]string{
-		`5`:                                      "its value is a number, and should be an object with one of cel, package, gvk, all, any and not",
+		`5`:                                      "its value is a number, and should be an object with one of gvk, package, all, any, not and cel",
 		`{"cel":5}`:                              "cel is a number, which does not belong there",
 		`{"cel":{"rule":"properties.exist(p,"}}`: `CEL rule "properties.exist(p,": at line 1, column 20: Syntax error: mismatched input the end of the rule`,
 		`{"cel":{"rule":"nothing == 1"}}`:        `CEL rule "nothing == 1": at line 1, column 1: undeclared reference to 'nothing' (in container '')`,

@@ -15,16 +15,13 @@ func inWords(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &mistyped) && mistyped.Field == "":
-		return fmt.Errorf("its value is %s, and should be an object with one of cel, package, gvk, all, any and not", a(mistyped.Value))
+		return fmt.Errorf("its value is %s, and should be an object with one of gvk, package, all, any, not and cel", a(mistyped.Value))
 	case errors.As(err, &mistyped):
 		return fmt.Errorf("%s is %s, which does not belong there", mistyped.Field, a(mistyped.Value))
 	case errors.As(err, &syntax):
 		return fmt.Errorf("its value is not JSON: %w", err)
 	}
 	if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		if field == `"name"` { // examples in manuals have it
-			return errors.New(`it has a field "name", which is not known; the name of a package is written as packageName`)
-		}
 		return fmt.Errorf("it has a field %s, which is not known", clip(field, 100))
 	}
 	return err

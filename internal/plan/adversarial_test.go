@@ -89,7 +89,7 @@ func TestNeedsThatCrowdOutNobody(t *testing.T) {
 	generatedPackage(good, 2, 1)
 	needs := []catalog.Property{{Type: catalog.PropertyGVK, Value: wanted}}
 	for range 900 {
-		needs = append(needs, rule("true"))
+		needs = append(needs, rule("!properties.exists(p, p.type == 'olm.package' && p.value.packageName == 'package003')"))
 	}
 	generatedPackage(evil, 3, 1, needs...)
 	generatedPackage(evil, 4, 1, catalog.Property{Type: catalog.PropertyGVK, Value: wanted}, catalog.Property{Type: catalog.PropertyConstraint,

@@ -42,8 +42,8 @@ func (n *node) constraints() []json.RawMessage {
 	return found
 }
 
-// require states that v needs a constraint to hold. The parts of an all are needs of their own, each of which any operator may meet; a
-// not keeps operators out of the answer. message is what the author says about the constraint, or about the one around it.
+// require states that v needs a constraint to hold. The parts of an all are needs of their own, each of which any operator may meet, v
+// itself included; a not keeps other operators out of the answer. message is what the author says about the constraint, or about the one around it.
 func (b *builder) require(v resolve.Var, field string, c constraint.Constraint, message string) {
 	if c.FailureMessage != "" {
 		message = c.FailureMessage
@@ -88,6 +88,9 @@ func (b *builder) conditionOf(c constraint.Constraint, pkg string) (condition, b
 	}
 	joined := either(parts)
 	joined.text = texts(parts, " or ", func(c condition) string { return c.text })
+	if len(parts) == 0 {
+		joined.text, joined.never = "that meets one of no constraints", true
+	}
 	return joined, true
 }
 

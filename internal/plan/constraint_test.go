@@ -50,11 +50,13 @@ func palette(t testing.TB, constraints ...json.RawMessage) Input {
 		Subscriptions: []Subscription{{Name: "red", Package: "red", Channel: "stable", Catalog: ref}}}
 }
 
-// holds decides, as the documents say it, whether a constraint holds for a set of bundles: a leaf by one of them, all, any and not by
-// the set.
-func holds(c constraint.Constraint, set []*catalog.BundleInfo) bool {
-	one := func(meets func(*catalog.BundleInfo) bool) bool { return slices.ContainsFunc(set, meets) }
-	part := func(c constraint.Constraint) bool { return holds(c, set) }
+// holds decides whether a constraint of a bundle holds for a set of others: a leaf by one of them or by the bundle itself, all, any and not
+// by the set. What is not to be there is about the others alone, whose absence the bundle asks for.
+func holds(c constraint.Constraint, own *catalog.BundleInfo, set []*catalog.BundleInfo, unwanted bool) bool {
+	one := func(meets func(*catalog.BundleInfo) bool) bool {
+		return slices.ContainsFunc(set, meets) || !unwanted && meets(own)
+	}
+	part := func(part constraint.Constraint) bool { return holds(part, own, set, unwanted != (c.Not != nil)) }
 	switch {
 	case c.CEL != nil:
 		return one(func(b *catalog.BundleInfo) bool { return c.CEL.Meets(b.Properties) })
@@ -84,6 +86,7 @@ func checkConstraint(t *testing.T, value json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	own, _ := in.Sources[0].Index.Bundle("red", "red.v1.0.0")
 	g := result.Groups[0]
 	if g.Err == nil {
 		var set []*catalog.BundleInfo
@@ -92,7 +95,7 @@ func checkConstraint(t *testing.T, value json.RawMessage) {
 				set = append(set, choice.Bundle)
 			}
 		}
-		if !holds(*c, set) {
+		if !holds(*c, own, set, false) {
 			t.Fatalf("%s does not hold in the answer %v", value, names(g.Choices))
 		}
 		return
@@ -104,7 +107,7 @@ func checkConstraint(t *testing.T, value json.RawMessage) {
 	for _, blue := range options[0] {
 		for _, green := range options[1] {
 			set := slices.DeleteFunc([]*catalog.BundleInfo{blue, green}, func(b *catalog.BundleInfo) bool { return b == nil })
-			if holds(*c, set) {
+			if holds(*c, own, set, false) {
 				t.Fatalf("%s holds with %v and %v, but: %v", value, blue, green, g.Err)
 			}
 		}
@@ -123,6 +126,7 @@ const (
 	wantsBlue  = `{"gvk":{"group":"g","version":"v2","kind":"blue"}}`
 	wantsGreen = `{"package":{"packageName":"green","versionRange":"<2.0.0"}}`
 	wantsCold  = `{"cel":{"rule":"properties.exists(p, p.type == 'cold')"}}`
+	wantsRed   = `{"gvk":{"group":"g","version":"v1","kind":"red"}}`
 	wantsMoon  = `{"package":{"packageName":"moon","versionRange":">=0.0.0"}}`
 )
 
@@ -131,7 +135,7 @@ func listOf(op string, parts ...string) string {
 }
 
 func TestConstraintsHoldInTheAnswer(t *testing.T) {
-	leaves := []string{wantsBlue, wantsGreen, wantsCold, wantsMoon}
+	leaves := []string{wantsBlue, wantsGreen, wantsCold, wantsMoon, wantsRed, listOf("all"), listOf("any"), listOf("not")}
 	ops := []string{"all", "any", "not"}
 	for _, outer := range ops {
 		for _, inner := range ops {

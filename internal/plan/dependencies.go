@@ -41,10 +41,13 @@ func (b *builder) asksTooMuch(v resolve.Var) bool {
 // property names the i-th property of a type, for explanations and for the order of needs.
 func property(kind string, i int) string { return fmt.Sprintf("properties, %s #%d", kind, i+1) }
 
-// depend states that v needs an operator that meets the condition. message, if any, is what the author wants to be said when there is
-// none.
+// depend states that v needs an operator that meets the condition, unless it meets that itself. message, if any, is what the author wants
+// to be reported when there is none.
 func (b *builder) depend(v resolve.Var, field string, c condition, message string) {
 	n := b.node(v)
+	if c.meets(n) {
+		return
+	}
 	candidates, blind := b.candidates(v, c)
 	if len(candidates) == 0 && n.operator != nil {
 		return // what was installed without its provider is made no worse by anything that is decided here
@@ -126,7 +129,7 @@ func (b *builder) candidates(v resolve.Var, c condition) (found []resolve.Var, b
 		var probe node
 		for _, bundle := range c.find(s.Index) {
 			looked++
-			// A package is no provider for itself: there is only one version of it.
+			// Another version of its package is no provider: there is only one version of a package.
 			if probe.bundle = bundle; bundle.Package != n.packageName() && c.meets(&probe) {
 				fits = append(fits, bundle)
 			}

@@ -7,12 +7,13 @@ import (
 
 // formula is a constraint with parts, its nots moved down to the leaves, and who may meet them.
 type formula struct {
-	parts []*formula
-	every bool // all parts have to hold, not just one
-	// A leaf is about one operator. It is wanted, then candidates are who may meet it; or it is unwanted, then whoever meets it is kept
-	// out of the answer.
+	parts []*formula // nil for a leaf
+	every bool       // all parts have to hold, not just one
+	// A leaf is about one operator. It is wanted, then it holds if the node that has the constraint meets it itself, else candidates are
+	// the operators that may; or it is unwanted, then other operators that meet it are kept out of the answer.
 	leaf       condition
 	unwanted   bool
+	itself     bool
 	candidates []resolve.Var
 	blind      *Source
 	text       string
@@ -29,7 +30,7 @@ type compound struct {
 func (b *builder) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
 	if leaf, simple := b.conditionOf(c, b.node(v).packageName()); simple {
 		f := &formula{leaf: leaf, unwanted: unwanted, text: "an operator " + leaf.text}
-		if !unwanted {
+		if f.itself = !unwanted && leaf.meets(b.node(v)); !unwanted && !f.itself {
 			f.candidates, f.blind = b.candidates(v, leaf)
 		}
 		return f
@@ -41,14 +42,17 @@ func (b *builder) formulaOf(v resolve.Var, c constraint.Constraint, unwanted boo
 	case c.Not != nil:
 		list, unwanted = c.Not, !unwanted
 	}
-	f := &formula{every: (c.All != nil) != unwanted}
+	f := &formula{parts: make([]*formula, 0, len(list)), every: (c.All != nil) != unwanted}
 	for _, part := range list {
 		p := b.formulaOf(v, part, unwanted)
 		p.text += said(part.FailureMessage)
 		f.parts = append(f.parts, p)
 	}
 	f.text = texts(f.parts, word, func(part *formula) string { return part.text })
-	if len(f.parts) > 1 {
+	switch {
+	case len(f.parts) == 0:
+		f.text = "nothing"
+	case len(f.parts) > 1:
 		f.text = "(" + f.text + ")"
 	}
 	if c.Not != nil {
@@ -80,7 +84,7 @@ func (b *builder) compound(v resolve.Var, field string, f *formula, message stri
 // possible tells whether the formula has candidates for what it wants.
 func (f *formula) possible() bool {
 	if f.parts == nil {
-		return f.unwanted || len(f.candidates) > 0
+		return f.unwanted || f.itself || len(f.candidates) > 0
 	}
 	for _, part := range f.parts {
 		if part.possible() != f.every {
@@ -93,7 +97,7 @@ func (f *formula) possible() bool {
 // holdsNow tells whether the formula holds for what is installed beside n.
 func (b *builder) holdsNow(n *node, f *formula) bool {
 	if f.parts == nil {
-		return b.installedMeets(n, f.leaf) != f.unwanted
+		return f.itself || b.installedMeets(n, f.leaf) != f.unwanted
 	}
 	for _, part := range f.parts {
 		if b.holdsNow(n, part) != f.every {
@@ -144,6 +148,8 @@ func (b *builder) lower(v resolve.Var, f *formula) resolve.Formula {
 			return resolve.Any()
 		}
 		return resolve.Not(anyOf(unwelcome))
+	case f.itself:
+		return resolve.All()
 	case f.parts == nil:
 		return anyOf(f.candidates)
 	}

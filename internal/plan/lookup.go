@@ -15,6 +15,7 @@ type condition struct {
 	text  string
 	pkg   string      // the package that it asks for, if it is about one
 	dear  func() dear // whether that costs too much to ask; may be nil
+	never bool        // nothing meets it
 }
 
 // tooDear tells whether it is unknown who meets the condition.

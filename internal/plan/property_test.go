@@ -46,7 +46,7 @@ func after(in Input, result Result) state {
 func (s state) unmet(n *node) []string {
 	var out []string
 	has := func(what string, meets func(*node) bool) {
-		if !slices.ContainsFunc(s, func(o *node) bool { return o.packageName() != n.packageName() && meets(o) }) {
+		if !meets(n) && !slices.ContainsFunc(s, func(o *node) bool { return o.packageName() != n.packageName() && meets(o) }) {
 			out = append(out, what)
 		}
 	}
@@ -59,7 +59,7 @@ func (s state) unmet(n *node) []string {
 		has(p.Package+" "+p.Range.String(), func(o *node) bool { return o.isVersionOf(p) })
 	}
 	for _, raw := range n.constraints() {
-		if c, err := constraint.Parse(raw); err == nil && !s.without(n).meets(*c) {
+		if c, err := constraint.Parse(raw); err == nil && !s.without(n).meets(*c, n, false) {
 			out = append(out, string(raw))
 		}
 	}
@@ -70,8 +70,12 @@ func (s state) without(n *node) state {
 	return slices.DeleteFunc(slices.Clone(s), func(o *node) bool { return o.packageName() == n.packageName() })
 }
 
-func (s state) meets(c constraint.Constraint) bool {
-	part := func(c constraint.Constraint) bool { return s.meets(c) }
+// meets tells whether a constraint of own holds in the state without it. What is not to be there is about the others alone.
+func (s state) meets(c constraint.Constraint, own *node, unwanted bool) bool {
+	if !unwanted {
+		s = append(slices.Clone(s), own)
+	}
+	part := func(part constraint.Constraint) bool { return s.without(own).meets(part, own, unwanted != (c.Not != nil)) }
 	switch {
 	case c.Package != nil:
 		return slices.ContainsFunc(s, func(n *node) bool {

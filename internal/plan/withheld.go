@@ -12,14 +12,18 @@ import (
 
 // nobody says why no catalog in view offers what n needs: it may be there, and not be usable, or have other versions.
 func (b *builder) nobody(n *node, c condition, origin *resolve.Origin, brief string) {
+	correct := "ask the authors of package " + n.packageName() + " to correct what " + n.name() + " requires"
+	switch {
+	case c.never:
+		origin.Text, origin.Hint = origin.Text+", which no operator does", correct
+		return
+	case c.pkg != "" && c.pkg == n.packageName():
+		origin.Text, origin.Hint = origin.Text+", and a namespace has only one version of a package", correct
+		return
+	}
 	origin.Text += ", and no catalog in view of the namespace has one"
 	origin.Hint = "create a CatalogSource whose catalog has " + brief
-	switch {
-	case c.pkg == "":
-		return
-	case c.pkg == n.packageName():
-		origin.Text = strings.TrimSuffix(origin.Text, "no catalog in view of the namespace has one") + "a package is no provider for itself"
-		origin.Hint = "ask the authors of package " + c.pkg + " to correct what " + n.name() + " requires"
+	if c.pkg == "" {
 		return
 	}
 	h, known := b.withheld[c.pkg]
