@@ -14,8 +14,8 @@ import (
 // need is something that a bundle requires of others.
 type need struct {
 	constraint.Constraint
-	// by is the package of the bundle, which is no provider for itself: a
-	// namespace has one version of it.
+	// by is the package of the bundle, of which no other version is a provider:
+	// a namespace has one version of it.
 	by string
 	// without are what a provider must not be: a "not" beside the need in an "all".
 	without []constraint.Constraint
@@ -90,20 +90,19 @@ func (n need) choices() []need {
 }
 
 // needs are those of a bundle, and what cannot be followed of its constraints.
-// What it provides itself it does not need.
+// What it meets itself it does not need.
 func (p *pruner) needs(b *catalog.BundleInfo) (all []need, untold []string) {
 	add := func(c constraint.Constraint) {
-		if demands(c) {
-			all = append(all, need{Constraint: c, by: b.Package})
+		rest, done := c.Rest(func(leaf constraint.Constraint) bool { return p.rules.meets(leaf, b) })
+		if !done && demands(rest) {
+			all = append(all, need{Constraint: rest, by: b.Package})
 		}
 	}
 	for _, r := range b.RequiredPackages {
 		add(constraint.Constraint{Package: &constraint.Package{Name: r.PackageName, Range: r.Range}})
 	}
 	for _, gvk := range b.Requires {
-		if !slices.Contains(b.Provides, gvk) {
-			add(constraint.Constraint{GVK: &gvk})
-		}
+		add(constraint.Constraint{GVK: &gvk})
 	}
 	for _, raw := range b.Constraints {
 		c, err := p.constraint(raw)

@@ -18,13 +18,16 @@ func TestNeeds(t *testing.T) {
 	}{
 		"package":              {`{"failureMessage":"m","package":{"packageName":"p","versionRange":">=1.0.0"}}`, `package "p" >=1.0.0`, ""},
 		"API":                  {`{"gvk":{"group":"g","version":"v1","kind":"K"}}`, "API K.v1.g", ""},
-		"CEL":                  {`{"cel":{"rule":"true"}}`, `what meets the rule "true"`, ""},
+		"CEL":                  {`{"cel":{"rule":"size(properties) > 0"}}`, `what meets the rule "size(properties) > 0"`, ""},
+		"itself":               {`{"all":{"constraints":[{"cel":{"rule":"true"}},{"gvk":{"group":"g","version":"v1","kind":"Own"}},{"package":{"packageName":"own","versionRange":">=0.0.0"}}]}}`, "", ""},
+		"a part of it":         {`{"all":{"constraints":[{"gvk":{"group":"g","version":"v1","kind":"K"}},{"package":{"name":"own","versionRange":">=0.0.0"}}]}}`, "all of (API K.v1.g)", ""},
 		"not":                  {`{"not":{"constraints":[{"gvk":{"kind":"K"}}]}}`, "", ""},
-		"nothing":              {`{}`, "", "it needs exactly one of"},
+		"nothing":              {`{}`, "", "constraint is empty"},
 		"all, some of nothing": {`{"all":{"constraints":[{"gvk":{"group":"g","version":"v1","kind":"K"}},{"not":{"constraints":[{"cel":{"rule":"true"}}]}}]}}`, `all of (API K.v1.g, none of (what meets the rule "true"))`, ""},
 		"all of nothing":       {`{"all":{"constraints":[{"not":{"constraints":[{"cel":{"rule":"true"}}]}}]}}`, "", ""},
 		"any, some of nothing": {`{"any":{"constraints":[{"gvk":{"group":"g","version":"v1","kind":"K"}},{"not":{"constraints":[{"cel":{"rule":"true"}}]}}]}}`, "", ""},
-		"any of none":          {`{"any":{"constraints":[]}}`, "", "a list of constraints is empty"},
+		"any of none":          {`{"any":{"constraints":[]}}`, "any of ()", ""},
+		"all of none":          {`{"all":{"constraints":[]}}`, "", ""},
 		"a bad rule":           {`{"cel":{"rule":"1"}}`, "", "must have type Bool"},
 		"a bad range":          {`{"package":{"packageName":"p","versionRange":"x"}}`, "", "a constraint cannot be read"},
 		"another type":         {`[]`, "", "a constraint cannot be read"},
@@ -33,7 +36,7 @@ func TestNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &pruner{constraints: map[string]readConstraint{}}
-			all, untold := p.needs(&catalog.BundleInfo{Constraints: []json.RawMessage{json.RawMessage(test.constraint)}})
+			all, untold := p.needs(&catalog.BundleInfo{Package: "own", Provides: []catalog.GVK{{Group: "g", Version: "v1", Kind: "Own"}}, Constraints: []json.RawMessage{json.RawMessage(test.constraint)}})
 			var got []string
 			for _, n := range all {
 				got = append(got, n.text())

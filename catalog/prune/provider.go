@@ -7,7 +7,8 @@ import (
 	"fairlead.dev/fairlead/internal/constraint"
 )
 
-// rules ask the rules of constraints about bundles, each question once.
+// rules ask the rules of constraints about bundles, each question once. The
+// zero value has asked nothing.
 type rules struct {
 	values map[*catalog.BundleInfo]constraint.Values
 	met    map[question]bool
@@ -35,6 +36,9 @@ func (r *rules) ask(rule *constraint.Rule, b *catalog.BundleInfo) bool {
 	met, known := r.met[q]
 	if known {
 		return met
+	}
+	if r.met == nil {
+		r.values, r.met = map[*catalog.BundleInfo]constraint.Values{}, map[question]bool{}
 	}
 	values, known := r.values[b]
 	if !known {

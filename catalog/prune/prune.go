@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/constraint"
 )
 
 // Prune returns what the options keep of a catalog, and a report. c is left as
@@ -75,7 +74,6 @@ func newPruner(c *catalog.Catalog, opts Options) (*pruner, error) {
 	return &pruner{
 		source: c, opts: opts, index: x, broken: broken, kept: map[string]*keptPackage{},
 		settled: map[settledNeed]bool{}, constraints: map[string]readConstraint{}, noted: map[string]bool{},
-		rules: rules{values: map[*catalog.BundleInfo]constraint.Values{}, met: map[question]bool{}},
 	}, nil
 }
 

@@ -97,7 +97,7 @@ func (b *builder) useAll() {
 				continue
 			}
 			done[f], again = true, true
-			for _, n := range b.needsOf(f.properties) {
+			for _, n := range b.needsOf(f) {
 				if n.err == nil {
 					b.use(n.what)
 				}

@@ -22,7 +22,7 @@ func (b *builder) findStakes() []stake {
 		if f.pkg == b.in.Package {
 			continue
 		}
-		needs := b.needsOf(f.properties)
+		needs := b.needsOf(f)
 		if len(needs) == 0 {
 			continue
 		}
@@ -32,7 +32,7 @@ func (b *builder) findStakes() []stake {
 			now = append(slices.Clone(others), b.own)
 		}
 		for _, n := range needs {
-			if n.err != nil || n.selfMet(f.provides) || !b.holds(n.what, now) || b.holds(n.what, others) && !negates(n.what) {
+			if n.err != nil || !b.holds(n.what, now) || b.holds(n.what, others) && !negates(n.what) {
 				continue
 			}
 			f.used = true
@@ -49,7 +49,7 @@ func negates(c constraint.Constraint) bool {
 
 // guard refuses a candidate that would break what another extension has installed.
 func (b *builder) guard(c *candidate) {
-	next := &fact{pkg: c.bundle.Package, version: c.bundle.Version.Version, provides: c.bundle.Provides, properties: c.bundle.Properties}
+	next := c.fact()
 	for _, s := range b.stakes {
 		if b.holds(s.need.what, append(slices.Clone(s.others), next)) {
 			continue

@@ -43,7 +43,7 @@ func TestHostileCatalogs(t *testing.T) {
 		needs[i] = gvk
 	}
 	dear := catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(fmt.Sprintf(`{"cel":{"rule":%q}}`,
-		"properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, properties.all(g, a == a)))))))"))}
+		"size(properties) > 5 && properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, properties.all(g, a == a)))))))"))}
 	not := catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(`{"not":{"constraints":[` + string(dear.Value) + `]}}`)}
 	broken := catalog.Property{Type: catalog.PropertyConstraint, Value: json.RawMessage(`{"cel":{"rule":"1"}}`)}
 	tests := map[string]struct {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
 	"fairlead.dev/fairlead/resolve"
 )
@@ -31,7 +30,7 @@ const (
 
 // needs states what a candidate requires. Other extensions have to have it installed: nothing is installed that nobody asked for.
 func (b *builder) needs(c *candidate) {
-	all := b.needsOf(c.bundle.Properties)
+	all := b.needsOf(c.fact())
 	if len(all) > maxNeeds {
 		o := b.needOrigin(c, "properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", c.bundle.Name, len(all), maxNeeds)
 		o.Hint = "ask the authors of package " + b.in.Package + " to let it need less"
@@ -49,9 +48,7 @@ func (b *builder) needs(c *candidate) {
 			b.unmet(c, n, o, "cannot be read")
 			continue
 		}
-		if !n.selfMet(c.bundle.Provides) {
-			b.require(c, n)
-		}
+		b.require(c, n)
 	}
 }
 
@@ -62,9 +59,9 @@ func (b *builder) tooDear(c *candidate, n need) {
 	b.unmet(c, n, o, "costs too much")
 }
 
-// selfMet tells whether a bundle provides the API itself that it requires.
-func (n need) selfMet(provides []catalog.GVK) bool {
-	return n.kind == catalog.PropertyGVKRequired && slices.Contains(provides, *n.what.GVK)
+// fact is a candidate as something that is installed.
+func (c *candidate) fact() *fact {
+	return &fact{pkg: c.bundle.Package, version: c.bundle.Version.Version, provides: c.bundle.Provides, properties: c.bundle.Properties}
 }
 
 // unmet states that nothing can meet a need of the candidate.
@@ -109,7 +106,7 @@ func (b *builder) require(c *candidate, n need) {
 	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind, lacks: b.lacks(n.what, c.bundle.Package)})
 }
 
-// besides is the world without what is of a package: a package does not provide for itself.
+// besides is the world without what is of a package: another version of a package does not provide for it.
 func (b *builder) besides(pkg string) []*fact {
 	return slices.DeleteFunc(slices.Clone(b.world), func(f *fact) bool { return f.pkg == pkg })
 }

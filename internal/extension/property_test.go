@@ -204,12 +204,10 @@ func sound(in Request, bundle *catalog.BundleInfo) bool {
 		}
 		return false
 	}
-	self := func(need catalog.Property, properties []catalog.Property) bool {
-		return need.Type == catalog.PropertyGVKRequired && met(need, "", []thing{{pkg: "itself", properties: properties}})
-	}
-	needs := func(properties []catalog.Property) (out []catalog.Property) {
-		for _, q := range properties {
-			if strings.HasSuffix(q.Type, ".required") && !self(q, properties) || q.Type == catalog.PropertyConstraint {
+	needs := func(of thing) (out []catalog.Property) {
+		for _, q := range of.properties {
+			itself := strings.HasSuffix(q.Type, ".required") && met(q, "", []thing{of})
+			if strings.HasSuffix(q.Type, ".required") && !itself || q.Type == catalog.PropertyConstraint {
 				out = append(out, q)
 			}
 		}
@@ -219,7 +217,7 @@ func sound(in Request, bundle *catalog.BundleInfo) bool {
 	for _, o := range in.Others {
 		world = append(world, thing{o.Package, o.Installed.Version.Version, o.Installed.Properties})
 	}
-	for _, n := range needs(bundle.Properties) {
+	for _, n := range needs(thing{"p", bundle.Version.Version, bundle.Properties}) {
 		if !met(n, "p", world) {
 			return false
 		}
@@ -229,7 +227,7 @@ func sound(in Request, bundle *catalog.BundleInfo) bool {
 		now = append(now, thing{"p", in.Installed.Version.Version, in.Installed.Properties})
 	}
 	for _, o := range world {
-		for _, n := range needs(o.properties) {
+		for _, n := range needs(o) {
 			if met(n, o.pkg, now) && !met(n, o.pkg, then) {
 				return false
 			}

@@ -11,17 +11,23 @@ import (
 	"fairlead.dev/fairlead/version"
 )
 
-// needsOf reads the needs among properties, in their order by type.
-func (b *builder) needsOf(properties []catalog.Property) []need {
+// needsOf reads what something needs of others, in the order of its properties by type. What it meets itself it does not need.
+func (b *builder) needsOf(f *fact) []need {
 	var all []need
 	count := map[string]int{}
-	for _, p := range properties {
+	for _, p := range f.properties {
 		if !IsNeed(p) {
 			continue
 		}
 		count[p.Type]++
 		n := need{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
-		n.what, n.err = b.readNeed(p)
+		if n.what, n.err = b.readNeed(p); n.err == nil {
+			var done bool
+			n.what, done = n.what.Rest(func(leaf constraint.Constraint) bool { return b.meets(leaf, f) })
+			if done {
+				continue
+			}
+		}
 		all = append(all, n)
 	}
 	return all
@@ -76,6 +82,8 @@ func describe(c constraint.Constraint) string {
 		text = fmt.Sprintf("an operator with constraint: %q", c.CEL.Text)
 	case c.All != nil:
 		text = "(" + texts(c.All, " and ") + ")"
+	case c.Any != nil && len(c.Any) == 0:
+		text = "one of no constraints"
 	case c.Any != nil:
 		text = "(" + texts(c.Any, " or ") + ")"
 	case c.Not != nil:
@@ -88,6 +96,9 @@ func describe(c constraint.Constraint) string {
 }
 
 func texts(list []constraint.Constraint, word string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
 	out := make([]string, len(list))
 	for i, c := range list {
 		out[i] = describe(c)

@@ -20,8 +20,8 @@ func Unmet(in Request) []string {
 	b := &builder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]readConstraint{}}
 	b.facts()
 	var all []string
-	for _, n := range b.needsOf(b.own.properties) {
-		if n.err != nil || n.selfMet(b.own.provides) || b.holds(n.what, b.besides(in.Package)) || b.unknown(n.what) || b.spent() {
+	for _, n := range b.needsOf(b.own) {
+		if n.err != nil || b.holds(n.what, b.besides(in.Package)) || b.unknown(n.what) || b.spent() {
 			continue
 		}
 		all = append(all, fmt.Sprintf("%s, which is installed, requires %s, and what other ClusterExtensions have installed does not meet that", in.Installed.Name, describe(n.what)))
