@@ -22,7 +22,7 @@ type Inspection struct {
 	Ignored []string
 	// Problems are why Load refuses the bundle, in the order in which it reads.
 	Problems []Problem
-	// Notices are what Load passes over, in the same order.
+	// Notices are what Load passes over or reads although it has another form, in the same order.
 	Notices []Problem
 }
 
@@ -51,6 +51,7 @@ var (
 	ErrCSVForm         = errors.New("ClusterServiceVersion of another form")
 	ErrUnsupportedKind = errors.New("kind not supported")
 	ErrNotObject       = errors.New("not a Kubernetes object") // of a notice
+	ErrWrappedEntry    = errors.New("wrapped entries")         // of a notice
 )
 
 // markedError is an error that is about something for errors.Is, without saying so again.
@@ -117,7 +118,7 @@ func (in *Inspection) fail(file string, err error) {
 	in.Problems = append(in.Problems, Problem{File: file, Err: err})
 }
 
-// notice keeps what was passed over, which is also a warning of the bundle.
+// notice keeps what is no reason to refuse the bundle, and is also a warning of it.
 func (in *Inspection) notice(file string, err error) {
 	in.Notices = append(in.Notices, Problem{File: file, Err: err})
 	text := err.Error()

@@ -79,32 +79,35 @@ func (in *Inspection) takeMetadata(f file, lim limits, found map[string]string) 
 			continue
 		}
 		found[key] = f.name
-		for _, err := range in.Bundle.takeSection(key, section) {
+		wrapped, errs := in.Bundle.takeSection(key, section)
+		if wrapped > 0 {
+			in.notice(f.name, markf(ErrWrappedEntry, "%s: %d entries are wrapped in property, which other tools do not read; write type and value in the entry itself", key, wrapped))
+		}
+		for _, err := range errs {
 			in.fail(f.name, fmt.Errorf("%s: %w", key, err))
 		}
 	}
 }
 
-func (b *Bundle) takeSection(key string, s section) []error {
-	switch key {
-	case annotationsKey:
+// takeSection takes what a section holds; wrapped is how many of its entries are wrapped in another one.
+func (b *Bundle) takeSection(key string, s section) (wrapped int, errs []error) {
+	if key == annotationsKey {
 		annotations, err := s.texts()
 		b.Annotations = annotations
 		if err != nil {
-			return []error{err}
+			return 0, []error{err}
 		}
-		return nil
-	case dependenciesKey:
-		properties, errs := s.properties()
-		for _, p := range properties {
-			b.Dependencies = append(b.Dependencies, Dependency(p))
-		}
-		return errs
-	default:
-		properties, errs := s.properties()
-		b.Properties = properties
-		return errs
+		return 0, nil
 	}
+	properties, wrapped, errs := s.properties()
+	if key == propertiesKey {
+		b.Properties = properties
+		return wrapped, errs
+	}
+	for _, p := range properties {
+		b.Dependencies = append(b.Dependencies, Dependency(p))
+	}
+	return wrapped, errs
 }
 
 // useAnnotations takes over what the annotations say.

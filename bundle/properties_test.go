@@ -35,6 +35,10 @@ func TestAllProperties(t *testing.T) {
 			files: map[string]string{"metadata/p.yaml": "properties:\n- {type: b, value: 1}\n- {type: a, value: {z: 1, x: 2}}\n- {type: b, value: 1}\n- {type: b, value: 2}\n"},
 			want:  []string{"b 1", `a {"x":2,"z":1}`, "b 2", own, thing},
 		},
+		"wrapped as in the manuals, between others": {
+			files: map[string]string{"metadata/p.yaml": "properties:\n- property: {type: color, value: red}\n- {type: shape, value: square}\n- property:\n    type: olm.gvk\n    value: {group: g, version: v1, kind: K}\n"},
+			want:  []string{`color "red"`, `shape "square"`, `olm.gvk {"group":"g","kind":"K","version":"v1"}`, own, thing},
+		},
 		"a declared package takes the place of the derived one": {
 			files: map[string]string{"metadata/p.yaml": "properties:\n- {type: olm.package, value: {packageName: op, version: 7.0.0}}\n"},
 			want:  []string{`olm.package {"packageName":"op","version":"7.0.0"}`, thing},

@@ -55,27 +55,44 @@ func (s section) texts() (map[string]string, error) {
 	return out, nil
 }
 
-// properties is the section as a list of types with their values, and what is wrong with those that cannot be read. For these there is
-// one without type, so that all have the places that they have in the file.
-func (s section) properties() ([]catalog.Property, []error) {
+// properties is the section as a list of types with their values, how many of them are wrapped, and what is wrong with those that cannot be
+// read. For these there is one without type, so that all have the places that they have in the file.
+func (s section) properties() (out []catalog.Property, wrapped int, errs []error) {
 	value, _, err := document{root: s.node, lim: s.lim}.value()
 	if err != nil {
-		return nil, []error{err}
+		return nil, 0, []error{err}
 	}
 	items, ok := value.([]any)
 	if !ok {
-		return nil, []error{&LineError{s.node.Line, errors.New("want a list of entries with type and value")}}
+		return nil, 0, []error{&LineError{s.node.Line, errors.New("want a list of entries with type and value")}}
 	}
-	out, errs := make([]catalog.Property, 0, len(items)), []error(nil)
+	out = make([]catalog.Property, 0, len(items))
 	for i, item := range items {
-		property, err := propertyOf(item)
+		inner, is := unwrapped(item)
+		if is {
+			wrapped++
+		}
+		property, err := propertyOf(inner)
 		if err != nil {
 			property = catalog.Property{}
 			errs = append(errs, &LineError{s.lineOf(i), fmt.Errorf("entry %d: %w", i, err)})
 		}
 		out = append(out, property)
 	}
-	return out, errs
+	return out, wrapped, errs
+}
+
+// unwrapped takes an entry out of the key property, in which the examples of the manuals write entries.
+func unwrapped(item any) (entry any, wrapped bool) {
+	outer, ok := item.(map[string]any)
+	if !ok || len(outer) != 1 {
+		return item, false
+	}
+	inner, ok := outer["property"].(map[string]any)
+	if !ok {
+		return item, false
+	}
+	return inner, true
 }
 
 // lineOf is the line of an entry of a list, or that of the list.

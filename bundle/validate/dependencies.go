@@ -17,10 +17,38 @@ const (
 	constraintType = "olm.constraint"
 )
 
-func checkDependency(r recorder, i int, d bundle.Dependency) {
+func checkDependency(r recorder, owner constraint.Owner, i int, d bundle.Dependency) {
 	at := place{file: r.metadataFile("dependencies"), field: fmt.Sprintf("dependencies[%d]", i)}
-	for _, message := range dependencyFaults(d) {
+	faults := dependencyFaults(d)
+	for _, message := range faults {
 		r.err(RuleDependency, at, fmt.Sprintf("%s: %s", d.Type, message), "correct the dependency")
+	}
+	if len(faults) > 0 {
+		return
+	}
+	need := catalog.Property(d)
+	if d.Type == catalog.PropertyPackage {
+		need.Type = catalog.PropertyPackageRequired
+	}
+	warnOfNeed(r, owner, at, d.Type, need)
+}
+
+// ownerOf describes the bundle for its needs.
+func ownerOf(r recorder) constraint.Owner {
+	if r.csv == nil {
+		return constraint.OwnerOf(r.Bundle.Package, r.Bundle.Properties)
+	}
+	properties, err := r.Bundle.AllProperties()
+	if err != nil { // a dependency that cannot be read, which is an error of its own
+		properties = r.Bundle.Properties
+	}
+	return constraint.OwnerOf(r.Bundle.Package, properties)
+}
+
+// warnOfNeed reports what of a need is accepted and probably not meant.
+func warnOfNeed(r recorder, owner constraint.Owner, at place, kind string, need catalog.Property) {
+	for _, d := range constraint.DoubtsOf(need, owner) {
+		r.warn(RuleNeed, at, fmt.Sprintf("%s: %s", kind, d), d.Fix)
 	}
 }
 
@@ -97,10 +125,14 @@ func unmeetable(c constraint.Constraint) []string {
 }
 
 // checkProperty checks the properties that have a form to keep.
-func checkProperty(r recorder, i int, p catalog.Property) {
+func checkProperty(r recorder, owner constraint.Owner, i int, p catalog.Property) {
 	at := place{file: r.metadataFile("properties"), field: fmt.Sprintf("properties[%d]", i)}
-	for _, message := range propertyFaults(p) {
+	faults := propertyFaults(p)
+	for _, message := range faults {
 		r.err(RuleProperty, at, fmt.Sprintf("%s: %s", p.Type, message), "correct the property")
+	}
+	if len(faults) == 0 {
+		warnOfNeed(r, owner, at, p.Type, p)
 	}
 }
 

@@ -29,6 +29,10 @@ func checkFormat(r recorder) {
 		case slices.Contains(r.Ignored, p.File): // reported below
 		case errors.Is(p.Err, bundle.ErrNotObject) && !r.foreign():
 			r.problem(RuleNotObject, p, "give it both, or move the file out of the directory of the manifests")
+		case errors.Is(p.Err, bundle.ErrWrappedEntry):
+			message, fix, _ := strings.Cut(p.Err.Error(), "; ")
+			key, _, _ := strings.Cut(message, ":")
+			r.warn(RuleWrapped, place{file: p.File, field: key}, message, fix)
 		case !r.foreign():
 			message, fix, own := strings.Cut(p.Err.Error(), "; ")
 			if !own {
@@ -46,14 +50,15 @@ func checkFormat(r recorder) {
 	if r.Bundle.Annotations != nil {
 		checkAnnotations(r)
 	}
+	owner := ownerOf(r)
 	for i, d := range r.Bundle.Dependencies {
 		if d.Type != "" { // else it is one of the problems
-			checkDependency(r, i, d)
+			checkDependency(r, owner, i, d)
 		}
 	}
 	for i, p := range r.Bundle.Properties {
 		if p.Type != "" {
-			checkProperty(r, i, p)
+			checkProperty(r, owner, i, p)
 		}
 	}
 }

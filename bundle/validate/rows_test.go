@@ -214,6 +214,43 @@ func ruleRows() map[string]row {
 			edits: []edit{{"metadata/properties.yaml", "constraints: [", "constraints: [], x: ["}},
 			want:  []string{"Error format/property metadata/properties.yaml:6"},
 		},
+		"a dependency: a rule that the bundle meets itself": {
+			edits: []edit{{"metadata/dependencies.yaml", "p.type == 'x'", "p.type == 'anything'"}},
+			want:  []string{"Warning format/need-doubtful metadata/dependencies.yaml:8"},
+		},
+		"a dependency: its own package": {
+			edits: []edit{{"metadata/dependencies.yaml", "packageName: other", "packageName: op"}},
+			want:  []string{"Warning format/need-doubtful metadata/dependencies.yaml:2"},
+		},
+		"a dependency: its own package in another version": {
+			edits: []edit{{"metadata/dependencies.yaml", `packageName: other, version: ">=1.0.0"`, `packageName: op, version: "<1.0.0"`}},
+			want:  []string{"Warning format/need-doubtful metadata/dependencies.yaml:2"},
+		},
+		"a dependency: a constraint of two kinds": {
+			edits: []edit{{"metadata/dependencies.yaml", "    cel:", "    gvk: {group: g, version: v1, kind: K}\n    cel:"}},
+			want:  []string{"Warning format/need-doubtful metadata/dependencies.yaml:8"},
+		},
+		"a property: a constraint without content": {
+			edits: []edit{{"metadata/properties.yaml", "[{gvk: {group: g, version: v1, kind: K}}]", "[{all: {}}, {any: {constraints: []}}]"}},
+			want:  []string{"Warning format/need-doubtful metadata/properties.yaml:6", "Warning format/need-doubtful metadata/properties.yaml:6"},
+		},
+		"a property: a package by its name": {
+			edits: []edit{{"metadata/properties.yaml", "gvk: {group: g, version: v1, kind: K}", "package: {name: other, versionRange: '>=1.0.0'}"}},
+			want:  []string{"Warning format/need-doubtful metadata/properties.yaml:6"},
+		},
+		"a property: its own package in another version": {
+			edits: []edit{{"metadata/properties.yaml", `packageName: other, versionRange: "<3.0.0"`, `packageName: op, versionRange: ">3.0.0"`}},
+			want:  []string{"Warning format/need-doubtful metadata/properties.yaml:4"},
+		},
+		"properties wrapped in property": {
+			edits: []edit{{"metadata/properties.yaml", "- type: anything\n  value: [1]", "- property:\n    type: anything\n    value: [1]"}},
+			want:  []string{"Warning format/entry-wrapped metadata/properties.yaml:1"},
+		},
+		"properties wrapped in property and broken": {
+			edits: []edit{{"metadata/properties.yaml", "- type: anything\n  value: [1]", "- property: {type: anything}\n- property: text\n- property: {type: a, value: 1}\n  more: 1"}},
+			want: []string{"Warning format/entry-wrapped metadata/properties.yaml:1", "Error format/file-unreadable metadata/properties.yaml:8",
+				"Error format/file-unreadable metadata/properties.yaml:9", "Error format/file-unreadable metadata/properties.yaml:10"},
+		},
 		"a property: API": {
 			edits: []edit{{"metadata/properties.yaml", "kind: More", "x: More"}},
 			want:  []string{"Error format/property metadata/properties.yaml:2"},
@@ -410,7 +447,7 @@ func ruleRows() map[string]row {
 			want:  []string{"Error csv/annotation-case manifests/role.yaml:3"},
 		},
 		"properties in the CSV": {
-			edits: []edit{{csvFile, "    capabilities", "    olm.properties: '[{\"type\": \"x\", \"value\": 1}]'\n    capabilities"}},
+			edits: []edit{{csvFile, "    capabilities", "    olm.properties: '[{\"type\": \"y\", \"value\": 1}]'\n    capabilities"}},
 			want:  []string{"Warning csv/csv-properties-annotation manifests/csv.yaml:7"},
 		},
 		"a CRD: another version of the kind": {

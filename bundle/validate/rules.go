@@ -42,6 +42,8 @@ const (
 	RuleCSVForm         bundle.Rule = "csv-form"
 	RuleDependency      bundle.Rule = "dependency"
 	RuleProperty        bundle.Rule = "property"
+	RuleWrapped         bundle.Rule = "entry-wrapped" // a warning
+	RuleNeed            bundle.Rule = "need-doubtful" // a warning
 )
 
 // Rules of the ClusterServiceVersion.
@@ -126,7 +128,7 @@ var types = map[bundle.Rule]Type{
 	RuleAnnotations: ManifestStructureNotValid, RuleAnnotation: FieldNotFound, RuleAnnotationValue: ManifestStructureNotValid,
 	RuleMediaType: FieldTypeNotSupported, RuleUnreadable: FileReadError, RuleNotObject: ParseError, RuleNotice: FileReadError,
 	RuleKind: FieldTypeNotSupported, RuleNoCSV: ManifestStructureNotValid, RuleSecondCSV: ManifestStructureNotValid,
-	RuleCSVForm: ParseError, RuleDependency: ParseError, RuleProperty: ParseError,
+	RuleCSVForm: ParseError, RuleDependency: ParseError, RuleProperty: ParseError, RuleWrapped: ParseError,
 
 	RuleCSVAnnotations: CSVFileNotValid, RuleExamples: CSVFileNotValid, RuleExamplesTwice: CSVFileNotValid, RuleExamplesForm: ParseError,
 	RuleExampleAPI: OperationFailed, RuleExampleMissing: OperationFailed, RuleNoMinKube: CSVFileNotValid, RuleRequiredField: FieldNotFound,

@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -78,14 +79,34 @@ func (c *Constraint) isMetBy(b Owner) bool {
 	return false
 }
 
-// DoubtsOfPackage are those of a dependency on a package in a range of versions.
-func DoubtsOfPackage(p Package, of Owner) []Doubt {
+// DoubtsOf are those of a property that says what its bundle needs: an olm.constraint or an olm.package.required. What cannot be read, and any
+// other property, has none.
+func DoubtsOf(need catalog.Property, of Owner) []Doubt {
+	switch need.Type {
+	case catalog.PropertyConstraint:
+		if c, err := Parse(need.Value); err == nil {
+			return c.Doubts(of)
+		}
+	case catalog.PropertyPackageRequired:
+		// Dependencies of bundles have the range under version, properties of catalogs under versionRange.
+		var w struct{ PackageName, Version, VersionRange string }
+		if json.Unmarshal(need.Value, &w) != nil {
+			return nil
+		}
+		if r, err := version.ParseRange(cmp.Or(w.VersionRange, w.Version)); err == nil {
+			return doubtsOfPackage(Package{Name: w.PackageName, Range: r}, of)
+		}
+	}
+	return nil
+}
+
+func doubtsOfPackage(p Package, of Owner) []Doubt {
 	switch c := (Constraint{Package: &p}); {
 	case c.isMetBy(of):
 		return c.selfMet(of, "", false)
 	case p.Name == of.Package:
 		return []Doubt{{Text: fmt.Sprintf("the bundle requires its own package %s in another version than its own, %s, and a namespace has only one version of a package, so it can never be installed", p.Name, of.Version),
-			Fix: "remove the dependency; versions that it upgrades from belong into the channel"}}
+			Fix: "remove it; versions that the bundle upgrades from belong into its channel"}}
 	}
 	return nil
 }

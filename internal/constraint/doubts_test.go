@@ -86,13 +86,21 @@ func TestDoubtsOfPackage(t *testing.T) {
 		"one that begins like its own": {"redder", ">=1.0.0", "[]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := Parse(json.RawMessage(fmt.Sprintf(`{"package":{"packageName":%q,"versionRange":%q}}`, test.pkg, test.versions)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := fmt.Sprint(DoubtsOfPackage(*c.Package, owner)); got != test.want {
-				t.Errorf("doubts %s, want %s", got, test.want)
+			for _, field := range []string{"version", "versionRange"} { // as in a dependency, as in a catalog
+				need := catalog.Property{Type: catalog.PropertyPackageRequired, Value: json.RawMessage(fmt.Sprintf(`{"packageName":%q,%q:%q}`, test.pkg, field, test.versions))}
+				if got := fmt.Sprint(DoubtsOf(need, owner)); got != test.want {
+					t.Errorf("%s: doubts %s, want %s", field, got, test.want)
+				}
 			}
 		})
+	}
+	for name, other := range map[string]catalog.Property{
+		"a range that cannot be read":      {Type: catalog.PropertyPackageRequired, Value: json.RawMessage(`{"packageName":"red","versionRange":"~~"}`)},
+		"a constraint that cannot be read": {Type: catalog.PropertyConstraint, Value: json.RawMessage(`{}`)},
+		"an arbitrary property":            {Type: "all", Value: json.RawMessage(`{"all":{}}`)},
+	} {
+		if got := DoubtsOf(other, owner); got != nil {
+			t.Errorf("%s has doubts %v", name, got)
+		}
 	}
 }

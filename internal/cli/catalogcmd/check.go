@@ -44,6 +44,7 @@ package that breaks its rules.
 With --installed the versions that run in clusters are followed through the catalog, before it is published: each of them that
 does not come to the head of its channel is an error, with the reason and the edge that is missing.
 
+Needs of bundles that are accepted and probably not meant are warned of: a bundle that requires itself, a constraint of two kinds.
 Images that are named without a digest are warned of, too: a signature on the catalog does not cover them.
 
 With --images the registries are asked, with the user's credentials, whether the images of bundles and those that bundles need exist.
@@ -87,7 +88,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	if f.pkg != "" && !slices.Contains(graph.Packages(c), f.pkg) {
 		return fmt.Errorf("check catalog %s: it has no package %q with channels", ref, f.pkg)
 	}
-	findings := append(graph.Check(c, graph.Options{Package: f.pkg, Installed: installed}), unpinned(c, f.pkg)...)
+	findings := slices.Concat(graph.Check(c, graph.Options{Package: f.pkg, Installed: installed}), doubtful(c, f.pkg), unpinned(c, f.pkg))
 	result := judgement{Passed: whole, Findings: []graph.Finding{}}
 	if len(installed) > 0 {
 		result.Installed = graph.Simulate(c, installed)

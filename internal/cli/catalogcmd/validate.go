@@ -1,15 +1,18 @@
 package catalogcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/constraint"
 	"fairlead.dev/fairlead/internal/render"
 )
 
@@ -58,7 +61,11 @@ func validate(ctx context.Context, s command.Streams, ref string) (catalog.Probl
 	if err != nil && !errors.As(err, &invalid) {
 		return nil, fmt.Errorf("validate catalog: %w", err)
 	}
-	return catalog.Validate(c), nil
+	problems := append(catalog.Validate(c), constraint.Review(c)...)
+	slices.SortStableFunc(problems, func(a, b catalog.Problem) int {
+		return cmp.Or(cmp.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line))
+	})
+	return problems, nil
 }
 
 func printVerdict(w io.Writer, dir string, v verdict) error {
