@@ -44,7 +44,7 @@ type offer struct {
 
 func newBuilder(in Input) *builder {
 	b := &builder{in: in, whole: maxWhole, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}, withheld: map[string]withholding{}}
-	for _, o := range current(in.Operators) {
+	for _, o := range in.current() {
 		b.operators[o.Name] = &o
 		b.order = append(b.order, &o)
 	}
@@ -140,7 +140,7 @@ func (b *builder) offer(v resolve.Var, f offer, o resolve.Origin) {
 }
 
 // onlyOne states that a namespace has at most one version of a package and one provider of an API. Where more are installed already,
-// they stay, and nothing is added to them.
+// they stay, and nothing is added to them. What would replace an operator of another package is in its place there.
 func (b *builder) onlyOne() {
 	var packages, apis groups
 	for i, n := range b.nodes {
@@ -151,6 +151,16 @@ func (b *builder) onlyOne() {
 		packages.add(n.packageName(), v)
 		for _, gvk := range n.provides() {
 			apis.add(gvk.String(), v)
+		}
+	}
+	for _, r := range b.requests {
+		if r.installed == nil || r.installed.isOf(r.sub.Package) {
+			continue
+		}
+		for _, v := range r.options {
+			if v != r.own {
+				packages.add(r.installed.Package, v)
+			}
 		}
 	}
 	for _, g := range packages.list() {

@@ -90,9 +90,10 @@ func (in Input) canonical() Input {
 }
 
 // current drops operators that another installed operator is replacing: a replacement chain counts as the one unit it is about
-// to become, so an upgrade that is under way makes nothing unsatisfiable. Operators of different packages do not replace each other,
-// and of those that replace each other in a circle all stand.
-func current(operators []Operator) []Operator {
+// to become, so an upgrade that is under way makes nothing unsatisfiable, one to a package of another name included. An operator of another
+// package that a Subscription stands for is not replaced, and of those that replace each other in a circle all stand.
+func (in Input) current() []Operator {
+	operators := in.Operators
 	byName := map[string]*Operator{}
 	for i := range operators {
 		byName[operators[i].Name] = &operators[i]
@@ -100,7 +101,7 @@ func current(operators []Operator) []Operator {
 	kept := make([]Operator, 0, len(operators))
 	for _, o := range operators {
 		if !slices.ContainsFunc(operators, func(newer Operator) bool {
-			return replaces(newer, o) && !leadsTo(o, newer.Name, byName)
+			return in.replaces(newer, o) && !leadsTo(o, newer.Name, byName)
 		}) {
 			kept = append(kept, o)
 		}
@@ -108,9 +109,12 @@ func current(operators []Operator) []Operator {
 	return kept
 }
 
-func replaces(newer, older Operator) bool {
+func (in Input) replaces(newer, older Operator) bool {
+	if newer.Replaces != older.Name || newer.Name == older.Name {
+		return false
+	}
 	samePackage := newer.Package == older.Package || newer.Package == "" || older.Package == ""
-	return newer.Replaces == older.Name && newer.Name != older.Name && samePackage
+	return samePackage || !slices.ContainsFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == older.Name })
 }
 
 // leadsTo tells whether the replaces chain of an operator comes to another one.

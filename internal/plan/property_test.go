@@ -19,7 +19,7 @@ type state []*node
 // before and after are the namespace as it is, and as it will be when the result is carried out.
 func before(in Input) state {
 	var s state
-	for _, o := range current(in.Operators) {
+	for _, o := range in.current() {
 		s = append(s, &node{operator: &o})
 	}
 	return s
