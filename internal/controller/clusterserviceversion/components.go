@@ -102,7 +102,11 @@ func (f *facts) subscriptionConfig(ctx context.Context) (*v1alpha1.SubscriptionC
 	if err := f.c.client.List(ctx, &list, client.InNamespace(f.csv.Namespace)); err != nil {
 		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", f.csv.Namespace, err)
 	}
-	subscription := subscriptionOf(f.csv, list.Items)
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	subscription := subscriptionOf(f.csv, list.Items, chain)
 	if subscription == nil {
 		return nil, nil
 	}
@@ -110,14 +114,15 @@ func (f *facts) subscriptionConfig(ctx context.Context) (*v1alpha1.SubscriptionC
 }
 
 // subscriptionOf picks the Subscription of a CSV: the one that it is installed by, else the one that is moving to it,
-// else the one of its package. So the configuration is known before the first apply, and stays while the next version
-// takes over.
-func subscriptionOf(csv *v1alpha1.ClusterServiceVersion, subscriptions []v1alpha1.Subscription) *v1alpha1.Subscription {
+// else the one of its package, else the one that has what replaces it. So the configuration is known before the first apply, and stays
+// while the next version takes over, one of a package with another name included.
+func subscriptionOf(csv *v1alpha1.ClusterServiceVersion, subscriptions []v1alpha1.Subscription, chain *chain) *v1alpha1.Subscription {
 	name := bundle.PackageOf(csv)
 	for _, belongs := range []func(*v1alpha1.Subscription) bool{
 		func(s *v1alpha1.Subscription) bool { return s.Status.InstalledCSV == csv.Name },
 		func(s *v1alpha1.Subscription) bool { return s.Status.CurrentCSV == csv.Name },
 		func(s *v1alpha1.Subscription) bool { return name != "" && s.Spec.Package == name },
+		func(s *v1alpha1.Subscription) bool { return chain.replaces(s.Status.InstalledCSV, csv.Name) },
 	} {
 		for i := range subscriptions {
 			if s := &subscriptions[i]; s.Spec != nil && belongs(s) {
