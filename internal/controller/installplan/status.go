@@ -56,7 +56,7 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 	if seen.problem != "" {
 		next.Message = "attenuated service account query failed - " + seen.problem
 		setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, next.Message), now)
-		if next.Phase == v1alpha1.InstallPlanPhaseFailed {
+		if next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval; !awaitsApproval(plan, next) {
 			next.Phase = v1alpha1.InstallPlanPhaseInstalling
 		}
 		return next, false
@@ -66,7 +66,7 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 		removeInstalled(&next)
 	}
 	next.AttenuatedServiceAccountRef = seen.account
-	if !isApproved(plan) && next.StartTime == nil {
+	if awaitsApproval(plan, next) {
 		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
 		return next, false
 	}
@@ -75,6 +75,11 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 		next.StartTime = new(metav1.NewTime(now))
 	}
 	return next, true
+}
+
+// awaitsApproval reports whether nothing of a plan may be done before it is approved. An approval that is withdrawn after that comes too late.
+func awaitsApproval(plan *v1alpha1.InstallPlan, next planStatus) bool {
+	return !isApproved(plan) && next.StartTime == nil
 }
 
 // conclude says what becomes of a plan after a pass. The time that errors are given runs from the first of a series of them: a plan

@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -99,7 +100,7 @@ func (v view) deprecations() []v1alpha1.SubscriptionCondition {
 		}
 	}
 	note(v1alpha1.SubscriptionPackageDeprecated, "olm.package/"+p.Name, p.Deprecation)
-	if c, ok := p.Channel(v.sub.Spec.Channel); ok {
+	if c, ok := p.Channel(cmp.Or(v.sub.Spec.Channel, p.DefaultChannel)); ok { // without one it follows the default channel first
 		note(v1alpha1.SubscriptionChannelDeprecated, "olm.channel/"+c.Name, c.Deprecation)
 	}
 	if v.installed != nil {

@@ -106,8 +106,11 @@ func TestDocumentedConditions(t *testing.T) {
 		"a plan cannot be written":   {unpackFails, found(func(g *group) { g.unwritten = "quota" }), "True EnsureInstallPlanFailed error ensuring InstallPlan: quota", nothing, ""},
 		"the package is deprecated":  {v1alpha1.SubscriptionPackageDeprecated, serving("olm.package"), "True  olm.package/a: use b", serving(""), ""},
 		"the channel is deprecated":  {v1alpha1.SubscriptionChannelDeprecated, serving("olm.channel, name: stable"), "True  olm.channel/stable: use b", serving(""), ""},
-		"no channel is asked for":    {v1alpha1.SubscriptionChannelDeprecated, serving("olm.channel, name: stable"), "True  olm.channel/stable: use b", func(w *world) { w.follow("a", "") }, ""},
-		"the bundle is deprecated":   {v1alpha1.SubscriptionBundleDeprecated, func(w *world) { installed(w); serving("olm.bundle, name: a.v1.0.0")(w) }, "True  olm.bundle/a.v1.0.0: use b", serving(""), ""},
+		"no channel is asked for, and the default channel is deprecated": {v1alpha1.SubscriptionChannelDeprecated, func(w *world) {
+			serving("olm.channel, name: stable")(w)
+			w.follow("a", "")
+		}, "True  olm.channel/stable: use b", serving(""), ""},
+		"the bundle is deprecated": {v1alpha1.SubscriptionBundleDeprecated, func(w *world) { installed(w); serving("olm.bundle, name: a.v1.0.0")(w) }, "True  olm.bundle/a.v1.0.0: use b", serving(""), ""},
 		"all that is deprecated": {v1alpha1.SubscriptionDeprecated, func(w *world) {
 			installed(w)
 			w.serve("cat", deprecated("olm.package")+"- {reference: {schema: olm.bundle, name: a.v1.0.0}, message: no more}\n")
