@@ -82,6 +82,8 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: pause}, nil
 	}
 	switch {
+	case isBare(plan):
+		return c.awaitContent(plan), nil
 	case isUnresolved(plan):
 		return c.resolve(ctx, plan)
 	case len(plan.Status.Plan) == 0:

@@ -31,9 +31,7 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
 		withoutEvidence(wanted)
-		annotations := withEntry(wanted.GetAnnotations(), bundle.InstalledAlongsideKey(x.plan.Namespace, s.step.Resolving),
-			x.plan.Namespace+"/"+s.step.Resolving)
-		annotations[bundle.BroughtByKey(x.plan.Namespace, s.step.Resolving)] = x.bringing(ctx, s.step.Resolving, live)
+		annotations := x.alongside(ctx, s.step.Resolving, wanted, live)
 		if origin := x.originOf(live); origin != "" {
 			annotations[v1alpha1.OriginAnnotation] = v1alpha1.OriginInstallPlan + "/" + origin
 		}
@@ -63,6 +61,19 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
 		}
 		return nil
 	}
+}
+
+// alongside are the annotations of a CRD with those that say with which operator it is installed; a step may be of none.
+func (x *execution) alongside(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) map[string]string {
+	annotations := wanted.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if csv != "" {
+		annotations[bundle.InstalledAlongsideKey(x.plan.Namespace, csv)] = x.plan.Namespace + "/" + csv
+		annotations[bundle.BroughtByKey(x.plan.Namespace, csv)] = x.bringing(ctx, csv, live)
+	}
+	return annotations
 }
 
 // originOf is the namespace whose plan creates or created a CRD; empty when it was there before any plan.

@@ -26,6 +26,35 @@ func isUnresolved(p *v1alpha1.InstallPlan) bool {
 	return len(p.Status.Plan) == 0 || resolved.Status == corev1.ConditionTrue && resolved.Message != resolvedText(&p.Spec)
 }
 
+// isBare reports whether a plan that is written by hand names nothing and has no steps. Tools that create one write its steps next, into its
+// status: they would meet a conflict if anything was written there before.
+func isBare(p *v1alpha1.InstallPlan) bool {
+	return p.IsHandWritten() && unfinished(p) && len(p.Spec.ClusterServiceVersionNames) == 0 && len(p.Status.Plan) == 0
+}
+
+// awaitContent reports by an Event, which leaves the plan as it is, that a plan without content still has none when its writer should have
+// written that. After an hour nobody is waiting for it.
+func (c *Controller) awaitContent(plan *v1alpha1.InstallPlan) ctrl.Result {
+	switch age := c.Clock.Now().Sub(plan.CreationTimestamp.Time); {
+	case age < stepsDue:
+		return ctrl.Result{RequeueAfter: stepsDue - age}
+	case age < time.Hour:
+		c.events.Event(plan, corev1.EventTypeWarning, bareReason, "spec.clusterServiceVersionNames is empty and status.plan has no steps, so there is nothing to do: "+
+			"name the ClusterServiceVersions to install, write the steps, or delete the InstallPlan")
+	}
+	return ctrl.Result{}
+}
+
+// bareReason is that of the Event.
+const bareReason = "NothingToInstall"
+
+// withoutStale removes the condition Resolved of a search for steps that found none, once there are steps.
+func withoutStale(s *planStatus) {
+	if len(s.Plan) > 0 && s.GetCondition(v1alpha1.InstallPlanResolved).Status == corev1.ConditionFalse {
+		removeCondition(s, v1alpha1.InstallPlanResolved)
+	}
+}
+
 // resolvedText is the message of the condition Resolved. It names what the steps were found for, so that a change of that is seen.
 func resolvedText(spec *v1alpha1.InstallPlanSpec) string {
 	text := "the steps are those of " + strings.Join(spec.ClusterServiceVersionNames, ", ")

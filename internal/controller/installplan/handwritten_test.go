@@ -159,7 +159,6 @@ func TestHandWrittenPlansThatCannotBe(t *testing.T) {
 		reason v1alpha1.InstallPlanConditionReason
 		says   []string
 	}{
-		"no name":                          {handMade("Automatic"), nil, "PlanUnknown", []string{"spec.clusterServiceVersionNames is empty: name the ClusterServiceVersions"}},
 		"an unknown name":                  {handMade("Automatic", "wbe.v1.0.0"), nil, "PlanUnknown", []string{"no catalog has ClusterServiceVersion wbe.v1.0.0; asked were ns/cat; olm/global", "correct spec.clusterServiceVersionNames"}},
 		"one unknown of two stops both":    {handMade("Automatic", "lone.v1.0.0", "x.v1"), nil, "PlanUnknown", []string{"no catalog has ClusterServiceVersion x.v1"}},
 		"an unknown catalog":               {from(handMade("Automatic", "web.v1.0.0"), "ns", "cats"), nil, "PlanUnknown", []string{"spec.source names CatalogSource ns/cats, of which there is none in view", "create it"}},

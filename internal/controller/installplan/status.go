@@ -43,6 +43,7 @@ type outcome struct {
 // decide says what becomes of a plan before anything is done, and whether a pass is due.
 func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next planStatus, execute bool) {
 	next = *plan.Status.DeepCopy()
+	withoutStale(&next)
 	switch next.Phase {
 	case v1alpha1.InstallPlanPhaseComplete:
 		return next, false
@@ -153,10 +154,12 @@ func setInstalled(s *planStatus, c v1alpha1.InstallPlanCondition, now time.Time)
 	}
 }
 
-func removeInstalled(s *planStatus) {
+func removeInstalled(s *planStatus) { removeCondition(s, v1alpha1.InstallPlanInstalled) }
+
+func removeCondition(s *planStatus, kind v1alpha1.InstallPlanConditionType) {
 	var kept []v1alpha1.InstallPlanCondition
 	for _, c := range s.Conditions {
-		if c.Type != v1alpha1.InstallPlanInstalled {
+		if c.Type != kind {
 			kept = append(kept, c)
 		}
 	}

@@ -68,10 +68,13 @@ func (x *execution) objectOf(ctx context.Context, s *stepRun) (*unstructured.Uns
 	if err := json.Unmarshal(text, object); err != nil {
 		return nil, fmt.Errorf("%w: the manifest of %s %s cannot be read: %w", errInvalid, s.step.Resource.Kind, s.step.Resource.Name, err)
 	}
-	// What was approved is the list of kinds and names; the manifests must be those of that list.
+	// What was approved is the list of kinds and names; the manifests must be those of that list. Who writes a plan by hand writes both, and may
+	// list a kind under a group or version that it had before: there the manifest decides, as it always has.
 	r := s.step.Resource
 	listed := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: s.rule.kind}
-	if gvk := object.GroupVersionKind(); gvk != listed || object.GetName() != r.Name {
+	gvk := object.GroupVersionKind()
+	same := gvk == listed || gvk.Kind == listed.Kind && x.plan.IsHandWritten()
+	if !same || object.GetName() != r.Name {
 		return nil, fmt.Errorf("%w: the step lists %s %s, but its manifest is %s %s", errInvalid, listed, r.Name, gvk, object.GetName())
 	}
 	return object, nil
@@ -87,7 +90,7 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 	}
 	s.spared = x.mayBeMissing(u)
 	o := apply.Object{
-		Wanted: u, Policy: s.rule.policy, Owner: fmt.Sprintf("%s %s", v1alpha1.ClusterServiceVersionKind, s.step.Resolving),
+		Wanted: u, Policy: s.rule.policy, Owner: x.ownerOf(s.step),
 		Optional: s.step.Optional || s.spared,
 	}
 	switch s.step.Resource.Kind {
@@ -112,17 +115,31 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 	}
 	o.Predecessors = predecessors
 	if s.rule.wave == belongings {
-		u.SetOwnerReferences([]metav1.OwnerReference{ownerReference(s.step.Resolving)})
+		u.SetOwnerReferences(nil)
+		if s.step.Resolving != "" {
+			u.SetOwnerReferences([]metav1.OwnerReference{ownerReference(s.step.Resolving)})
+		}
 		return o
 	}
 	u.SetNamespace("")
 	u.SetOwnerReferences(nil)
+	if s.step.Resolving == "" {
+		return o
+	}
 	addLabels(u, map[string]string{
 		v1alpha1.OwnerLabel:          s.step.Resolving,
 		v1alpha1.OwnerNamespaceLabel: x.plan.Namespace,
 		v1alpha1.OwnerKindLabel:      v1alpha1.ClusterServiceVersionKind,
 	})
 	return o
+}
+
+// ownerOf names on whose behalf a step writes: the operator that it is of, or the plan, where its writer names none.
+func (x *execution) ownerOf(step *v1alpha1.Step) string {
+	if step.Resolving == "" {
+		return v1alpha1.InstallPlanKind + " " + x.plan.Name
+	}
+	return v1alpha1.ClusterServiceVersionKind + " " + step.Resolving
 }
 
 // component is the label by which an object is found among the components of its Operator; "" where it has none. Setting it later would be
