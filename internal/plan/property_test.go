@@ -70,12 +70,14 @@ func (s state) without(n *node) state {
 	return slices.DeleteFunc(slices.Clone(s), func(o *node) bool { return o.packageName() == n.packageName() })
 }
 
-// meets tells whether a constraint of own holds in the state without it. What is not to be there is about the others alone.
+// meets reports whether a constraint of own holds in the state without it. What is not to be there is about the others alone.
 func (s state) meets(c constraint.Constraint, own *node, unwanted bool) bool {
 	if !unwanted {
 		s = append(slices.Clone(s), own)
 	}
-	part := func(part constraint.Constraint) bool { return s.without(own).meets(part, own, unwanted != (c.Not != nil)) }
+	part := func(part constraint.Constraint) bool {
+		return s.without(own).meets(part, own, unwanted != (c.Not != nil))
+	}
 	switch {
 	case c.Package != nil:
 		return slices.ContainsFunc(s, func(n *node) bool {

@@ -33,7 +33,7 @@ func isBare(p *v1alpha1.InstallPlan) bool {
 }
 
 // awaitContent reports by an Event, which leaves the plan as it is, that a plan without content still has none when its writer should have
-// written that. After an hour nobody is waiting for it.
+// written that. After an hour its writer has given up.
 func (c *Controller) awaitContent(plan *v1alpha1.InstallPlan) ctrl.Result {
 	switch age := c.Clock.Now().Sub(plan.CreationTimestamp.Time); {
 	case age < stepsDue:
