@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
@@ -27,7 +29,7 @@ var specFields = map[string]string{
 }
 
 // csvMetadata makes an olm.csv.metadata from the value of an olm.bundle.object,
-// nil if that is not a CSV. The values of its fields are taken as they are.
+// nil if that is not a CSV.
 func csvMetadata(object json.RawMessage) (*Property, error) {
 	data, _, fault := bundleObject(object)
 	if fault != "" {
@@ -52,43 +54,40 @@ func csvMetadata(object json.RawMessage) (*Property, error) {
 	if !isCSV {
 		return nil, nil
 	}
-	fields := map[string]json.RawMessage{ // these three are always there
-		"apiServiceDefinitions": json.RawMessage("{}"), "crdDescriptions": json.RawMessage("{}"), "provider": json.RawMessage("{}"),
-	}
+	fields := map[string][]byte{}
 	for key, value := range rawjson.Members(metadata) {
 		if name := strings.ToLower(key); name == "annotations" || name == "labels" {
-			set(fields, name, value)
+			fields[name] = value
 		}
 	}
 	for key, value := range rawjson.Members(spec) {
 		if name, ok := specFields[strings.ToLower(key)]; ok {
-			set(fields, name, value)
+			fields[name] = value
 		}
 	}
 	return csvMetadataProperty(fields)
 }
 
-// set takes a value that says anything.
-func set(fields map[string]json.RawMessage, name string, value []byte) {
-	switch string(rawjson.AppendCanonical(nil, value)) {
-	case "null", `""`, "[]", "{}":
-	default:
-		fields[name] = value
-	}
-}
-
-func csvMetadataProperty(fields map[string]json.RawMessage) (*Property, error) {
+func csvMetadataProperty(fields map[string][]byte) (*Property, error) {
 	value := []byte{'{'}
-	for name, field := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if len(value) > 1 {
 			value = append(value, ',')
 		}
 		value = append(rawjson.AppendString(value, name), ':')
-		value = append(value, field...)
+		value = append(value, fields[name]...)
 	}
-	value = rawjson.AppendCanonical(nil, append(value, '}'))
+	value = append(value, '}')
 	if fault := csvMetadataShape.mismatch(value); fault != "" {
 		return nil, fmt.Errorf("the CSV cannot be described by an %q property: %s", PropertyCSVMetadata, fault)
 	}
-	return &Property{Type: PropertyCSVMetadata, Value: value}, nil
+	var typed csvDescription
+	if err := json.Unmarshal(value, &typed); err != nil {
+		return nil, fmt.Errorf("the CSV cannot be described by an %q property: %w", PropertyCSVMetadata, err)
+	}
+	text, err := json.Marshal(typed)
+	if err != nil {
+		return nil, fmt.Errorf("write the %q property of the CSV: %w", PropertyCSVMetadata, err)
+	}
+	return &Property{Type: PropertyCSVMetadata, Value: rawjson.AppendCanonical(nil, text)}, nil
 }
