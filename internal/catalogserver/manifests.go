@@ -76,11 +76,12 @@ func describe(at place, metadata json.RawMessage) (string, error) {
 	}
 	none := json.RawMessage("{}")
 	about := fields{}
+	// What any ClusterServiceVersion has when a program writes it, if only as nothing: readers cannot do without some of it, and compare
+	// the rest with what other servers of the same catalog answer.
 	spec := fields{
-		// A strategy without Deployments: some readers cannot do without the keys.
-		"install": json.RawMessage(`{"spec":{"deployments":[]},"strategy":"deployment"}`),
-		// These they expect, too.
+		"install":               json.RawMessage(`{"spec":{"deployments":null},"strategy":"deployment"}`),
 		"apiservicedefinitions": none, "customresourcedefinitions": none, "provider": none,
+		"cleanup": json.RawMessage(`{"enabled":false}`), "displayName": json.RawMessage(`""`),
 	}
 	for key, value := range given {
 		name, inSpec := specKeys[key]
@@ -95,7 +96,7 @@ func describe(at place, metadata json.RawMessage) (string, error) {
 	err = errors.Join(about.set("name", at.entry.Name), spec.set("version", at.entry.Bundle.VersionText), addFromPackage(spec, at))
 	csv := fields{
 		"apiVersion": json.RawMessage(`"operators.coreos.com/v1alpha1"`), "kind": json.RawMessage(`"` + kindCSV + `"`),
-		"metadata": about.text(), "spec": spec.text(),
+		"metadata": about.text(), "spec": spec.text(), "status": json.RawMessage(`{"cleanup":{}}`),
 	}
 	return string(csv.text()), err
 }
