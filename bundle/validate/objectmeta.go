@@ -8,6 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // maxAnnotations is how many bytes the annotations of an object may have.
@@ -22,11 +25,22 @@ func checkObjectMeta(r recorder) {
 		at := r.objectPlace(f.Object)
 		checkLabels(r, at, f.Object)
 		checkAnnotationKeys(r, at, f.Object)
-		if namespace := f.Object.GetNamespace(); namespace != "" {
-			for _, message := range validation.IsDNS1123Label(namespace) {
-				r.err(RuleObjectMeta, at.in("metadata.namespace"), message, "correct the namespace, or remove it")
-			}
-		}
+		checkNamespace(r, at, f.Object)
+	}
+}
+
+// checkNamespace checks the namespace that a manifest names. That of a ClusterServiceVersion is often a placeholder, and whoever installs
+// it puts the real one in its place.
+func checkNamespace(r recorder, at place, object *unstructured.Unstructured) {
+	namespace, severity := object.GetNamespace(), catalog.Error
+	if namespace == "" {
+		return
+	}
+	if object.GetKind() == v1alpha1.ClusterServiceVersionKind {
+		severity = catalog.Warning
+	}
+	for _, message := range validation.IsDNS1123Label(namespace) {
+		r.add(severity, RuleObjectMeta, at.in("metadata.namespace"), message, "correct the namespace, or remove it")
 	}
 }
 

@@ -52,13 +52,9 @@ var removals = []removal{
 	}},
 }
 
-// removesKind says whether Kubernetes stopped serving the kind in this version. Authors of resource lists often leave out
-// the group.
+// removesKind says whether Kubernetes stopped serving the kind in this version.
 func (r removal) removesKind(apiVersion, kind string) bool {
-	return slices.ContainsFunc(r.apis, func(api removedAPI) bool {
-		_, bare, _ := strings.Cut(api.apiVersion, "/")
-		return (apiVersion == api.apiVersion || apiVersion == bare) && slices.Contains(api.kinds, kind)
-	})
+	return slices.ContainsFunc(r.apis, func(api removedAPI) bool { return apiVersion == api.apiVersion && slices.Contains(api.kinds, kind) })
 }
 
 // checkRemovedAPIs finds what stops working in later versions of Kubernetes: a warning, or an error if the bundle is for
@@ -79,28 +75,18 @@ func checkRemovedAPIs(r recorder) {
 	}
 }
 
+// checkRemoval looks at the objects of the bundle alone. What a ClusterServiceVersion lists as resources of its CRDs is shown to people: the
+// bundle does not create them, and that a list names an old version does not say that the operator uses it.
 func checkRemoval(r recorder, removed removal) {
 	severity := catalog.Warning
 	if r.isFor(removed.minor) {
 		severity = catalog.Error
 	}
 	for _, object := range r.Bundle.Objects {
-		if group := object.GetAPIVersion(); strings.Contains(group, "/") && removed.removesKind(group, object.GetKind()) {
+		if removed.removesKind(object.GetAPIVersion(), object.GetKind()) {
 			r.add(severity, RuleRemovedAPI, r.objectPlace(object).in("apiVersion"),
 				fmt.Sprintf("%s Migrate the API(s) for %s: ([%s])", removedMessage(removed.minor), object.GetKind(), object.GetName()),
 				"use a version of the API that is served")
-		}
-	}
-	if r.csv == nil || removed.minor == 22 { // what is listed here was not looked at before 1.25
-		return
-	}
-	for i, d := range r.csv.Spec.CustomResourceDefinitions.Owned {
-		for j, resource := range d.Resources {
-			if removed.removesKind(resource.Version, resource.Kind) {
-				r.add(severity, RuleRemovedAPI, r.csvPlace().in("spec.customresourcedefinitions.owned[%d].resources[%d]", i, j),
-					fmt.Sprintf("%s Migrate the API(s) for %s: ([%s])", removedMessage(removed.minor), resource.Kind, resource.Version),
-					"use a version of the API that is served")
-			}
 		}
 	}
 }

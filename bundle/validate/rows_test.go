@@ -829,11 +829,10 @@ func ruleRows() map[string]row {
 		},
 		"an old resource of a CRD": {
 			edits: []edit{{csvFile, "{kind: Deployment, version: apps/v1}", "{kind: CronJob, version: v1beta1}"}},
-			want:  []string{"Warning alpha-deprecated-apis/removed-api manifests/csv.yaml:32"},
 		},
-		"an old resource of 1.26": {
-			edits: []edit{{csvFile, "{kind: Deployment, version: apps/v1}", "{kind: HorizontalPodAutoscaler, version: autoscaling/v2beta2}"}},
-			want:  []string{"Warning alpha-deprecated-apis/removed-api manifests/csv.yaml:32"},
+		"an old resource of 1.26, for a new Kubernetes": {
+			edits:   []edit{{csvFile, "{kind: Deployment, version: apps/v1}", "{kind: HorizontalPodAutoscaler, version: autoscaling/v2beta2}"}},
+			options: func(o *Options) { o.KubeVersion = "v1.26" },
 		},
 		"rules on pod security policies": {
 			edits: []edit{{csvFile, `{apiGroups: [""], resources: [pods], verbs: [get]}`, "{apiGroups: [policy], resources: [podsecuritypolicies], verbs: [use]}"}},
@@ -995,6 +994,10 @@ func ruleRows() map[string]row {
 		"a namespace that is none": {
 			edits: []edit{{"manifests/priority.yaml", "metadata: {name: op}", "metadata:\n  name: op\n  namespace: a.b"}},
 			want:  []string{"Error bundle/object-metadata manifests/priority.yaml:5"},
+		},
+		"a namespace of the ClusterServiceVersion that is none": {
+			edits: []edit{{csvFile, "  name: op.v1.0.0\n", "  name: op.v1.0.0\n  namespace: \"{{ namespace }}\"\n"}},
+			want:  []string{"Warning bundle/object-metadata manifests/csv.yaml:5"},
 		},
 		"a package that no catalog can hold": {
 			edits: []edit{{annotationsFile, "package.v1: op", "package.v1: Op"}},

@@ -84,7 +84,7 @@ const (
 	RuleServiceAccount bundle.Rule = "service-account"
 	RuleSize           bundle.Rule = "bundle-size" // a warning below the limit
 	RuleReleaseName    bundle.Rule = "release-name"
-	RuleObjectMeta     bundle.Rule = "object-metadata"
+	RuleObjectMeta     bundle.Rule = "object-metadata" // a warning for the namespace of a ClusterServiceVersion
 	RuleCatalog        bundle.Rule = "catalog-entry"
 	RuleSubstitutes    bundle.Rule = "release-substitutes"
 	RuleRelatedImage   bundle.Rule = "related-image"
