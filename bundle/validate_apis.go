@@ -20,7 +20,7 @@ func checkWebhooks(r recorder, csv *v1alpha1.ClusterServiceVersion) {
 		if err := CheckWebhookRules(description); err != nil {
 			r.err(RuleWebhookRules, field+".rules", "%v", err)
 		}
-		for _, message := range nameErrors(description.GenerateName) {
+		for _, message := range validation.IsDNS1123Subdomain(description.GenerateName) { // longer than a label may be: that is cut
 			r.err(RuleWebhookName, field+".generateName", "%s", message)
 		}
 		key := string(description.Type) + " " + description.GenerateName

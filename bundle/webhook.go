@@ -2,9 +2,11 @@ package bundle
 
 import (
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -18,7 +20,8 @@ type WebhookOptions struct {
 }
 
 // ValidatingWebhooks returns a configuration for each validating webhook of a ClusterServiceVersion, in its order. The
-// name is the description's generateName and a hash of the namespace and name of the ClusterServiceVersion.
+// name is the description's generateName, cut to what the name has room for, and a hash of the namespace and name of the
+// ClusterServiceVersion.
 func ValidatingWebhooks(csv *v1alpha1.ClusterServiceVersion, o WebhookOptions) ([]*admissionv1.ValidatingWebhookConfiguration, error) {
 	var out []*admissionv1.ValidatingWebhookConfiguration
 	for i := range csv.Spec.WebhookDefinitions {
@@ -99,19 +102,33 @@ func webhookMeta(csv *v1alpha1.ClusterServiceVersion, index int, kind string) (m
 		return metav1.ObjectMeta{}, err
 	}
 	labels := union(OwnerLabels(csv), map[string]string{
-		v1alpha1.WebhookGenerateNameLabel: description.GenerateName,
+		v1alpha1.WebhookGenerateNameLabel: cut(description.GenerateName, maxNameLength),
 		v1alpha1.WebhookHashLabel:         hash,
 		v1alpha1.ManagedLabel:             v1alpha1.ManagedLabelValue,
 	})
 	place := fmt.Sprintf("%s/%s/%d", csv.Namespace, csv.Name, namesakesBefore(csv, index))
-	return metav1.ObjectMeta{Name: description.GenerateName + "-" + fnvHex(place), Labels: labels}, nil
+	return metav1.ObjectMeta{Name: configurationPrefix(description) + "-" + fnvHex(place), Labels: labels}, nil
 }
 
-// namesakesBefore counts the earlier descriptions of the same type and generateName: usually none.
+// configurationPrefix is what the name of the configuration for a description begins with. A hash and a dash follow it.
+func configurationPrefix(description v1alpha1.WebhookDescription) string {
+	return cut(description.GenerateName, validation.DNS1123SubdomainMaxLength-len("-")-len(fnvHex("")))
+}
+
+// cut shortens a name to so many bytes, so that what is left ends as a name and the value of a label may. The generateName of a webhook
+// may be four times as long as a label.
+func cut(name string, length int) string {
+	if len(name) <= length {
+		return name
+	}
+	return strings.TrimRight(name[:length], "-._")
+}
+
+// namesakesBefore counts the earlier descriptions of the same type whose configurations have names that begin alike: usually none.
 func namesakesBefore(csv *v1alpha1.ClusterServiceVersion, index int) int {
 	count, description := 0, csv.Spec.WebhookDefinitions[index]
 	for _, earlier := range csv.Spec.WebhookDefinitions[:index] {
-		if earlier.Type == description.Type && earlier.GenerateName == description.GenerateName {
+		if earlier.Type == description.Type && configurationPrefix(earlier) == configurationPrefix(description) {
 			count++
 		}
 	}

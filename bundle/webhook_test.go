@@ -9,6 +9,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -264,4 +265,45 @@ func TestConversionCheck(t *testing.T) {
 	}
 	crd.Spec.PreserveUnknownFields = true
 	wantError(t, conversion.Check(crd), "things.example.com", "c.kb.io", "preserveUnknownFields")
+}
+
+// TestLongWebhookNames shows that a generateName may be as long as the name of a webhook, which is longer than the value of a label: real
+// operators have some. The names of the configurations and their labels are such as the API server takes, and no two names are the same.
+func TestLongWebhookNames(t *testing.T) {
+	long := strings.Repeat("a-very-long-name.", 14) + "example.com" // 249 bytes
+	hooks := []v1alpha1.WebhookDescription{
+		webhook(v1alpha1.ValidatingAdmissionWebhook, long[:62]+".x"), webhook(v1alpha1.ValidatingAdmissionWebhook, long[:62]+".y"),
+		webhook(v1alpha1.ValidatingAdmissionWebhook, long), webhook(v1alpha1.ValidatingAdmissionWebhook, long+"a"),
+		webhook(v1alpha1.ValidatingAdmissionWebhook, long[:62]+"s"),
+	}
+	b := loadTest(t, nil)
+	b.CSV.Spec.WebhookDefinitions = hooks
+	if findings := Validate(b).Errors(); len(findings) != 0 {
+		t.Errorf("findings %v", findings)
+	}
+	configurations, err := ValidatingWebhooks(withWebhooks(hooks...), WebhookOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for i, configuration := range configurations {
+		names[configuration.Name] = true
+		if problems := validation.IsDNS1123Subdomain(configuration.Name); len(problems) > 0 {
+			t.Errorf("name %s: %v", configuration.Name, problems)
+		}
+		if got := configuration.Webhooks[0].Name; got != hooks[i].GenerateName {
+			t.Errorf("the webhook is called %s, want %s", got, hooks[i].GenerateName)
+		}
+		for key, value := range configuration.Labels {
+			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+				t.Errorf("label %s of %s: %v", key, configuration.Name, problems)
+			}
+		}
+	}
+	if len(names) != len(hooks) {
+		t.Errorf("%d different names for %d webhooks: %v", len(names), len(hooks), names)
+	}
+	if got := configurations[4].Labels[v1alpha1.WebhookGenerateNameLabel]; got != long[:62]+"s" {
+		t.Errorf("the label that has room for all of it is %s", got)
+	}
 }

@@ -147,6 +147,28 @@ func TestTwoInstalls(t *testing.T) {
 	}
 }
 
+// TestLongWebhookNames installs webhooks whose names are longer than the value of a label, up to what the name of a webhook may have.
+func TestLongWebhookNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.serve("manager")
+	w.make(w.here(), w.things(), w.operator("op.v1", w.hooks("manager", validating, mutating), func(csv *v1alpha1.ClusterServiceVersion) {
+		for i, length := range []int{70, 253} {
+			name := csv.Spec.WebhookDefinitions[i].GenerateName
+			csv.Spec.WebhookDefinitions[i].GenerateName = strings.Repeat("long.", 50)[:length-len(name)-1] + "-" + name
+		}
+	}))
+	w.succeeds("op.v1")
+	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
+	if validating, mutating := w.configurations(w.namespace); len(validating) != 1 || len(mutating) != 1 {
+		t.Errorf("configurations %v, %v, want one of each", validating, mutating)
+	}
+	w.uninstall(w.namespace)
+	if validating, mutating := w.configurations(w.namespace); len(validating)+len(mutating) > 0 {
+		t.Errorf("after it was uninstalled there are %v, %v", validating, mutating)
+	}
+}
+
 // TestTheCertificateIsKept as long as it is good, whatever else is installed again.
 func TestTheCertificateIsKept(t *testing.T) {
 	t.Parallel()
