@@ -39,7 +39,8 @@ type Bundle struct {
 	// Warnings say what was passed over when the bundle was loaded.
 	Warnings []string
 
-	manifest *unstructured.Unstructured // the ClusterServiceVersion as it was written
+	manifest   *unstructured.Unstructured // the ClusterServiceVersion as it was written
+	incomplete []string                   // files of objects without apiVersion, which were passed over
 }
 
 // Dependency is a need of a bundle: an olm.package, olm.gvk, olm.label or olm.constraint, and its value.

@@ -38,6 +38,9 @@ func (in *Inspection) readManifests(files []file, lim limits) {
 		name := files[i].name
 		for _, warning := range d.warnings {
 			in.notice(name, warning)
+			if errors.Is(warning, errNoAPIVersion) {
+				in.Bundle.incomplete = append(in.Bundle.incomplete, name)
+			}
 		}
 		if d.err != nil {
 			in.fail(name, d.err)
@@ -68,6 +71,9 @@ func (in *Inspection) takeObject(name string, object *unstructured.Unstructured)
 		in.takeCSV(name, object)
 	}
 }
+
+// errNoAPIVersion is the notice of a manifest that says what it is and not in which version.
+var errNoAPIVersion = markf(ErrNotObject, "passed over: not a Kubernetes object with apiVersion and kind")
 
 // decodeAll decodes files side by side. Results stand in the order of the files.
 func decodeAll(files []file, lim limits) []decoded {
@@ -104,7 +110,10 @@ func decode(f file, lim limits) decoded {
 	if ok && object["kind"] == v1alpha1.ClusterServiceVersionKind && object["apiVersion"] == nil {
 		return decoded{err: markf(ErrNoCSV, "the ClusterServiceVersion has no apiVersion; write apiVersion: %s", v1alpha1.GroupVersion)}
 	}
-	if !ok || object["kind"] == nil || object["apiVersion"] == nil {
+	if ok && object["kind"] != nil && object["apiVersion"] == nil {
+		return decoded{warnings: []error{errNoAPIVersion}}
+	}
+	if !ok || object["kind"] == nil {
 		return decoded{warnings: []error{markf(ErrNotObject, "passed over: not a Kubernetes object with apiVersion and kind")}}
 	}
 	d := decoded{object: &unstructured.Unstructured{Object: object}, warnings: warnings}

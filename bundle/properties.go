@@ -12,7 +12,8 @@ import (
 const propertiesAnnotation = "olm.properties"
 
 // AllProperties are the properties of the bundle without its manifests: those that its author declared, its package and
-// version unless declared, those in the annotation olm.properties, its APIs, and its needs. Each is there once.
+// version unless declared, those in the annotation olm.properties, its APIs, and its needs. Each is there once, but for dependencies of
+// other types than olm.gvk, which stay as their author lists them.
 func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	list := propertyList{items: append([]catalog.Property(nil), b.Properties...)}
 	if !list.has(catalog.PropertyPackage) {
@@ -25,6 +26,7 @@ func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	for _, gvk := range b.RequiredAPIs() {
 		list.add(catalog.PropertyGVKRequired, apiProperty(gvk))
 	}
+	list.items = list.unique()
 	for i, dependency := range b.Dependencies {
 		if err := list.addDependency(dependency); err != nil {
 			return nil, fmt.Errorf("read dependency %d of bundle %s: %w", i, b.Name, err)
@@ -33,7 +35,7 @@ func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	if list.err != nil {
 		return nil, fmt.Errorf("write properties of bundle %s: %w", b.Name, list.err)
 	}
-	return list.unique(), nil
+	return list.items, nil
 }
 
 // The values of the properties that are derived; keys stand in the order in which catalogs are written.
@@ -128,6 +130,7 @@ func (l *propertyList) addDependency(d Dependency) error {
 			return err
 		}
 		l.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+		l.items = l.unique() // required APIs are a set
 	default:
 		l.items = append(l.items, catalog.Property(d))
 	}

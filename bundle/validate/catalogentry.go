@@ -28,6 +28,10 @@ func checkCatalogEntry(r recorder) {
 		r.err(RuleCatalog, place{file: r.metadataFile("properties"), field: "properties"}, message, fix)
 		return
 	}
+	if problem := r.Bundle.VersionProblem(); problem != "" {
+		message, fix, _ := strings.Cut(problem, "; ")
+		r.warn(RuleCatalog, r.csvPlace().in("spec.version"), "it cannot be rendered into a catalog: "+message, fix)
+	}
 	const channel = "channel"
 	c := &catalog.Catalog{
 		Packages: []catalog.Package{{Schema: catalog.SchemaPackage, Name: r.Bundle.Package, DefaultChannel: channel}},

@@ -736,7 +736,11 @@ func ruleRows() map[string]row {
 		},
 		"no version": {
 			edits: []edit{{csvFile, "  version: 1.0.0\n", ""}},
-			want:  []string{"Error operatorhub/v2/version manifests/csv.yaml:10"},
+			want:  []string{"Warning bundle/catalog-entry manifests/csv.yaml:10", "Error operatorhub/v2/version manifests/csv.yaml:10"},
+		},
+		"a version of two numbers": {
+			edits: []edit{{csvFile, "  version: 1.0.0\n", "  version: v1.0\n"}},
+			want:  []string{"Warning bundle/catalog-entry manifests/csv.yaml:11"},
 		},
 		"no icon": {
 			edits: []edit{{csvFile, "  icon:\n  - {base64data: aWNvbg==, mediatype: image/png}\n", ""}},

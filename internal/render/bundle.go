@@ -46,6 +46,10 @@ func (r *Renderer) bundleDir(dir string) (*result, error) {
 
 // described makes a catalog of one bundle. Manifests that migration would drop are left out beforehand: most of a bundle is CRDs.
 func (r *Renderer) described(b *bundle.Bundle) (*result, error) {
+	warnings, err := b.Described()
+	if err != nil {
+		return nil, err
+	}
 	convert := b.ToCatalog
 	if b.Image != "" && (r.Migrations == catalog.MigrateCSVMetadata || r.Migrations == catalog.MigrateAll) {
 		convert = b.ToCatalogWithCSV
@@ -54,7 +58,7 @@ func (r *Renderer) described(b *bundle.Bundle) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &result{catalog: &catalog.Catalog{Bundles: []catalog.Bundle{converted}}, bundle: b, warnings: b.Warnings}, nil
+	return &result{catalog: &catalog.Catalog{Bundles: []catalog.Bundle{converted}}, bundle: b, warnings: append(b.Warnings, warnings...)}, nil
 }
 
 // Bundle reads the image of a bundle, for templates.
