@@ -51,8 +51,8 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestDescribedTellsAll has everything that is wrong in one error, and what is ignored as a warning.
-func TestDescribedTellsAll(t *testing.T) {
+// TestDescribedListsAll has everything that is wrong in one error, and what is ignored as a warning.
+func TestDescribedListsAll(t *testing.T) {
 	csv := strings.NewReplacer("version: 1.0.0", "version: '1'", "name: things.example.com", "name: as.example.com").Replace(testCSVYAML)
 	b := loadTest(t, map[string]string{"manifests/csv.yaml": csv, "manifests/x.yaml": "kind: Secret\n"})
 	b.CSV.Annotations = map[string]string{"olm.properties": "{"}

@@ -29,8 +29,8 @@ func checkObjectMeta(r recorder) {
 	}
 }
 
-// checkNamespace checks the namespace that a manifest names. That of a ClusterServiceVersion is often a placeholder, and whoever installs
-// it puts the real one in its place.
+// checkNamespace checks the namespace that a manifest names. That of a ClusterServiceVersion is often a placeholder, and the
+// installer puts the real one in its place.
 func checkNamespace(r recorder, at place, object *unstructured.Unstructured) {
 	namespace, severity := object.GetNamespace(), catalog.Error
 	if namespace == "" {

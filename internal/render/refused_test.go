@@ -63,11 +63,11 @@ const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: "
 
 // refusals are the rows of the table in docs/opm.md.
 var refusals = map[string]refusal{
-	"an owned CRD that the bundle does not have":               {map[string]string{"manifests/crd.yaml": ""}, "the CRD things.example.com is not in the bundle"},
-	"an owned CRD that has another kind in the bundle":         {csv("kind: Thing", "kind: Other"), "does not define"},
-	"an owned CRD that has no such version in the bundle":      {csv("version: v1,", "version: v2,"), "does not define"},
-	"an owned or required CRD whose name has no group":         {csv("    owned:\n", "    required: [{name: a, version: v1, kind: A}]\n    owned:\n"), "required[0].name"},
-	"no `spec.version`":                                        {csv("  version: 1.0.0\n", ""), "spec.version: there is none"},
+	"an owned CRD that the bundle does not have":          {map[string]string{"manifests/crd.yaml": ""}, "the CRD things.example.com is not in the bundle"},
+	"an owned CRD that has another kind in the bundle":    {csv("kind: Thing", "kind: Other"), "does not define"},
+	"an owned CRD that has no such version in the bundle": {csv("version: v1,", "version: v2,"), "does not define"},
+	"an owned or required CRD whose name has no group":    {csv("    owned:\n", "    required: [{name: a, version: v1, kind: A}]\n    owned:\n"), "required[0].name"},
+	"no `spec.version`": {csv("  version: 1.0.0\n", ""), "spec.version: there is none"},
 	"a `spec.version` such as `1.2`, `v1.2.3` or with blanks":  {csv("1.0.0\n", "v1.2\n"), "write it as 1.2.0"},
 	"a `spec.version` that is none":                            {csv("1.0.0\n", "new\n"), "write it as MAJOR.MINOR.PATCH"},
 	"a `spec.release` that is none":                            {csv("  version: 1.0.0\n", "  version: 1.0.0\n  release: \"01\"\n"), "release"},
