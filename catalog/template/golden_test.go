@@ -20,16 +20,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
-var images = regexp.MustCompile(`^example\.com/([a-z]{1,20}):([0-9][0-9a-z._-]{0,20})$`)
+var images = regexp.MustCompile(`^example\.com/(rebuilt/)?([a-z]{1,20}):([0-9][0-9a-z._-]{0,20})$`)
 
 // source knows the images example.com/PACKAGE:VERSION. The tag may have -rRELEASE at its end, and stands for build metadata where
-// it has a "_". The repository "missing" does not exist, and "broken" has a bundle without a version.
+// it has a "_". Bundles below "rebuilt" have the annotation that makes build metadata a release. The repository "missing" does not
+// exist, and "broken" has a bundle without a version.
 func source(_ context.Context, image string) (Bundle, error) {
 	parts := images.FindStringSubmatch(image)
-	if parts == nil || parts[1] == "missing" {
+	if parts == nil || parts[2] == "missing" {
 		return Bundle{}, fmt.Errorf("pull image %s: NotFound", image)
 	}
-	repository, tag := parts[1], parts[2]
+	repository, tag := parts[2], parts[3]
 	text, release, _ := strings.Cut(strings.ReplaceAll(tag, "_", "+"), "-r")
 	b := Bundle{Bundle: catalog.Bundle{Schema: catalog.SchemaBundle, Package: repository, Name: repository + ".v" + text, Image: image}}
 	value := fmt.Sprintf(`{"packageName":%q,"version":%q}`, repository, text)
@@ -39,6 +40,9 @@ func source(_ context.Context, image string) (Bundle, error) {
 	}
 	if repository != "broken" {
 		b.Properties = []catalog.Property{{Type: catalog.PropertyPackage, Value: []byte(value)}}
+	}
+	if parts[1] != "" {
+		b.Properties = append(b.Properties, catalog.Property{Type: catalog.PropertyCSVMetadata, Value: []byte(`{"annotations":{"olm.substitutesFor":"base"}}`)})
 	}
 	b.Description = "All about " + b.Name + "."
 	b.Icon = &catalog.Icon{Data: []byte(text), MediaType: "image/png"}

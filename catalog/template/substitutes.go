@@ -165,8 +165,10 @@ func (s *substituter) checkVersions(base bundleKey, b catalog.Bundle) error {
 	return nil
 }
 
-// substituteEntry changes a channel so that whatever led to base leads to its
-// substitute, and base too.
+// substituteEntry changes a channel so that what led to base leads to its
+// substitute. An entry that replaced base still takes an installed base along.
+// One that skipped base skips the substitute in its place: with both, an
+// installed base could pass the substitute by.
 func substituteEntry(ch *catalog.Channel, base, substitute string) {
 	taken := catalog.Entry{Name: substitute}
 	for i := range ch.Entries {
@@ -178,9 +180,9 @@ func substituteEntry(ch *catalog.Channel, base, substitute string) {
 		case e.Replaces == base:
 			e.Replaces = substitute
 			e.Skips = addSkip(e.Skips, base)
-		}
-		if e.Name != base && slices.Contains(e.Skips, base) && e.Replaces != substitute {
-			e.Skips = addSkip(e.Skips, substitute)
+		case slices.Contains(e.Skips, base):
+			skips := slices.DeleteFunc(slices.Clone(e.Skips), func(name string) bool { return name == base })
+			e.Skips = addSkip(skips, substitute)
 		}
 	}
 	taken.Skips = addSkip(taken.Skips, base)
