@@ -21,7 +21,8 @@ type Bundle struct {
 	DefaultChannel string
 	// Image is the reference that the bundle was pulled with. Load leaves it empty.
 	Image string
-	// Version is the version and release of the ClusterServiceVersion.
+	// Version orders bundles: it is the version and release of the ClusterServiceVersion. The build metadata of a rebuild of old is its
+	// release here; VersionText has the version as it is written.
 	Version version.VersionRelease
 	// Annotations are those of the metadata.
 	Annotations map[string]string

@@ -46,6 +46,14 @@ func decodeCSV(object *unstructured.Unstructured) (*v1alpha1.ClusterServiceVersi
 	return csv, kjson.UnmarshalCaseSensitivePreserveInts(text, csv)
 }
 
+// VersionText is the version of the ClusterServiceVersion, build metadata included; empty without one.
+func (b *Bundle) VersionText() string {
+	if b.CSV == nil {
+		return ""
+	}
+	return b.CSV.Spec.Version.String()
+}
+
 // versionOf is the version and release of a ClusterServiceVersion. Before releases existed, a rebuild of a version was
 // told apart by its build metadata, together with the annotation olm.substitutesFor.
 func versionOf(csv *v1alpha1.ClusterServiceVersion) (version.VersionRelease, error) {

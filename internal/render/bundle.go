@@ -27,7 +27,7 @@ func ParseImageRef(text string) (*template.Template, error) {
 
 func imageRef(t *template.Template, b *bundle.Bundle) (string, error) {
 	var out bytes.Buffer
-	err := t.Execute(&out, struct{ Package, Name, Version string }{b.Package, b.Name, b.Version.Version.String()})
+	err := t.Execute(&out, struct{ Package, Name, Version string }{b.Package, b.Name, b.VersionText()})
 	return strings.TrimSpace(out.String()), err
 }
 
