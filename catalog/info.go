@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"strings"
 
 	"fairlead.dev/fairlead/version"
 )
@@ -72,8 +73,8 @@ type EntryInfo struct {
 type BundleInfo struct {
 	Package          string
 	Name             string
-	Version          version.VersionRelease
-	VersionText      string // the version as written in the olm.package property
+	Version          version.VersionRelease // orders the bundles of a package
+	VersionText      string                 // the version as written in the olm.package property
 	Image            string
 	Properties       []Property // without olm.bundle.object and olm.csv.metadata
 	Provides         []GVK
@@ -83,4 +84,13 @@ type BundleInfo struct {
 	RelatedImages    []RelatedImage
 	Deprecation      string // the message about it; empty when there is none
 	Deprecated       bool   // carries an olm.deprecated property
+}
+
+// WrittenVersion is the version, and the release if the bundle has one, as its
+// author wrote them. A release that follows from build metadata only orders.
+func (b *BundleInfo) WrittenVersion() string {
+	if len(b.Version.Version.Build) == 0 && strings.Contains(b.VersionText, "+") {
+		return b.VersionText
+	}
+	return b.Version.String()
 }

@@ -155,10 +155,10 @@ func (m *model) checkVersions(p *packageModel) {
 			continue // the first of them reports it
 		}
 		m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
-			fmt.Sprintf("the bundles %s all have version %s", list(slices.Sorted(slices.Values(same))), b.info.Version),
+			fmt.Sprintf("the bundles %s all have version %s", list(slices.Sorted(slices.Values(same))), b.versionKey()),
 			"give each bundle a version of its own")
 	}
 }
 
-// versionKey is what people tell versions apart by, build metadata included.
-func (b *bundleModel) versionKey() string { return b.info.Version.String() }
+// versionKey is the version as people know it: two builds of a version differ.
+func (b *bundleModel) versionKey() string { return b.info.WrittenVersion() }

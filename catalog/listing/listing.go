@@ -137,7 +137,7 @@ func Bundles(x *catalog.Index, pkg string) ([]Bundle, error) {
 			entries := slices.SortedFunc(slices.Values(c.Entries), func(a, b *catalog.EntryInfo) int { return strings.Compare(a.Name, b.Name) })
 			for _, e := range entries {
 				list = append(list, Bundle{
-					Package: p.Name, Channel: c.Name, Name: e.Name, Version: e.Bundle.Version.String(),
+					Package: p.Name, Channel: c.Name, Name: e.Name, Version: e.Bundle.WrittenVersion(),
 					Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange.String(),
 					Image: e.Bundle.Image, Deprecation: e.Bundle.Deprecation,
 				})

@@ -163,3 +163,38 @@ func checkTable[T any](t *testing.T, write func(w io.Writer, list []T) error, li
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 }
+
+// TestBundlesHaveTheirWrittenVersions: the build metadata of a rebuild orders it and stays what it is.
+func TestBundlesHaveTheirWrittenVersions(t *testing.T) {
+	const text = `
+schema: olm.package
+name: p
+defaultChannel: c
+---
+schema: olm.channel
+package: p
+name: c
+entries:
+- {name: p.v1}
+---
+schema: olm.bundle
+package: p
+name: p.v1
+image: example.com/p:1
+properties:
+- {type: olm.package, value: {packageName: p, version: 1.0.0+2}}
+- {type: olm.csv.metadata, value: {annotations: {olm.substitutesFor: p.v0}}}
+`
+	c, err := catalog.LoadFile(t.Context(), "c.yaml", strings.NewReader(text), catalog.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := catalog.NewIndex(c, "sha256:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles, err := Bundles(x, "p")
+	if err != nil || len(bundles) != 1 || bundles[0].Version != "1.0.0+2" {
+		t.Errorf("bundles %+v, error %v", bundles, err)
+	}
+}

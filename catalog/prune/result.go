@@ -108,7 +108,7 @@ func (pkg *keptPackage) report() Package {
 			switch {
 			case seen[e.Name]:
 			case pkg.keeps(e.Name):
-				out.Bundles = append(out.Bundles, Bundle{Name: e.Name, Version: e.Bundle.Version.String(), Why: *pkg.bundles[e.Name]})
+				out.Bundles = append(out.Bundles, Bundle{Name: e.Name, Version: e.Bundle.WrittenVersion(), Why: *pkg.bundles[e.Name]})
 			default:
 				out.DroppedBundles = append(out.DroppedBundles, e.Name)
 			}
