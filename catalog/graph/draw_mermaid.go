@@ -35,7 +35,7 @@ type mermaid struct {
 	*bufio.Writer
 	v0      bool
 	links   int                 // written so far
-	dashed  []string            // numbers of links that do not count
+	dashed  []string            // numbers of links that v0 does not follow
 	styles  []string            // of packages and channels
 	classes map[string][]string // ids of nodes
 	ids     mermaidIDs
@@ -57,15 +57,16 @@ func (m *mermaid) pkg(p PackagePicture) {
 		if c.Deprecated {
 			m.styles = append(m.styles, fmt.Sprintf("style %s fill:#DCD0FF", id))
 		}
+		skipped := map[string]bool{} // by an entry that is drawn already, a newer one
 		for _, e := range c.Entries {
-			m.entry(func(name string) string { return m.ids.of(p.Name, c.Name, name) }, e)
+			m.entry(func(name string) string { return m.ids.of(p.Name, c.Name, name) }, e, skipped)
 		}
 		fmt.Fprint(m, "    end\n")
 	}
 	fmt.Fprint(m, "  end\n")
 }
 
-func (m *mermaid) entry(id func(name string) string, e EntryPicture) {
+func (m *mermaid) entry(id func(name string) string, e EntryPicture, skipped map[string]bool) {
 	node := func(name string) string { return id(name) + "[" + mermaidLabel(name) + "]" }
 	fmt.Fprintf(m, "      %s\n", node(e.Name))
 	for _, edge := range e.Edges {
@@ -77,7 +78,7 @@ func (m *mermaid) entry(id func(name string) string, e EntryPicture) {
 			arrow = fmt.Sprintf(`-- "skipRange(%s)" -->`, strings.Trim(mermaidLabel(edge.Range), `"`))
 		}
 		fmt.Fprintf(m, "      %s%s %s\n", node(edge.From), arrow, node(e.Name))
-		if m.v0 && e.SkippedBy != "" {
+		if m.v0 && passedBy(edge, e, skipped) {
 			m.dashed = append(m.dashed, fmt.Sprint(m.links))
 		}
 		m.links++
@@ -92,4 +93,15 @@ func (m *mermaid) entry(id func(name string) string, e EntryPicture) {
 	if class != "" {
 		m.classes[class] = append(m.classes[class], id(e.Name))
 	}
+}
+
+// passedBy reports whether v0 passes an edge by: one that leads to a skipped
+// entry, and a skip of what a newer entry skips too, because an upgrade goes
+// there. It records what the edge skips.
+func passedBy(edge EdgePicture, e EntryPicture, skipped map[string]bool) bool {
+	again := edge.Kind == Skips && skipped[edge.From]
+	if edge.Kind == Skips {
+		skipped[edge.From] = true
+	}
+	return again || e.SkippedBy != ""
 }

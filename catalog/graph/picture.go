@@ -19,8 +19,8 @@ type DrawOptions struct {
 	// MinimumEdge is the name of the oldest bundle to draw: its package is drawn
 	// from that version on. Empty means everything.
 	MinimumEdge string
-	// V0 marks the edges that v0 does not count, because they lead to skipped
-	// entries.
+	// V0 marks the edges that v0 does not follow: those to skipped entries and,
+	// as mermaid, a skip of what a newer entry skips too.
 	V0 bool
 }
 
