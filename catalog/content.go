@@ -56,6 +56,7 @@ func (c *content) decode() any {
 	}
 	if object != nil {
 		c.warnKeys()
+		c.warnMeta()
 	}
 	return object
 }

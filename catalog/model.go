@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // model is a catalog put in relation: what belongs to what, and what is broken.
@@ -12,6 +13,7 @@ type model struct {
 	packages map[string]*packageModel
 	order    []*packageModel // as in the catalog
 	images   map[string]error
+	gvks     map[GVK]string // what is wrong with them
 	problems Problems
 }
 
@@ -37,7 +39,7 @@ type channelModel struct {
 
 // newModel judges the whole catalog.
 func newModel(c *Catalog) *model {
-	m := &model{packages: map[string]*packageModel{}, images: map[string]error{}}
+	m := &model{packages: map[string]*packageModel{}, images: map[string]error{}, gvks: map[GVK]string{}}
 	for i := range c.Packages {
 		m.addPackage(&c.Packages[i])
 	}
@@ -93,8 +95,28 @@ func (m *model) addPackage(p *Package) {
 		added.broken = true
 		report(RulePackageName, "the name is not made of at most 63 small letters, digits and dashes, with a letter or digit at both ends", "rename the package")
 	}
+	m.checkIcon(p)
 	if p.DefaultChannel == "" {
 		report(RulePackageDefaultChannel, "no default channel is set", "set defaultChannel to the name of a channel of the package")
+	}
+}
+
+// checkIcon warns about an icon that no browser can show. What its data are
+// is not judged.
+func (m *model) checkIcon(p *Package) {
+	if p.Icon == nil {
+		return
+	}
+	var missing []string
+	if len(p.Icon.Data) == 0 {
+		missing = append(missing, "no base64data")
+	}
+	if p.Icon.MediaType == "" {
+		missing = append(missing, "no mediatype")
+	}
+	if len(missing) > 0 {
+		m.report(Warning, RulePackageIcon, Object{Schema: SchemaPackage, Name: p.Name}, p.Position, "the icon has "+strings.Join(missing, " and "),
+			"set both, such as mediatype: image/svg+xml, or remove the icon")
 	}
 }
 

@@ -129,11 +129,18 @@ func (m *model) checkImages(b *bundleModel) {
 	if err := m.image(b.source.Image); err != nil {
 		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
 	}
-	var bad []string
-	for _, related := range b.source.RelatedImages {
-		if m.image(related.Image) != nil {
+	var bad, empty []string
+	for i, related := range b.source.RelatedImages {
+		switch {
+		case related.Image == "":
+			empty = append(empty, fmt.Sprintf("relatedImages[%d]", i))
+		case m.image(related.Image) != nil:
 			bad = append(bad, related.Image)
 		}
+	}
+	if len(empty) > 0 {
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+list(empty),
+			"set image, or remove them; as they are, a mirror lacks what was meant")
 	}
 	if len(bad) > 0 {
 		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+list(bad),

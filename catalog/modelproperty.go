@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/version"
 )
@@ -55,6 +57,9 @@ func (m *model) checkProperty(b *bundleModel, i int, p Property) {
 	if missing := b.missing(p); missing != "" {
 		m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position,
 			fmt.Sprintf("property[%d] of type %s: %s", i, quote(p.Type), missing), "set it, or remove the property")
+	} else if bad := m.malformed(b, p); bad != "" {
+		m.report(Warning, RuleBundleGVK, b.object(), b.source.Position,
+			fmt.Sprintf("property[%d] of type %s: %s", i, quote(p.Type), bad), "correct it: no cluster can have such an API")
 	}
 	if p.Type == PropertyPackageRequired {
 		m.checkRequirement(b)
@@ -137,6 +142,48 @@ func (g GVK) missing() string {
 	return ""
 }
 
+// malformed is what keeps the GVK of the property that was read last from being
+// an API, or empty. Of any other property it is empty.
+func (m *model) malformed(b *bundleModel, p Property) string {
+	var g GVK
+	switch p.Type {
+	case PropertyGVK:
+		g = b.info.Provides[len(b.info.Provides)-1]
+	case PropertyGVKRequired:
+		g = b.info.Requires[len(b.info.Requires)-1]
+	default:
+		return ""
+	}
+	bad, judged := m.gvks[g]
+	if !judged {
+		bad = g.malformed()
+		m.gvks[g] = bad
+	}
+	return bad
+}
+
+// The forms that Kubernetes demands of a group, and of a version and, in small
+// letters, a kind.
+var (
+	subdomain  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	identifier = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
+)
+
+// maxGroup is the longest name of a group, in bytes.
+const maxGroup = 253
+
+func (g GVK) malformed() string {
+	switch {
+	case len(g.Group) > maxGroup || !subdomain.MatchString(g.Group):
+		return fmt.Sprintf("%s is no group of APIs such as example.com", quote(g.Group))
+	case !identifier.MatchString(g.Version):
+		return fmt.Sprintf("%s is no version of an API such as v1beta1", quote(g.Version))
+	case !identifier.MatchString(strings.ToLower(g.Kind)):
+		return fmt.Sprintf("%s is no kind such as Thing", quote(g.Kind))
+	}
+	return ""
+}
+
 // checkRequirement reads the range of the last olm.package.required.
 func (m *model) checkRequirement(b *bundleModel) {
 	required := b.required[len(b.required)-1]
@@ -157,5 +204,8 @@ func (m *model) checkPayload(b *bundleModel, p Payload) {
 	b.count[p.Type]++
 	if p.fault != "" {
 		m.breaks(b)(rule, fmt.Sprintf("property[%d] of type %q: %s", p.Index, p.Type, p.fault), "write the value as its type demands")
+	} else if p.null {
+		m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position,
+			fmt.Sprintf("property[%d] of type %q: the value is null", p.Index, p.Type), "set it, or remove the property")
 	}
 }

@@ -24,6 +24,8 @@ type Payload struct {
 	isManifest bool
 	// fault says why the payload cannot be used.
 	fault string
+	// null is set if the value of an olm.csv.metadata is null.
+	null bool
 	// substitutes is set if its annotations name a bundle to take the place of.
 	substitutes bool
 	// requires are the APIs that the CSV says it requires.
@@ -67,6 +69,7 @@ func (k *keeper) payload(index int, p Property) Payload {
 	k.scratch = rawjson.AppendCanonical(k.scratch[:0], p.Value)
 	if p.Type == PropertyCSVMetadata {
 		payload.fault = csvMetadataShape.mismatch(k.scratch)
+		payload.null = string(k.scratch) == "null"
 		if payload.fault == "" {
 			payload.substitutes, payload.requires = substitutes(p.Type, k.scratch), metadataRequires(k.scratch)
 		}

@@ -17,8 +17,10 @@ const (
 	RuleSchemaUnknown  Rule = "schema-unknown" // a warning: kept as it is
 	RuleDuplicateKey   Rule = "duplicate-key"  // a warning if the keys are written in the same way
 	RuleFieldType      Rule = "field-type"
-	RuleFieldUnknown   Rule = "field-unknown" // a warning: passed over
-	RuleMoreProblems   Rule = "more-problems" // counts those that are not listed
+	RuleFieldUnknown   Rule = "field-unknown"   // a warning: passed over
+	RuleObjectPackage  Rule = "object-package"  // a warning: kept as it is
+	RuleObjectProperty Rule = "object-property" // a warning: kept as it is
+	RuleMoreProblems   Rule = "more-problems"   // counts those that are not listed
 )
 
 // Rules of packages. Those marked "whole package" keep the package out.
@@ -28,6 +30,7 @@ const (
 	RulePackageEmpty            Rule = "package-empty"     // whole package
 	RulePackageDefaultChannel   Rule = "package-default-channel"
 	RulePackageDuplicateVersion Rule = "package-duplicate-version"
+	RulePackageIcon             Rule = "package-icon" // a warning: nothing is kept out
 )
 
 // Rules of channels. Those marked "whole channel" keep the channel out.
@@ -62,6 +65,7 @@ const (
 	RuleBundleCSVMetadata     Rule = "bundle-csv-metadata"
 	RuleBundleRequiredRange   Rule = "bundle-required-range"
 	RuleBundlePropertyEmpty   Rule = "bundle-property-empty"  // a warning: nothing is kept out
+	RuleBundleGVK             Rule = "bundle-gvk"             // a warning: nothing is kept out
 	RuleBundleConstraintSize  Rule = "bundle-constraint-size" // a warning: nothing is kept out
 	RuleRelatedImage          Rule = "related-image"          // a warning: nothing is kept out
 )
@@ -73,4 +77,5 @@ const (
 	RuleDeprecationDuplicate Rule = "deprecation-duplicate"
 	RuleDeprecationReference Rule = "deprecation-reference"
 	RuleDeprecationMessage   Rule = "deprecation-message"
+	RuleDeprecationName      Rule = "deprecation-name" // a warning: the name is passed over
 )
