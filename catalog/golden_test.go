@@ -121,6 +121,37 @@ func dump(t *testing.T, out *bytes.Buffer, x *Index) {
 			}
 		}
 	}
+	dumpV1(t, out, x)
+}
+
+// dumpV1 shows what v1 serves more than v0, and what neither does.
+func dumpV1(t *testing.T, out *bytes.Buffer, x *Index) {
+	t.Helper()
+	for _, name := range x.PackageNamesV1() {
+		p, ok := x.PackageV1(name)
+		if !ok {
+			t.Fatalf("there is no package %s, whose name is there", name)
+		}
+		for _, c := range p.Channels {
+			if c.Head != "" {
+				continue
+			}
+			fmt.Fprintf(out, "v1 package %s, channel %s%s\n", name, c.Name, deprecation(c.Deprecation))
+			for _, e := range c.Entries {
+				if b, _ := x.BundleV1(name, e.Name); b != e.Bundle {
+					t.Errorf("entry %s has another bundle than the index under v1", e.Name)
+				}
+				fmt.Fprintf(out, "    %s %s%s\n", e.Name, e.Bundle.Version, edges(e))
+			}
+		}
+		for _, u := range p.Unusable {
+			version := "an unknown version"
+			if u.Version != nil {
+				version = u.Version.String()
+			}
+			fmt.Fprintf(out, "package %s lacks %s, %s, of channels %s\n", name, u.Name, version, u.Channels)
+		}
+	}
 }
 
 func edges(e *EntryInfo) string {

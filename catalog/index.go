@@ -20,6 +20,7 @@ type Index struct {
 	names     []string
 	packages  map[string]*PackageInfo
 	bundles   map[bundleKey]*BundleInfo
+	v1        onlyV1
 	payloads  map[bundleKey][]Payload
 	providers map[GVK][]*BundleInfo
 	objects   []indexed // in canonical order
@@ -47,6 +48,7 @@ func newIndex(m *model, digest string, objects []indexed) *Index {
 		problems: m.problems,
 		packages: map[string]*PackageInfo{},
 		bundles:  map[bundleKey]*BundleInfo{},
+		v1:       newOnlyV1(),
 		payloads: map[bundleKey][]Payload{},
 		objects:  objects,
 	}
@@ -60,7 +62,8 @@ func newIndex(m *model, digest string, objects []indexed) *Index {
 // prepare makes what follows from packages, bundles and objects.
 func (x *Index) prepare() {
 	x.names = slices.Sorted(maps.Keys(x.packages))
-	x.addProviders()
+	x.v1.names = x.allNames()
+	x.providers, x.v1.providers = providersAmong(x.bundles), providersAmong(x.v1.bundles)
 	x.ends = sync.OnceValues(x.findEnds)
 }
 
@@ -135,24 +138,27 @@ func (x *Index) CSVMetadata(b *BundleInfo) (json.RawMessage, error) {
 	return nil, nil
 }
 
-// addProviders lists the bundles by what they provide.
-func (x *Index) addProviders() {
-	x.providers = map[GVK][]*BundleInfo{}
-	for _, b := range x.bundles {
+// providersAmong lists bundles by what they provide.
+func providersAmong(bundles map[bundleKey]*BundleInfo) map[GVK][]*BundleInfo {
+	providers := map[GVK][]*BundleInfo{}
+	for _, b := range bundles {
 		for _, gvk := range b.Provides {
 			// One that a bundle lists twice has it as the last provider already.
-			if known := x.providers[gvk]; len(known) == 0 || known[len(known)-1] != b {
-				x.providers[gvk] = append(known, b)
+			if known := providers[gvk]; len(known) == 0 || known[len(known)-1] != b {
+				providers[gvk] = append(known, b)
 			}
 		}
 	}
-	for _, bundles := range x.providers {
-		slices.SortFunc(bundles, func(a, b *BundleInfo) int {
-			return cmp.Or(
-				strings.Compare(a.Package, b.Package),
-				b.Version.Compare(a.Version),
-				strings.Compare(a.Name, b.Name),
-			)
-		})
+	for _, bundles := range providers {
+		slices.SortFunc(bundles, compareProviders)
 	}
+	return providers
+}
+
+func compareProviders(a, b *BundleInfo) int {
+	return cmp.Or(
+		strings.Compare(a.Package, b.Package),
+		b.Version.Compare(a.Version),
+		strings.Compare(a.Name, b.Name),
+	)
 }

@@ -17,23 +17,31 @@ func (x *Index) add(p *packageModel) {
 		Description:    p.source.Description,
 		Icon:           p.source.Icon,
 		Deprecation:    p.reasons[Reference{Schema: SchemaPackage}],
+		Unusable:       p.unusable(),
 	}
+	var loose []*ChannelInfo
 	for _, c := range p.order {
 		if channel := p.channel(c); channel != nil {
 			info.Channels = append(info.Channels, channel)
-			x.addBundles(p, channel)
+		} else if channel := p.loose(c); channel != nil {
+			loose = append(loose, channel)
 		}
 	}
-	if len(info.Channels) == 0 {
-		return
+	info.order()
+	for _, c := range slices.Concat(info.Channels, loose) {
+		x.addBundles(p, c)
 	}
-	slices.SortFunc(info.Channels, func(a, b *ChannelInfo) int {
+	x.addPackage(info, loose)
+}
+
+// order puts the channels in order.
+func (p *PackageInfo) order() {
+	slices.SortFunc(p.Channels, func(a, b *ChannelInfo) int {
 		return cmp.Or(
-			-compareBool(a.Name == info.DefaultChannel, b.Name == info.DefaultChannel),
+			-compareBool(a.Name == p.DefaultChannel, b.Name == p.DefaultChannel),
 			strings.Compare(a.Name, b.Name),
 		)
 	})
-	x.packages[info.Name] = info
 }
 
 func compareBool(a, b bool) int {
@@ -96,11 +104,7 @@ func (p *packageModel) appendEntry(info *ChannelInfo, c *channelModel, name stri
 func (x *Index) addBundles(p *packageModel, c *ChannelInfo) {
 	for _, e := range c.Entries {
 		key := bundleKey{p.source.Name, e.Name}
-		if _, ok := x.bundles[key]; ok {
-			continue
-		}
 		e.Bundle.Deprecation = p.reasons[Reference{Schema: SchemaBundle, Name: e.Name}]
-		x.bundles[key] = e.Bundle
 		if payloads := p.bundles[e.Name].payloads; len(payloads) > 0 {
 			x.payloads[key] = payloads
 		}

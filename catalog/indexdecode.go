@@ -16,14 +16,16 @@ type indexDecoder struct {
 	objects []stored
 	gvks    []GVK
 	ranges  map[string]version.Range
+	seen    map[bundleKey]bool
 }
 
 // decodeIndex makes the Index; the lines of its objects are between the header
 // of the file and linesEnd.
 func decodeIndex(from *compact.Decoder, file io.ReaderAt, linesEnd int64) (*Index, error) {
-	d := &indexDecoder{Decoder: from, ranges: map[string]version.Range{}, index: &Index{
+	d := &indexDecoder{Decoder: from, ranges: map[string]version.Range{}, seen: map[bundleKey]bool{}, index: &Index{
 		packages: map[string]*PackageInfo{},
 		bundles:  map[bundleKey]*BundleInfo{},
+		v1:       newOnlyV1(),
 		payloads: map[bundleKey][]Payload{},
 	}}
 	d.index.digest = d.Text()
@@ -82,13 +84,39 @@ func (d *indexDecoder) pkg() {
 			return
 		}
 	}
-	for range d.Count(3) {
-		p.Channels = append(p.Channels, d.channel(p.Name, bundles))
+	var loose []*ChannelInfo
+	for range d.Count(4) {
+		isLoose := d.Bool()
+		c := d.channel(p.Name, bundles)
+		if isLoose {
+			c.Head = ""
+			loose = append(loose, c)
+		} else {
+			p.Channels = append(p.Channels, c)
+		}
+		if d.Err() != nil {
+			return
+		}
 	}
-	if _, ok := d.index.packages[p.Name]; ok {
+	for range d.Count(3) {
+		p.Unusable = append(p.Unusable, d.unusable())
+	}
+	if _, ok := d.index.PackageV1(p.Name); ok {
 		d.twice(Object{Schema: SchemaPackage, Name: p.Name})
 	}
-	d.index.packages[p.Name] = p
+	d.index.addPackage(p, loose)
+}
+
+func (d *indexDecoder) unusable() UnusableEntry {
+	u := UnusableEntry{Name: d.Text()}
+	for range d.Count(1) {
+		u.Channels = append(u.Channels, d.Text())
+	}
+	if d.Bool() {
+		v := d.version()
+		u.Version = &v
+	}
+	return u
 }
 
 func (d *indexDecoder) twice(o Object) { d.Fail(fmt.Sprintf("%s is there twice", o)) }
@@ -113,10 +141,10 @@ func (d *indexDecoder) bundle(pkg string, b *BundleInfo) {
 	}
 	b.Deprecation, b.Deprecated = d.Text(), d.Bool()
 	key := bundleKey{pkg, b.Name}
-	if _, ok := d.index.bundles[key]; ok {
+	if d.seen[key] {
 		d.twice(Object{Schema: SchemaBundle, Package: pkg, Name: b.Name})
 	}
-	d.index.bundles[key] = b
+	d.seen[key] = true
 	if payloads := d.payloads(); len(payloads) > 0 {
 		d.index.payloads[key] = payloads
 	}

@@ -24,9 +24,10 @@ func encodeIndex(x *Index) compact.Sections {
 	for i, o := range x.objects {
 		e.object(o, i)
 	}
-	e.Int(len(x.names))
-	for _, name := range x.names {
-		e.pkg(x, x.packages[name])
+	e.Int(len(x.allNames()))
+	for _, name := range x.allNames() {
+		p, _ := x.PackageV1(name)
+		e.pkg(x, p)
 	}
 	return e.Sections()
 }
@@ -34,18 +35,21 @@ func encodeIndex(x *Index) compact.Sections {
 // weigh returns the bytes of the long texts, and of all values, of packages and
 // bundles: most of what is written, if it is much.
 func (x *Index) weigh() (texts, values int) {
-	for _, p := range x.packages {
+	for _, name := range x.allNames() {
+		p, _ := x.PackageV1(name)
 		texts += len(p.Description)
 		if p.Icon != nil {
 			values += len(p.Icon.Data)
 		}
 	}
-	for _, b := range x.bundles {
-		for i := range b.Properties {
-			values += len(b.Properties[i].Value)
-		}
-		for _, image := range b.RelatedImages {
-			texts += len(image.Name) + len(image.Image)
+	for _, bundles := range []map[bundleKey]*BundleInfo{x.bundles, x.v1.bundles} {
+		for _, b := range bundles {
+			for i := range b.Properties {
+				values += len(b.Properties[i].Value)
+			}
+			for _, image := range b.RelatedImages {
+				texts += len(image.Name) + len(image.Image)
+			}
 		}
 	}
 	return texts, values
@@ -94,7 +98,25 @@ func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {
 	}
 	e.Int(len(p.Channels))
 	for _, c := range p.Channels {
+		e.Bool(c.Head == "")
 		e.channel(c, numbers)
+	}
+	e.Int(len(p.Unusable))
+	for _, u := range p.Unusable {
+		e.unusable(u)
+	}
+}
+
+func (e *indexEncoder) unusable(u UnusableEntry) {
+	e.Text(u.Name)
+	e.Int(len(u.Channels))
+	for _, name := range u.Channels {
+		e.Text(name)
+	}
+	e.Bool(u.Version != nil)
+	if u.Version != nil {
+		e.Text(u.Version.Version.String())
+		e.Text(u.Version.Release.String())
 	}
 }
 

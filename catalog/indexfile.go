@@ -36,7 +36,7 @@ var ErrStale = errors.New("the index file is of another version; build it again"
 const (
 	magic = "fairlead catalog index\n\x00"
 	// formatVersion counts up when what is stored changes its form or meaning.
-	formatVersion = 3
+	formatVersion = 4
 	sectionCount  = 5
 	headerSize    = len(magic) + 4 + 8 + sectionCount*(8+4) + 4
 	// maxLine bounds the line of one object.

@@ -85,13 +85,17 @@ var quickly = cmp.Options{
 func compareIndexes(t *testing.T, want, got *Index) {
 	t.Helper()
 	for what, pair := range map[string][2]any{
-		"digest":    {want.Digest(), got.Digest()},
-		"problems":  {want.Problems(), got.Problems()},
-		"names":     {want.PackageNames(), got.PackageNames()},
-		"packages":  {want.packages, got.packages},
-		"providers": {want.providers, got.providers},
-		"content":   {contentText(t, want), contentText(t, got)},
-		"objects":   {objectsText(t, want, ObjectFilter{}), objectsText(t, got, ObjectFilter{})},
+		"digest":          {want.Digest(), got.Digest()},
+		"problems":        {want.Problems(), got.Problems()},
+		"names":           {want.PackageNames(), got.PackageNames()},
+		"packages":        {want.packages, got.packages},
+		"providers":       {want.providers, got.providers},
+		"names of v1":     {want.PackageNamesV1(), got.PackageNamesV1()},
+		"packages of v1":  {want.v1.packages, got.v1.packages},
+		"providers of v1": {want.v1.providers, got.v1.providers},
+		"bundles of v1":   {want.v1.bundles, got.v1.bundles},
+		"content":         {contentText(t, want), contentText(t, got)},
+		"objects":         {objectsText(t, want, ObjectFilter{}), objectsText(t, got, ObjectFilter{})},
 	} {
 		if diff := cmp.Diff(pair[0], pair[1], quickly); diff != "" {
 			t.Errorf("%s (-in memory +from file):\n%.3000s", what, diff)

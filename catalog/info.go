@@ -15,6 +15,16 @@ type PackageInfo struct {
 	Icon           *Icon
 	Deprecation    string         // why it is deprecated; empty when it is not
 	Channels       []*ChannelInfo // the default channel first, then by name
+	// Unusable are the entries of all channels, whether these are served or not, that have no bundle which can be used, by name; Problems
+	// say why.
+	Unusable []UnusableEntry
+}
+
+// UnusableEntry is a version of a package that cannot be used.
+type UnusableEntry struct {
+	Name     string
+	Channels []string                // by name
+	Version  *version.VersionRelease // nil when it is not known
 }
 
 // Channel finds a channel of the package. The default channel may be missing,
@@ -32,10 +42,10 @@ func (p *PackageInfo) Channel(name string) (*ChannelInfo, bool) {
 type ChannelInfo struct {
 	Name        string
 	Package     string
-	Head        string // name of the first entry, that nothing else upgrades from
+	Head        string // name of the first entry, that nothing else upgrades from; empty under v1 where the channel has no single head
 	Deprecation string // why it is deprecated; empty when it is not
 	// Entries are the replaces chain from the head down, then the skipped
-	// entries by name.
+	// entries by name. Without a head they are all by name.
 	Entries []*EntryInfo
 	// Missing are the entries of the chain whose bundles cannot be used, from
 	// the head down; Problems say why.

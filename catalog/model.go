@@ -34,6 +34,7 @@ type channelModel struct {
 	source  *Channel
 	broken  bool
 	entries map[string]*EntryInfo
+	more    []*EntryInfo // beyond the first of a name, also of other channels of this name: they count under v1 alone
 	graph   graph
 }
 
@@ -158,7 +159,6 @@ func (m *model) checkListed(b *bundleModel) {
 	if b.listed {
 		return
 	}
-	b.broken = true
 	m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle",
 		"add an entry with this name to a channel, or remove the bundle")
 }
