@@ -51,9 +51,10 @@ func SkipRangeLeads(r version.Range, from, to version.VersionRelease) bool {
 }
 
 // IsBack tells whether to is older than from. Of the same version, the release decides, however it is written.
-func IsBack(from, to version.VersionRelease) bool { return released(to).Compare(released(from)) < 0 }
+func IsBack(from, to version.VersionRelease) bool { return Released(to).Compare(Released(from)) < 0 }
 
-func released(v version.VersionRelease) version.VersionRelease {
+// Released is a version as it is ordered among those of a package: without a release, build metadata is one, where it can be.
+func Released(v version.VersionRelease) version.VersionRelease {
 	if len(v.Release) > 0 {
 		return v
 	}

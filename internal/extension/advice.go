@@ -22,7 +22,7 @@ func (b *builder) hint(ctx context.Context, r Reason, core []resolve.Clause) str
 		return b.lastHint(ctx, r, core)
 	}
 	text := b.lastHint(ctx, r, core)
-	if broken := b.leftOut(); broken != "" {
+	if broken := b.leftOut(nil); broken != "" {
 		text += "; " + broken
 	}
 	return text
@@ -55,7 +55,7 @@ func (b *builder) advice(ctx context.Context, r Reason) string {
 	edit := "of ClusterExtension " + b.name
 	switch r {
 	case ChannelNotFound:
-		if b.leftOut() != "" { // which is told after it
+		if b.leftOut(nil) != "" { // which is told after it
 			return fmt.Sprintf("correct %s %s, or ask the authors of the catalog to correct the channel: those that can be used are %s", fieldChannels, edit, list("channel", b.channels()))
 		}
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.channels()))
@@ -76,8 +76,13 @@ func (b *builder) askAuthors(from string) string {
 }
 
 func (b *builder) repair() string {
-	return fmt.Sprintf("repair ClusterCatalog %s, set its spec.availabilityMode to Unavailable, or let %s of ClusterExtension %s select other catalogs",
-		b.blind.Name, fieldSelector, b.name)
+	c := b.unavailable()
+	do := "repair"
+	if c.loading() {
+		do = "wait for"
+	}
+	return fmt.Sprintf("%s ClusterCatalog %s, set its spec.availabilityMode to Unavailable, or let %s of ClusterExtension %s select other catalogs",
+		do, c.Name, fieldSelector, b.name)
 }
 
 func (b *builder) channels() []string {
@@ -93,7 +98,7 @@ func (b *builder) channels() []string {
 func (b *builder) newest() string {
 	var found *candidate
 	for _, c := range b.candidates {
-		if len(c.entries) > 0 && (found == nil || c.bundle.Version.Compare(found.bundle.Version) > 0) {
+		if len(c.entries) > 0 && (found == nil || c.version.Compare(found.version) > 0) {
 			found = c
 		}
 	}
@@ -122,14 +127,14 @@ func (b *builder) provide(c constraint.Constraint, place string) string {
 func providersOf(c constraint.Constraint, x *catalog.Index) []string {
 	var names []string
 	if c.GVK != nil {
-		for _, bundle := range x.Providers(*c.GVK) {
+		for _, bundle := range x.ProvidersV1(*c.GVK) {
 			names = append(names, bundle.Package)
 		}
 	}
 	if c.Package == nil {
 		return names
 	}
-	p, ok := x.Package(c.Package.Name)
+	p, ok := x.PackageV1(c.Package.Name)
 	if !ok {
 		return nil
 	}

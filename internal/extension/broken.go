@@ -2,20 +2,21 @@ package extension
 
 import (
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 )
 
-// leftOut points to what of the package is left out of a catalog because it breaks a rule there; empty when nothing is. A channel that is
-// asked for, or a version that it misses, is told before anything else.
-func (b *builder) leftOut() string {
+// leftOut points to what of the package is left out of a catalog because it breaks a rule there, and could have changed the choice; empty when
+// nothing is. A channel or a version that is asked for comes before anything else.
+func (b *builder) leftOut(chosen *candidate) string {
 	best, text := 0, ""
 	for _, c := range b.catalogs {
-		if c.Index == nil {
+		if c.Index == nil || !b.mayChange(c, chosen) {
 			continue
 		}
-		for _, p := range c.Index.Problems() {
-			if weight := b.weight(c, p); weight > best {
+		for _, p := range b.problemsOf(c) {
+			if weight := b.weight(c, p, chosen); weight > best {
 				best, text = weight, fmt.Sprintf("something of the package cannot be used in catalog %s: %s", c.Name, p)
 			}
 		}
@@ -23,33 +24,53 @@ func (b *builder) leftOut() string {
 	return text
 }
 
-// weight is how much a problem matters to the request; 0 when it does not.
-func (b *builder) weight(c *Catalog, p catalog.Problem) int {
-	o := p.Object
-	about := o.Package == b.in.Package || o.Schema == catalog.SchemaPackage && o.Name == b.in.Package
-	switch {
-	case p.Severity != catalog.Error || !about:
-		return 0
-	case o.Schema == catalog.SchemaChannel && len(b.in.Channels) > 0 && b.follows(o.Name):
-		return 3
-	case o.Schema == catalog.SchemaBundle && b.misses(c, o.Name), o.Schema == catalog.SchemaChannel && b.follows(o.Name):
-		return 2
+// problemsOf are the errors that may be about the package. Where the catalog does not have that, files that cannot be read may have held it.
+func (b *builder) problemsOf(c *Catalog) catalog.Problems {
+	about := c.Index.Problems().About(b.in.Package)
+	if _, there := b.packageOf(c); there || len(about) > 0 || len(b.candidates) > 0 {
+		return about
 	}
-	return 1
+	return slices.DeleteFunc(c.Index.Problems().Errors(), func(p catalog.Problem) bool {
+		return p.Object.Package != "" || p.Object.Schema == catalog.SchemaPackage && p.Object.Name != ""
+	})
 }
 
-// misses tells whether a channel that is followed has an entry of that name, and no bundle for it.
-func (b *builder) misses(c *Catalog, name string) bool {
-	p, ok := b.packageOf(c)
-	if !ok {
-		return false
+// mayChange reports whether more content of a catalog could change the choice.
+func (b *builder) mayChange(c *Catalog, chosen *candidate) bool {
+	return chosen == nil || chosen.deprecated() || c.Priority >= chosen.catalog.Priority
+}
+
+// weight is how much a problem matters to the request; 0 when it does not.
+func (b *builder) weight(c *Catalog, p catalog.Problem, chosen *candidate) int {
+	info, there := b.packageOf(c)
+	if !there {
+		return 1 // nothing of it can be used
 	}
-	for _, channel := range p.Channels {
-		for _, m := range channel.Missing {
-			if m.Name == name && b.follows(channel.Name) {
-				return true
-			}
+	switch {
+	case p.Object.Schema == catalog.SchemaBundle:
+		return b.missed(info, chosen, func(u catalog.UnusableEntry) bool { return u.Name == p.Object.Name })
+	case p.Rule == catalog.RuleEntryWithoutBundle:
+		return b.missed(info, chosen, func(u catalog.UnusableEntry) bool {
+			return u.Version == nil && slices.Contains(u.Channels, p.Object.Name)
+		})
+	case p.Rule == catalog.RuleEntrySkipRange && b.follows(p.Object.Name) && b.in.Installed != nil && b.in.Policy != SelfCertified:
+		return 1
+	}
+	return 0
+}
+
+// missed is how much it matters that some entries have no bundle that can be used: nothing where no channel that is followed has them, the range
+// has not their version, or they would come after the chosen one.
+func (b *builder) missed(p *catalog.PackageInfo, chosen *candidate, concerns func(catalog.UnusableEntry) bool) int {
+	for _, u := range p.Unusable {
+		switch {
+		case !concerns(u) || !slices.ContainsFunc(u.Channels, b.follows):
+		case u.Version == nil:
+			return 2
+		case !b.versions.IsZero() && !b.versions.Contains(u.Version.Version):
+		case chosen == nil || chosen.deprecated() || catalog.Released(*u.Version).Compare(chosen.version) > 0:
+			return 2
 		}
 	}
-	return false
+	return 0
 }

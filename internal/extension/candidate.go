@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
 )
 
 // candidate is a bundle of the package in a catalog.
@@ -13,10 +14,11 @@ type candidate struct {
 	v        resolve.Var
 	catalog  *Catalog
 	bundle   *catalog.BundleInfo
-	all      []string             // channels that it is in, by name
-	channels []string             // those of them that are followed
-	entries  []*catalog.EntryInfo // its places in these
-	refusals []refusal            // what rules it out, in the order in which the rules are asked
+	version  version.VersionRelease // as it is ordered
+	all      []string               // channels that it is in, by name
+	channels []string               // those of them that are followed
+	entries  []*catalog.EntryInfo   // its places in these
+	refusals []refusal              // what rules it out, in the order in which the rules are asked
 }
 
 func (c *candidate) deprecated() bool { return c.bundle.Deprecation != "" }
@@ -41,7 +43,7 @@ func (b *builder) collect() {
 			for _, e := range channel.Entries {
 				c := known[e.Bundle]
 				if c == nil {
-					c = &candidate{catalog: source, bundle: e.Bundle}
+					c = &candidate{catalog: source, bundle: e.Bundle, version: catalog.Released(e.Bundle.Version)}
 					known[e.Bundle] = c
 					b.candidates = append(b.candidates, c)
 				}
@@ -55,8 +57,7 @@ func (b *builder) collect() {
 	}
 	slices.SortFunc(b.candidates, b.prefer)
 	for _, c := range b.candidates {
-		slices.Sort(c.all)
-		slices.Sort(c.channels)
+		c.all, c.channels = inOrder(c.all), inOrder(c.channels)
 		c.v = b.problem.Var("bundle:" + c.catalog.Name + "/" + c.bundle.Name)
 	}
 }
@@ -67,11 +68,17 @@ func (b *builder) prefer(x, y *candidate) int {
 	return cmp.Or(
 		cmp.Compare(rank(x.deprecated()), rank(y.deprecated())),
 		cmp.Compare(y.catalog.Priority, x.catalog.Priority),
-		y.bundle.Version.Compare(x.bundle.Version),
+		y.version.Compare(x.version),
 		cmp.Compare(rank(!b.isInstalled(x)), rank(!b.isInstalled(y))),
 		cmp.Compare(x.bundle.Name, y.bundle.Name),
 		cmp.Compare(x.catalog.Name, y.catalog.Name),
 	)
+}
+
+// inOrder sorts names, each once: a channel may have more than one entry for a bundle.
+func inOrder(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func rank(last bool) int {
@@ -89,7 +96,7 @@ func (b *builder) packageOf(c *Catalog) (*catalog.PackageInfo, bool) {
 	if c.Index == nil {
 		return nil, false
 	}
-	return c.Index.Package(b.in.Package)
+	return c.Index.PackageV1(b.in.Package)
 }
 
 func (b *builder) follows(channel string) bool {

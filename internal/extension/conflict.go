@@ -95,7 +95,7 @@ func (b *builder) reason(core []resolve.Clause) Reason {
 	if len(b.ambiguous(core)) > 0 {
 		return AmbiguousCatalogs
 	}
-	if b.blind != nil {
+	if b.unavailable() != nil {
 		return CatalogUnavailable
 	}
 	if len(b.catalogs) == 0 {
@@ -111,7 +111,7 @@ func (b *builder) reason(core []resolve.Clause) Reason {
 	case ruleRange:
 		return VersionNotFound
 	case ruleEdge:
-		if nearest.bundle.Version.Compare(b.in.Installed.Version) < 0 {
+		if nearest.version.Compare(b.from()) < 0 {
 			return DowngradeRefused
 		}
 		return NoSuccessor

@@ -33,7 +33,8 @@ type builder struct {
 	self       resolve.Var
 	versions   version.Constraint
 	catalogs   []*Catalog // those that are selected, of higher priority first
-	blind      *Catalog   // the first of them without content
+	unread     []*Catalog // those of them that have nothing that can be used
+	blind      *Catalog   // the first of these that has to be waited for
 	paused     bool       // a catalog that does not take part would be selected
 	candidates []*candidate
 	world      []*fact                // what other extensions have installed, by their names
@@ -103,8 +104,11 @@ func (b *builder) choose() *Conflict {
 			continue
 		}
 		b.catalogs = append(b.catalogs, c)
-		if c.Index == nil && b.blind == nil {
-			b.blind = c
+		if b.trouble(c) != "" {
+			b.unread = append(b.unread, c)
+			if b.blind == nil && (b.in.RequireAll || c.loading() && b.in.Installed == nil) {
+				b.blind = c
+			}
 		}
 	}
 	return nil
@@ -114,7 +118,12 @@ func (b *builder) choose() *Conflict {
 // for now is one to ask.
 func (b *builder) keeps() bool {
 	installed := b.in.Installed
-	return len(b.catalogs) == 0 && !b.paused && installed != nil && (b.versions.IsZero() || b.versions.Contains(installed.Version.Version))
+	return len(b.catalogs) == 0 && !b.paused && installed != nil && b.suffices()
+}
+
+// suffices reports whether the installed version is one of those that are asked for.
+func (b *builder) suffices() bool {
+	return b.versions.IsZero() || b.versions.Contains(b.in.Installed.Version.Version)
 }
 
 func (b *builder) selfVar() {
@@ -141,8 +150,8 @@ func (b *builder) state(ctx context.Context) {
 		}
 	}
 	o := b.origin(fieldPackage, "ClusterExtension %s requires package %s, of which %s", b.name, b.in.Package, b.offering())
-	if b.blind != nil {
-		o.Text += fmt.Sprintf(", and catalog %s has no content that is available: %s", b.blind.Name, b.blind.problem())
+	if c := b.unavailable(); c != nil {
+		o.Text += fmt.Sprintf(", and catalog %s has no content that is available: %s", c.Name, b.trouble(c))
 	}
 	b.problem.Depends(b.self, wanted, o)
 }
@@ -165,7 +174,11 @@ func (b *builder) solve(ctx context.Context) (*Result, error) {
 	}
 	var core *resolve.Unsatisfiable
 	if errors.As(err, &core) {
-		return b.result(nil), b.conflict(ctx, core)
+		conflict := b.conflict(ctx, core)
+		if b.keepsInSpite(conflict) {
+			return b.kept(), nil
+		}
+		return b.result(nil), conflict
 	}
 	return b.result(nil), err
 }

@@ -49,7 +49,7 @@ func (b *builder) facts() {
 		if len(properties) > 0 || c.Index == nil {
 			continue
 		}
-		if bundle, ok := c.Index.Bundle(b.in.Package, b.in.Installed.Name); ok {
+		if bundle, ok := c.Index.BundleV1(b.in.Package, b.in.Installed.Name); ok {
 			properties = bundle.Properties
 		}
 	}

@@ -36,6 +36,7 @@ type scenario struct {
 	Catalogs   []scenarioCatalog
 	Others     []scenarioBundle
 	Kubernetes string
+	RequireAll bool
 	Serial     bool // install again and again until nothing changes
 }
 
@@ -194,7 +195,7 @@ func request(t *testing.T, archive *txtar.Archive) (in Request, serial bool) {
 			}
 		}
 	}
-	in = Request{Name: "my", Package: s.Package, Version: s.Version, Channels: s.Channels, Selector: s.Selector, Policy: s.Policy}
+	in = Request{Name: "my", Package: s.Package, Version: s.Version, Channels: s.Channels, Selector: s.Selector, Policy: s.Policy, RequireAll: s.RequireAll}
 	if s.Kubernetes != "" {
 		in.Kubernetes = semver.MustParse(s.Kubernetes)
 	}

@@ -30,7 +30,7 @@ func (b *builder) held(chosen *candidate) *Held {
 			break
 		}
 		why := c.refusal()
-		if why == nil || why.rule < ruleEdge || c.bundle.Version.Compare(chosen.bundle.Version) <= 0 {
+		if why == nil || why.rule < ruleEdge || c.version.Compare(chosen.version) <= 0 {
 			continue
 		}
 		if why.rule > ruleEdge {
@@ -90,7 +90,7 @@ func (b *builder) successor(at *candidate) *candidate {
 		if c == at {
 			return nil
 		}
-		if !c.refusedBy(func(r rule) bool { return r != ruleEdge }) && (follows(c, from) || c.bundle.Version.Compare(from.Version) == 0) {
+		if !c.refusedBy(func(r rule) bool { return r != ruleEdge }) && (follows(c, from) || c.version.Compare(at.version) == 0) {
 			return c
 		}
 	}

@@ -42,7 +42,7 @@ func TestAgreesWithTheDocumentedSteps(t *testing.T) {
 		checkReplay(t, in, result, tell(result, err))
 	}
 	for _, what := range []string{string(Install), string(Upgrade), string(Downgrade), string(Stay), string(ChannelNotFound), string(VersionNotFound),
-		string(NoSuccessor), string(DowngradeRefused), string(DependencyMissing), string(BreaksOthers), string(AmbiguousCatalogs), string(CatalogUnavailable), string(NoCatalog)} {
+		string(NoSuccessor), string(DowngradeRefused), string(DependencyMissing), string(BreaksOthers), string(AmbiguousCatalogs), string(CatalogUnavailable), string(NoCatalog), string(Keep)} {
 		if seen[what] == 0 {
 			t.Errorf("no request came to %s; there were %v", what, seen)
 		}
@@ -90,30 +90,41 @@ func steps(t *testing.T, in Request) string {
 		priority int
 	}
 	var best []found // of each catalog
-	blind := -1      // the highest priority without content
+	blind := -1      // the highest priority of what is to be waited for
+	unread, broken, reached := false, false, false
 	for _, c := range selected {
-		if c.Index == nil {
-			blind = max(blind, c.Priority)
+		useless := c.Index != nil && isBroken(c)
+		broken = broken || useless
+		if c.Index == nil || useless && in.RequireAll {
+			unread = true
+			if in.RequireAll || c.Problem == "" && in.Installed == nil {
+				blind = max(blind, c.Priority)
+			}
 			continue
 		}
-		if b := bestOf(t, in, c, selected); b != nil {
+		if b := bestOf(t, in, c, &reached); b != nil {
 			best = append(best, found{c, b, c.Priority})
 		}
 	}
 	if slices.ContainsFunc(best, func(f found) bool { return f.bundle.Deprecation == "" }) {
 		best = slices.DeleteFunc(best, func(f found) bool { return f.bundle.Deprecation != "" })
 	} else if blind >= 0 {
-		return "unavailable"
+		best = nil
 	}
 	top := -1
 	for _, f := range best {
 		top = max(top, f.priority)
 	}
 	best = slices.DeleteFunc(best, func(f found) bool { return f.priority < top })
+	installed := in.Installed != nil && !in.RequireAll && inRange(t, in, in.Installed.Version.Version) && len(selected) > 0
 	switch {
-	case top <= blind && blind >= 0:
-		return "unavailable"
-	case len(best) == 0:
+	case len(best) == 0 || top <= blind:
+		switch {
+		case installed && (unread || broken && !reached):
+			return "keep"
+		case unread:
+			return "unavailable"
+		}
 		return "none"
 	case len(best) > 1:
 		return "ambiguous"
@@ -121,17 +132,39 @@ func steps(t *testing.T, in Request) string {
 	return best[0].catalog.Name + "/" + best[0].bundle.Name
 }
 
-// bestOf is the bundle that one catalog alone would give.
-func bestOf(t *testing.T, in Request, c Catalog, selected []Catalog) *catalog.BundleInfo {
+// isBroken reports whether nothing of the package can be used, although the catalog has it.
+func isBroken(c Catalog) bool {
+	_, ok := c.Index.PackageV1("p")
+	return !ok && len(c.Index.Problems().About("p")) > 0
+}
+
+func inRange(t *testing.T, in Request, v semver.Version) bool {
 	t.Helper()
-	p, ok := c.Index.Package("p")
+	if in.Version == "" {
+		return true
+	}
+	versions, err := version.ParseConstraint(in.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return versions.Contains(v)
+}
+
+// bestOf is the bundle that one catalog alone would give. reached says whether one was refused for what extensions need alone.
+func bestOf(t *testing.T, in Request, c Catalog, reached *bool) *catalog.BundleInfo {
+	t.Helper()
+	p, ok := c.Index.PackageV1("p")
 	if !ok {
 		return nil
 	}
 	var best *catalog.BundleInfo
 	for _, v := range someVersions {
-		bundle, ok := c.Index.Bundle("p", "p.v"+v)
-		if !ok || !allowed(t, in, p, bundle, selected) {
+		bundle, ok := c.Index.BundleV1("p", "p.v"+v)
+		if !ok || !allowed(t, in, p, bundle) {
+			continue
+		}
+		*reached = true
+		if !(in.Installed != nil && bundle.Name == in.Installed.Name) && !sound(in, bundle) {
 			continue
 		}
 		switch {
@@ -147,7 +180,7 @@ func bestOf(t *testing.T, in Request, c Catalog, selected []Catalog) *catalog.Bu
 	return best
 }
 
-func allowed(t *testing.T, in Request, p *catalog.PackageInfo, bundle *catalog.BundleInfo, selected []Catalog) bool {
+func allowed(t *testing.T, in Request, p *catalog.PackageInfo, bundle *catalog.BundleInfo) bool {
 	t.Helper()
 	inChannel, successor := false, in.Installed == nil || in.Policy == SelfCertified || bundle.Version.Compare(in.Installed.Version) == 0
 	for _, channel := range p.Channels {
@@ -158,20 +191,7 @@ func allowed(t *testing.T, in Request, p *catalog.PackageInfo, bundle *catalog.B
 		inChannel = true
 		successor = successor || e.Replaces == in.Installed.Name || slices.Contains(e.Skips, in.Installed.Name) || e.SkipRange.Contains(in.Installed.Version.Version)
 	}
-	if in.Version != "" {
-		versions, err := version.ParseConstraint(in.Version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inChannel = inChannel && versions.Contains(bundle.Version.Version)
-	}
-	if !inChannel || !successor {
-		return false
-	}
-	if in.Installed != nil && bundle.Name == in.Installed.Name {
-		return true
-	}
-	return sound(in, bundle)
+	return inChannel && successor && inRange(t, in, bundle.Version.Version)
 }
 
 // sound tells whether the needs of a bundle are met by the other extensions, and their needs by it where they are met now.

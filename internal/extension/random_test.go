@@ -28,6 +28,7 @@ func randomRequest(t testing.TB, random *rand.Rand) Request {
 	if random.IntN(4) == 0 {
 		in.Policy = SelfCertified
 	}
+	in.RequireAll = random.IntN(6) == 0
 	if random.IntN(3) > 0 {
 		v, err := version.Parse(someVersions[random.IntN(len(someVersions))])
 		if err != nil {
@@ -37,8 +38,10 @@ func randomRequest(t testing.TB, random *rand.Rand) Request {
 	}
 	for i := range 1 + random.IntN(3) {
 		c := Catalog{Name: string(rune('x' + i)), Priority: random.IntN(2), Disabled: random.IntN(12) == 0}
-		if random.IntN(10) > 0 {
+		if random.IntN(8) > 0 {
 			c.Index = randomIndex(t, random, fmt.Sprint("sha256:", i))
+		} else if random.IntN(2) == 0 {
+			c.Problem = "connection refused"
 		}
 		in.Catalogs = append(in.Catalogs, c)
 	}
@@ -101,13 +104,16 @@ func randomCatalog(random *rand.Rand) *catalog.Catalog {
 		c.Bundles = append(c.Bundles, b)
 	}
 	c.Deprecations = append(c.Deprecations, deprecations)
+	if random.IntN(15) == 0 { // which of the two is meant is not known
+		c.Packages = append(c.Packages, c.Packages[0])
+	}
 	for _, name := range []string{"a", "b", "c"}[:1+random.IntN(3)] {
 		c.Channels = append(c.Channels, randomChannel(random, name, names))
 	}
 	return c
 }
 
-// randomChannel has one head, as each entry replaces the one before it.
+// randomChannel has one head as a rule, as each entry replaces the one before it.
 func randomChannel(random *rand.Rand, name string, names []string) catalog.Channel {
 	c := catalog.Channel{Schema: catalog.SchemaChannel, Package: "p", Name: name}
 	before := "p.v0.9.0"
@@ -116,6 +122,9 @@ func randomChannel(random *rand.Rand, name string, names []string) catalog.Chann
 			continue
 		}
 		e := catalog.Entry{Name: n, Replaces: before, SkipRange: someSkips[random.IntN(len(someSkips))]}
+		if random.IntN(10) == 0 {
+			e.Replaces = ""
+		}
 		if random.IntN(3) == 0 {
 			e.Skips = append(e.Skips, names[random.IntN(len(names))])
 		}

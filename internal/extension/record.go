@@ -14,14 +14,16 @@ import (
 
 // Record is what a decision was made on, and the outcome: enough to decide again, elsewhere and later, given the same catalogs.
 type Record struct {
-	Name      string                `json:"name"`
-	Package   string                `json:"package"`
-	Version   string                `json:"version,omitempty"`
-	Channels  []string              `json:"channels,omitempty"`
-	Selector  *metav1.LabelSelector `json:"selector,omitempty"`
-	Policy    Policy                `json:"upgradeConstraintPolicy"`
-	Installed *RecordedBundle       `json:"installed,omitempty"`
-	Catalogs  []RecordedCatalog     `json:"catalogs,omitempty"`
+	Name     string                `json:"name"`
+	Package  string                `json:"package"`
+	Version  string                `json:"version,omitempty"`
+	Channels []string              `json:"channels,omitempty"`
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+	Policy   Policy                `json:"upgradeConstraintPolicy"`
+	// RequireAll demands that all selected catalogs that matter can be read.
+	RequireAll bool              `json:"requireAllCatalogs,omitempty"`
+	Installed  *RecordedBundle   `json:"installed,omitempty"`
+	Catalogs   []RecordedCatalog `json:"catalogs,omitempty"`
 	// Kubernetes is the version of the cluster; empty when it is not known.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// Others are the other extensions that the decision depends on.
@@ -41,7 +43,7 @@ type RecordedBundle struct {
 	Properties []catalog.Property `json:"properties,omitempty"`
 }
 
-// RecordedCatalog is a catalog. Without digest it had no content, and Problem says why.
+// RecordedCatalog is a catalog. Without digest it had no content, and Problem says why; without that it was still being loaded.
 type RecordedCatalog struct {
 	Name     string            `json:"name"`
 	Labels   map[string]string `json:"labels,omitempty"`
@@ -62,7 +64,7 @@ type Outcome struct {
 }
 
 func (b *builder) record(r *Result, err error) Record {
-	out := Record{Name: b.in.Name, Package: b.in.Package, Version: b.in.Version, Channels: b.in.Channels, Selector: b.in.Selector, Policy: b.in.Policy,
+	out := Record{Name: b.in.Name, Package: b.in.Package, Version: b.in.Version, Channels: b.in.Channels, Selector: b.in.Selector, Policy: b.in.Policy, RequireAll: b.in.RequireAll,
 		Outcome: Outcome{Change: r.Change, Catalog: r.Catalog}}
 	for _, c := range b.in.Catalogs {
 		recorded := RecordedCatalog{Name: c.Name, Priority: c.Priority, Disabled: c.Disabled, Digest: c.digest()}
@@ -70,7 +72,7 @@ func (b *builder) record(r *Result, err error) Record {
 			recorded.Labels = c.Labels
 		}
 		if c.Index == nil {
-			recorded.Problem = c.problem()
+			recorded.Problem = c.Problem
 		}
 		out.Catalogs = append(out.Catalogs, recorded)
 	}
@@ -109,7 +111,7 @@ func (b *builder) recordBundle(extension, pkg string, i Installed) RecordedBundl
 		if c.Index == nil {
 			continue
 		}
-		if bundle, ok := c.Index.Bundle(pkg, i.Name); ok && sameProperties(bundle.Properties, i.Properties) {
+		if bundle, ok := c.Index.BundleV1(pkg, i.Name); ok && sameProperties(bundle.Properties, i.Properties) {
 			out.Catalog = c.Name
 			return out
 		}
@@ -132,7 +134,7 @@ func sameProperties(a, b []catalog.Property) bool {
 
 // Replay decides again on what was recorded. catalogs finds the content of a catalog by its name and the digest that it had.
 func (r Record) Replay(ctx context.Context, catalogs func(name, digest string) (*catalog.Index, error)) (*Result, error) {
-	in := Request{Name: r.Name, Package: r.Package, Version: r.Version, Channels: r.Channels, Selector: r.Selector, Policy: r.Policy}
+	in := Request{Name: r.Name, Package: r.Package, Version: r.Version, Channels: r.Channels, Selector: r.Selector, Policy: r.Policy, RequireAll: r.RequireAll}
 	if r.Kubernetes != "" {
 		var err error
 		if in.Kubernetes, err = version.Parse(r.Kubernetes); err != nil {
@@ -182,7 +184,7 @@ func (r RecordedBundle) replay(name string, indexes map[string]*catalog.Index) (
 	}
 	out := Installed{Name: r.Name, Version: version.VersionRelease{Version: v, Release: release}, Properties: r.Properties}
 	if x := indexes[r.Catalog]; x != nil {
-		bundle, ok := x.Bundle(r.Package, r.Name)
+		bundle, ok := x.BundleV1(r.Package, r.Name)
 		if !ok {
 			return Installed{}, wrap(fmt.Errorf("catalog %s does not have it", r.Catalog))
 		}

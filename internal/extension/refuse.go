@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
 )
 
 // rule is what may rule a candidate out. Rules are asked in this order; an explanation names the first one that does.
@@ -54,7 +56,7 @@ func (b *builder) refuse(c *candidate) {
 	}
 	if b.isHidden(c) {
 		b.add(c, ruleHidden, b.originOf(c, fieldSelector, "%s of catalog %s may not be the best: catalog %s, whose content would come first or beside it, has none that is available: %s",
-			c.bundle.Name, c.catalog.Name, b.blind.Name, b.blind.problem()), "hidden")
+			c.bundle.Name, c.catalog.Name, b.blind.Name, b.trouble(b.blind)), "hidden")
 	}
 }
 
@@ -70,11 +72,14 @@ func (b *builder) add(c *candidate, r rule, o resolve.Origin, alike string) {
 // mayReplace tells whether the candidate may follow on what is installed.
 func (b *builder) mayReplace(c *candidate) bool {
 	installed := b.in.Installed
-	if installed == nil || b.in.Policy == SelfCertified || c.bundle.Version.Compare(installed.Version) == 0 {
+	if installed == nil || b.in.Policy == SelfCertified || c.version.Compare(b.from()) == 0 {
 		return true
 	}
 	return follows(c, installed)
 }
+
+// from is the installed version as it is ordered.
+func (b *builder) from() version.VersionRelease { return catalog.Released(b.in.Installed.Version) }
 
 // follows tells whether an upgrade edge leads from a bundle to the candidate.
 func follows(c *candidate, from *Installed) bool {
@@ -86,7 +91,7 @@ func follows(c *candidate, from *Installed) bool {
 	return false
 }
 
-// isHidden tells whether a catalog without content could have something that is wanted as much as the candidate, or more.
+// isHidden reports whether a catalog whose content has to be waited for could have something that is wanted as much as the candidate, or more.
 func (b *builder) isHidden(c *candidate) bool {
 	return b.blind != nil && (c.deprecated() || c.catalog.Priority <= b.blind.Priority)
 }

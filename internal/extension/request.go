@@ -46,6 +46,9 @@ type Request struct {
 	Kubernetes semver.Version
 	// Others are the other ClusterExtensions that have something installed.
 	Others []Extension
+	// RequireAll demands that nothing is chosen while a selected catalog cannot be read, or nothing of the package in it can be used, unless it
+	// cannot change the answer.
+	RequireAll bool
 }
 
 // Installed is a bundle that is installed.
@@ -90,12 +93,15 @@ type Catalog struct {
 	Priority int
 	// Disabled is true when its availabilityMode is Unavailable: it does not take part.
 	Disabled bool
-	// Index is its content, nil when there is none; Problem says why.
+	// Index is its content, nil when there is none; Problem says why, and is empty while it is still being loaded.
 	Index   *catalog.Index
 	Problem string
 }
 
 func (c *Catalog) problem() string { return cmp.Or(c.Problem, "it is still being loaded") }
+
+// loading reports whether the content of the catalog may be there in a moment.
+func (c *Catalog) loading() bool { return c.Index == nil && c.Problem == "" }
 
 func (c *Catalog) digest() string {
 	if c.Index == nil {

@@ -18,7 +18,8 @@ const (
 	Downgrade Change = "downgrade"
 	// Stay keeps the installed bundle, which is the best that the catalogs have to offer.
 	Stay Change = "stay"
-	// Keep keeps the installed bundle because no catalog is selected that could offer anything. Result.Bundle is nil then.
+	// Keep keeps the installed bundle because no catalog is selected that could offer anything, or because what could have offered it cannot be
+	// used. Result.Bundle is nil then.
 	Keep Change = "keep"
 	// Nothing is decided when there is no answer.
 	Nothing Change = ""
@@ -41,7 +42,10 @@ type Result struct {
 	Deprecation *Deprecation
 	// MaxOpenShiftVersion is the last minor version of OpenShift that the bundle supports; empty when it does not say.
 	MaxOpenShiftVersion string
-	// Notes are worth knowing and need no action.
+	// LeftOut says what cannot be used and could have changed the answer: catalogs that were never read, and content that breaks a rule. The
+	// texts are the same for as long as the same is left out.
+	LeftOut []string
+	// Notes are worth knowing and need no action. What is left out is among them.
 	Notes []string
 	// Candidates are all versions of the package in the selected catalogs, the most wanted first.
 	Candidates []Candidate
@@ -76,35 +80,28 @@ func (b *builder) result(chosen *candidate) *Result {
 	if chosen == nil {
 		return r
 	}
-	r.Change, r.Bundle, r.Catalog, r.Channels = b.change(chosen.bundle), chosen.bundle, chosen.catalog.Name, chosen.channels
+	r.Change, r.Bundle, r.Catalog, r.Channels = b.change(chosen), chosen.bundle, chosen.catalog.Name, chosen.channels
 	r.MaxOpenShiftVersion = maxOpenShift(chosen.bundle)
 	if r.MaxOpenShiftVersion != "" {
 		r.Notes = append(r.Notes, fmt.Sprintf("bundle %s supports OpenShift up to %s: while it is installed, the cluster cannot be updated to a later minor version",
 			chosen.bundle.Name, r.MaxOpenShiftVersion))
 	}
-	for _, c := range b.catalogs {
-		if c.Index == nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("catalog %s has no content (%s); it has a lower priority than catalog %s and cannot change the answer", c.Name, c.problem(), r.Catalog))
-		}
-	}
-	if broken := b.leftOut(); broken != "" {
-		r.Notes = append(r.Notes, broken)
-	}
+	b.leave(r, chosen)
 	if !b.trial {
 		r.Held = b.held(chosen)
 	}
 	return r
 }
 
-func (b *builder) change(to *catalog.BundleInfo) Change {
+func (b *builder) change(to *candidate) Change {
 	if b.in.Installed == nil {
 		return Install
 	}
-	order := to.Version.Compare(b.in.Installed.Version)
+	order := to.version.Compare(b.from())
 	switch {
 	case order < 0:
 		return Downgrade
-	case order == 0 && to.Name == b.in.Installed.Name:
+	case order == 0 && b.isInstalled(to):
 		return Stay
 	}
 	return Upgrade

@@ -12,7 +12,7 @@ import (
 func (b *builder) summary(r Reason, core []resolve.Clause) string {
 	switch r {
 	case CatalogUnavailable:
-		return fmt.Sprintf("error walking catalogs: error getting package %q from catalog %q: %s", b.in.Package, b.blind.Name, b.blind.problem())
+		return fmt.Sprintf("error walking catalogs: error getting package %q from catalog %q: %s", b.in.Package, b.unavailable().Name, b.trouble(b.unavailable()))
 	case DependencyMissing:
 		nearest := b.nearest()
 		return b.upgrading() + fmt.Sprintf("bundle %q has a dependency declared via property %q that is not met", nearest.bundle.Name, nearest.refusal().by)
@@ -63,11 +63,11 @@ func (b *builder) nothingToChoose() *resolve.Origin {
 		if b.paused {
 			o.Hint += ", or set spec.availabilityMode of a ClusterCatalog that it selects to Available"
 		}
-	case b.blind != nil:
+	case b.unavailable() != nil:
 		o = b.origin(fieldPackage, "no catalog that can be read has package %s, and catalog %s has no content that is available: %s",
-			b.in.Package, b.blind.Name, b.blind.problem())
-		o.Catalog = b.blind.Name
-	case b.leftOut() != "":
+			b.in.Package, b.unavailable().Name, b.trouble(b.unavailable()))
+		o.Catalog = b.unavailable().Name
+	case b.leftOut(nil) != "":
 		o = b.origin(fieldPackage, "package %s is in a catalog, but nothing of it can be used", b.in.Package)
 		o.Hint = "ask the authors of the catalog to correct it"
 	default:
@@ -128,7 +128,7 @@ func (b *builder) similar() string {
 		if c.Index == nil {
 			continue
 		}
-		for _, name := range c.Index.PackageNames() {
+		for _, name := range c.Index.PackageNamesV1() {
 			if len(b.in.Package) >= meaningful && strings.Contains(name, b.in.Package) || len(name) >= meaningful && strings.Contains(b.in.Package, name) {
 				found = append(found, name)
 			}

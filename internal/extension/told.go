@@ -32,7 +32,7 @@ func (b *builder) deprecation(chosen *candidate) *Deprecation {
 		}
 	}
 	if b.in.Installed != nil {
-		if bundle, ok := source.Index.Bundle(p.Name, b.in.Installed.Name); ok {
+		if bundle, ok := source.Index.BundleV1(p.Name, b.in.Installed.Name); ok {
 			d.Installed = bundle.Deprecation
 		}
 	}
