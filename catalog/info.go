@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/version"
@@ -56,6 +57,14 @@ type ChannelInfo struct {
 type MissingEntry struct {
 	Name  string
 	Place int // how many of the served entries are nearer to the head
+}
+
+// Newest is the entry at the head or, in a channel without a single one, the entry with the highest version.
+func (c *ChannelInfo) Newest() *EntryInfo {
+	if c.Head != "" {
+		return c.Entries[0]
+	}
+	return slices.MaxFunc(c.Entries, func(a, b *EntryInfo) int { return Released(a.Bundle.Version).Compare(Released(b.Bundle.Version)) })
 }
 
 // Entry finds an entry of the channel.

@@ -120,7 +120,7 @@ func (c Cluster) served(ctx context.Context, base, digest, pkg string) (*catalog
 		}
 		// Servers of other implementations have no metas unless they are told to.
 	}
-	_, x, err := catalogimage.FromServer(ctx, c.Library.Indexes(), whole{c.Servers, base, digest}, base, func(string) bool { return false })
+	_, x, err := catalogimage.FromServer(ctx, c.Library.Indexes(), whole{c.Servers, base, digest}, base, func(string) bool { return false }, catalogimage.CheckV1)
 	return x, err
 }
 
@@ -174,7 +174,7 @@ func (a *Answer) Offline(ctx context.Context, l *preview.Library, name, source, 
 }
 
 func (a *Answer) add(name string, x *catalog.Index, pkg string) error {
-	names := x.PackageNames()
+	names := x.PackageNamesV1()
 	if pkg != "" {
 		names = []string{pkg}
 	}

@@ -24,28 +24,31 @@ type description struct {
 
 // Of is what an index offers of a package, nil when it has none of that name.
 func Of(name string, x *catalog.Index, pkg string) (*Package, error) {
-	info, ok := x.Package(pkg)
+	info, ok := x.PackageV1(pkg)
 	if !ok {
 		return nil, nil
 	}
 	p := &Package{Name: pkg, Catalog: name, DefaultChannel: info.DefaultChannel, Description: firstLine(info.Description), Deprecation: info.Deprecation}
 	versions := map[string]*Version{}
 	for i, c := range info.Channels {
-		channel := Channel{Name: c.Name, Head: c.Head, Versions: len(c.Entries), Deprecation: c.Deprecation}
+		channel := Channel{Name: c.Name, Head: c.Newest().Name, Versions: len(c.Entries), Deprecation: c.Deprecation}
 		for _, e := range c.Entries {
 			v := versions[e.Name]
 			if v == nil {
 				b := e.Bundle
-				v = &Version{Name: e.Name, Version: b.VersionText, Image: b.Image, Deprecation: b.Deprecation, order: b.Version}
+				v = &Version{Name: e.Name, Version: b.VersionText, Image: b.Image, Deprecation: b.Deprecation, order: catalog.Released(b.Version)}
 				versions[e.Name] = v
 			}
+			if slices.Contains(v.Channels, c.Name) {
+				continue // the entry is there twice
+			}
 			v.Channels = append(v.Channels, c.Name)
-			if e.Name != c.Head {
+			if e.Name != channel.Head {
 				continue
 			}
 			channel.Newest = v.Version
 			v.HeadOf = append(v.HeadOf, c.Name)
-			if i == 0 { // the default channel, unless it is broken
+			if i == 0 { // the default channel, if it is served
 				if err := p.describe(x, e.Bundle); err != nil {
 					return nil, fmt.Errorf("read bundle %s of package %s in catalog %s: %w", e.Name, pkg, name, err)
 				}

@@ -17,6 +17,8 @@ type Reader struct {
 	Images *image.Store
 	// Indexes keeps what is made of it.
 	Indexes *catalogcache.Cache
+	// V1 is set by readers of catalogs for the v1 API, which serves more of a broken one.
+	V1 bool
 }
 
 // Digest is what a reference stands for now; content with a digest that was read before need not be read again.
@@ -34,7 +36,11 @@ func (r Reader) Read(ctx context.Context, ref string, auth image.Auth) (*catalog
 func (r Reader) ReadFor(ctx context.Context, ref, requested string, auth image.Auth) (*catalog.Index, string, error) {
 	x, digest, where, err := r.open(ctx, ref, requested, auth)
 	if err == nil {
-		err = Check(x, where)
+		check := Check
+		if r.V1 {
+			check = CheckV1
+		}
+		err = check(x, where)
 	}
 	if err != nil && x != nil {
 		return nil, "", errors.Join(err, x.Close())
@@ -100,7 +106,16 @@ func (e noPackage) Unwrap() error { return e.error }
 
 // Check refuses an index without any package, which nobody can want to be served, and says what is wrong with the content of where.
 func Check(x *catalog.Index, where string) error {
-	if len(x.PackageNames()) > 0 {
+	return checkNames(x, x.PackageNames(), where)
+}
+
+// CheckV1 is Check for the v1 API, which serves channels that v0 leaves out.
+func CheckV1(x *catalog.Index, where string) error {
+	return checkNames(x, x.PackageNamesV1(), where)
+}
+
+func checkNames(x *catalog.Index, names []string, where string) error {
+	if len(names) > 0 {
 		return nil
 	}
 	if wrong := x.Problems().Err(); wrong != nil {

@@ -19,8 +19,8 @@ type Server interface {
 }
 
 // FromServer makes the index of what a server at an address says. It is nil when that is known, which is asked with the digest. It goes by
-// way of a file, as it can be large. A catalog without a package is refused.
-func FromServer(ctx context.Context, indexes *catalogcache.Cache, server Server, address string, known func(digest string) bool) (digest string, _ *catalog.Index, err error) {
+// way of a file, as it can be large. What check refuses is not returned, such as a catalog without a package.
+func FromServer(ctx context.Context, indexes *catalogcache.Cache, server Server, address string, known func(digest string) bool, check func(*catalog.Index, string) error) (digest string, _ *catalog.Index, err error) {
 	dir, err := os.MkdirTemp("", "fairlead-catalog-")
 	if err != nil {
 		return "", nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
@@ -36,7 +36,7 @@ func FromServer(ctx context.Context, indexes *catalogcache.Cache, server Server,
 	if err != nil {
 		return "", nil, fmt.Errorf("index the catalog of %s: %w", address, err)
 	}
-	if err := Check(index, "the registry server at "+address); err != nil {
+	if err := check(index, "the registry server at "+address); err != nil {
 		return "", nil, errors.Join(err, index.Close())
 	}
 	return digest, index, nil

@@ -2,11 +2,18 @@ package extension
 
 import (
 	"fmt"
+	"slices"
 )
 
 // A catalog that was never read may hold anything. To wait for it would let one mistake in one catalog stop all extensions, so it only counts
 // where it is all that is selected, where the extension asks to wait for it, and while it is still being loaded: what is installed first decides
 // which catalog is followed, and must not depend on which of them was faster. What is installed stays as it is in any case.
+
+// IsLoading reports whether a catalog that the request selects is still being loaded.
+func IsLoading(in Request) bool {
+	b := &builder{in: in.canonical()}
+	return b.choose() == nil && slices.ContainsFunc(b.catalogs, (*Catalog).loading)
+}
 
 // trouble is why nothing of a catalog can be used; empty when it can, or when it does not have the package.
 func (b *builder) trouble(c *Catalog) string {
@@ -69,7 +76,7 @@ func (b *builder) leave(r *Result, chosen *candidate) {
 		}
 		r.Notes = append(r.Notes, fmt.Sprintf("catalog %s has no content (%s), so what it may have does not count", c.Name, b.trouble(c)))
 		if !c.loading() && len(r.LeftOut) < maxLeftOut {
-			r.LeftOut = append(r.LeftOut, fmt.Sprintf("catalog %s was never read, so what it may have does not count: see the conditions of ClusterCatalog %s", c.Name, c.Name))
+			r.LeftOut = append(r.LeftOut, fmt.Sprintf("catalog %s cannot be read, so what it may have does not count: see the conditions of ClusterCatalog %s", c.Name, c.Name))
 		}
 	}
 	if broken := b.leftOut(chosen); broken != "" {
@@ -77,5 +84,5 @@ func (b *builder) leave(r *Result, chosen *candidate) {
 	}
 }
 
-// maxLeftOut is how many catalogs that were never read are told of.
+// maxLeftOut is how many catalogs that cannot be read are named.
 const maxLeftOut = 3

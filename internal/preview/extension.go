@@ -69,7 +69,7 @@ func (r *ExtensionResolution) channel(in string, channels []string) string {
 		if c.Name != in || c.Index == nil {
 			continue
 		}
-		if p, ok := c.Index.Package(r.Package); ok && slices.Contains(channels, p.DefaultChannel) {
+		if p, ok := c.Index.PackageV1(r.Package); ok && slices.Contains(channels, p.DefaultChannel) {
 			return p.DefaultChannel
 		}
 	}
@@ -96,7 +96,7 @@ func (r *ExtensionResolution) Available(name string) (*catalog.BundleInfo, *cata
 		if c.Index == nil {
 			continue
 		}
-		if b, ok := c.Index.Bundle(r.Package, name); ok {
+		if b, ok := c.Index.BundleV1(r.Package, name); ok {
 			return b, c.Index
 		}
 	}

@@ -128,7 +128,7 @@ func properties(catalogs []extension.Catalog, pkg string, i *extension.Installed
 		if c.Index == nil {
 			continue
 		}
-		if b, ok := c.Index.Bundle(pkg, i.Name); ok && b.Version.String() == i.Version.String() {
+		if b, ok := c.Index.BundleV1(pkg, i.Name); ok && catalog.Released(b.Version).Compare(catalog.Released(i.Version)) == 0 {
 			return b.Properties
 		}
 	}

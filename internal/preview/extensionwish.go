@@ -92,7 +92,7 @@ func (e Extension) change(in *extension.Request) error {
 		if c.Index == nil {
 			continue
 		}
-		if b, ok := c.Index.Bundle(e.Package, name); ok {
+		if b, ok := c.Index.BundleV1(e.Package, name); ok {
 			in.Installed = &extension.Installed{Name: name, Version: b.Version}
 			return nil
 		}

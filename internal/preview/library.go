@@ -71,7 +71,7 @@ func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, erro
 		if err != nil {
 			return nil, err
 		}
-		if err := catalogimage.Check(x, source); err != nil {
+		if err := catalogimage.CheckV1(x, source); err != nil {
 			return nil, errors.Join(err, x.Close())
 		}
 		return x, nil
@@ -83,13 +83,13 @@ func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, erro
 	return l.Image(ctx, source, image.Auth{})
 }
 
-// Image reads the catalog in an image, as the CatalogSource controller does.
+// Image reads the catalog in an image, as the controllers of catalogs do.
 func (l *Library) Image(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, error) {
 	store, err := l.images(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x, _, err := catalogimage.Reader{Images: store, Indexes: l.indexes}.Read(ctx, ref, auth)
+	x, _, err := catalogimage.Reader{Images: store, Indexes: l.indexes, V1: true}.Read(ctx, ref, auth)
 	return x, err
 }
 

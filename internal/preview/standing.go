@@ -82,10 +82,10 @@ func (r *ExtensionResolution) head() string {
 		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o extension.Candidate) bool { return o.Catalog == c.Name }) {
 			continue
 		}
-		p, _ := c.Index.Package(r.Package)
+		p, _ := c.Index.PackageV1(r.Package)
 		for _, channel := range p.Channels {
 			if follows := len(r.request.Channels) == 0 || slices.Contains(r.request.Channels, channel.Name); follows {
-				best = higher(best, c.Index, r.Package, channel.Head)
+				best = higher(best, channel.Newest().Bundle)
 			}
 		}
 	}
@@ -99,13 +99,13 @@ func (r *ExtensionResolution) newest() (name, in string) {
 		if c.Index == nil {
 			continue
 		}
-		p, ok := c.Index.Package(r.Package)
+		p, ok := c.Index.PackageV1(r.Package)
 		if !ok {
 			continue
 		}
 		for _, channel := range p.Channels {
 			for _, e := range channel.Entries {
-				if b := higher(best, c.Index, r.Package, e.Name); b != best {
+				if b := higher(best, e.Bundle); b != best {
 					best, in = b, c.Name
 				}
 			}
@@ -114,9 +114,9 @@ func (r *ExtensionResolution) newest() (name, in string) {
 	return nameOf(best), in
 }
 
-// higher is the bundle of a name when its version is higher than that of the best so far.
-func higher(best *catalog.BundleInfo, x *catalog.Index, pkg, name string) *catalog.BundleInfo {
-	if b, ok := x.Bundle(pkg, name); ok && (best == nil || b.Version.Compare(best.Version) > 0) {
+// higher is a bundle when its version is higher than that of the best so far.
+func higher(best, b *catalog.BundleInfo) *catalog.BundleInfo {
+	if best == nil || catalog.Released(b.Version).Compare(catalog.Released(best.Version)) > 0 {
 		return b
 	}
 	return best

@@ -85,5 +85,5 @@ func (o addresses) index(ctx context.Context, server remote, known content, addr
 	case <-ctx.Done():
 		return "", nil, fmt.Errorf("wait until fewer catalogs are being read: %w", context.Cause(ctx))
 	}
-	return catalogimage.FromServer(ctx, o.indexes, server, address, known.has)
+	return catalogimage.FromServer(ctx, o.indexes, server, address, known.has, catalogimage.Check)
 }

@@ -154,6 +154,6 @@ func (s *Standby) readServer(ctx context.Context, source *v1alpha1.CatalogSource
 		return nil, err
 	}
 	defer func() { _ = server.Close() }() // all has been read
-	_, index, err := catalogimage.FromServer(ctx, s.Images.Indexes, server, address, func(digest string) bool { return digest == known })
+	_, index, err := catalogimage.FromServer(ctx, s.Images.Indexes, server, address, func(digest string) bool { return digest == known }, catalogimage.Check)
 	return index, err
 }

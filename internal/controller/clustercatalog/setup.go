@@ -59,7 +59,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	q := &queue{client: mgr.GetClient(), elected: mgr.Elected()}
 	c := &Controller{
 		client:      mgr.GetClient(),
-		images:      catalogimage.Reader{Images: o.Store, Indexes: o.Indexes},
+		images:      catalogimage.Reader{Images: o.Store, Indexes: o.Indexes, V1: true},
 		verifier:    o.Store,
 		indexes:     o.Indexes,
 		catalogs:    o.Catalogs,

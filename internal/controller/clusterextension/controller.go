@@ -81,6 +81,7 @@ type Controller struct {
 	backs *gates.Backs
 
 	properties propertyNotes
+	loadings   loadings
 	rendered   contents
 	decided    sync.Map // the last *decision, by the names of extensions
 	fetching   sync.Map // the names of extensions that wait for a bundle
@@ -127,6 +128,11 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 		return err
 	}
 	kept := c.keepUp(ctx, s, o)
+	o.soonest(s.loaded)
+	if in, err := c.request(ctx, s); err == nil && s.waits(in) {
+		o.waits = true
+		return kept
+	}
 	t := c.wanted(ctx, s, o)
 	if err := c.dependencies(ctx, s, o); err != nil {
 		return errors.Join(kept, err)

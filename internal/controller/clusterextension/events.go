@@ -19,6 +19,8 @@ const (
 	eventInstalled = "Installed"
 	eventRevision  = "RevisionCreated"
 	eventHeld      = "UpgradeHeldBack"
+	// eventLeftOut tells that something of catalogs cannot be used which could have changed what is chosen.
+	eventLeftOut = "CatalogContentLeftOut"
 	// eventUnmet tells that something is gone which the installed bundle needs.
 	eventUnmet = "DependencyMissing"
 	// eventDependency tells what becomes of extensions that were made for the needs of another one.
@@ -44,5 +46,7 @@ func (c *Controller) tell(before, after *olmv1.ClusterExtension, o *outcome) {
 		c.events.Event(after, corev1.EventTypeWarning, eventUnmet, trouble.ForEvent(o.unmet[0]))
 	case len(o.notes) > 0:
 		c.events.Event(after, corev1.EventTypeNormal, eventHeld, trouble.ForEvent(o.notes[0]))
+	case len(o.leftOut) > 0:
+		c.events.Event(after, corev1.EventTypeWarning, eventLeftOut, trouble.ForEvent(o.leftOut[0]))
 	}
 }

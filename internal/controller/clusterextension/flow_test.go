@@ -88,8 +88,11 @@ func TestStart(t *testing.T) {
 	w.pass("my")
 	w.secret()
 	w.clock.Step(startPatience)
-	w.pass("my")
-	w.expect("my", "Progressing", `True/Retrying: error walking catalogs: error getting package "a" from catalog "cat": it is still being loaded`)
+	w.settle("my")
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	if text := w.message("my", "Progressing"); !strings.Contains(text, "catalog cat cannot be read") {
+		t.Errorf("a catalog that is not read for long is not named: %s", text)
+	}
 }
 
 // TestOtherVersions go by the edges of the catalog, but for those that the user certifies.

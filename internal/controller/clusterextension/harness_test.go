@@ -323,6 +323,16 @@ func (w *world) expect(name, kind, want string) {
 	}
 }
 
+// message is the whole message of a condition.
+func (w *world) message(name, kind string) string {
+	w.t.Helper()
+	c := meta.FindStatusCondition(w.extension(name).Status.Conditions, kind)
+	if c == nil {
+		return ""
+	}
+	return c.Message
+}
+
 // installed is the name of the installed bundle in the status.
 func (w *world) installed(name string) string {
 	if i := w.extension(name).Status.Install; i != nil {

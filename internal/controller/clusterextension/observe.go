@@ -3,6 +3,7 @@ package clusterextension
 import (
 	"context"
 	"fmt"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
@@ -21,6 +22,7 @@ type state struct {
 	revisions revisions
 	catalogs  []extension.Catalog
 	others    []extension.Extension
+	loaded    time.Duration // when a catalog that is still being loaded is not waited for any more; zero when there is none
 }
 
 // observe reads all that a decision depends on, from caches. An error in reading the revisions is the outcome of the pass: without
@@ -34,6 +36,7 @@ func (c *Controller) observe(ctx context.Context, ext *olmv1.ClusterExtension) (
 	if s.catalogs, err = clustercatalogs.List(ctx, c.client, c.Catalogs); err != nil {
 		return nil, err
 	}
+	s.loaded = c.loadings.look(s.catalogs, c.Clock.Now())
 	s.others, err = c.others(ctx, ext.Name)
 	return s, err
 }

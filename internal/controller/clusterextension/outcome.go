@@ -20,6 +20,8 @@ type outcome struct {
 	problem error
 	// lost is why it is not known what is installed; nil when that is known.
 	lost error
+	// waits is true when catalogs were not asked, because one is still being loaded: what was reported of them stands.
+	waits bool
 	// leaving is true when the extension is being deleted.
 	leaving bool
 	// doing is what goes on without anything that could be looked at in the cluster, such as a download.
@@ -30,6 +32,8 @@ type outcome struct {
 	advice []string
 	// notes are remarks on a state that is as it should be.
 	notes []string
+	// leftOut is what of catalogs cannot be used and could have changed what is chosen.
+	leftOut []string
 	// unmet is what the installed bundle needs of other extensions, and they do not have.
 	unmet []string
 	// verifies is true where a signature policy is configured.

@@ -42,7 +42,7 @@ func (v view) progressing() metav1.Condition {
 	case c == nil:
 		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, fmt.Sprintf("Revision %s is rolling out.", r.Annotations[olmv1.BundleVersionKey]))
 	case c.Status == metav1.ConditionTrue && c.Reason == olmv1.ReasonSucceeded:
-		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.unmet, o.notes, o.advice), "\n"))
+		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.unmet, o.notes, o.leftOut, o.advice), "\n"))
 	}
 	return say(c.Status, c.Reason, c.Message)
 }

@@ -30,7 +30,7 @@ func (c *Controller) look(ext *olmv1.ClusterExtension) {
 // remember notes what the pass rested on.
 func (c *Controller) remember(s *state, o *outcome) {
 	d := &decision{pkg: packageOf(s.ext), namespace: s.ext.Spec.Namespace, fingerprints: map[string]uint64{},
-		open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil}
+		open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil || len(o.resolved.LeftOut) > 0 || s.loaded > 0}
 	d.needs = c.hasNeeds(s)
 	d.forbidden = errors.As(o.problem, &permissionProblem{})
 	for i := range s.catalogs {
@@ -50,15 +50,22 @@ func fingerprint(x *catalog.Index, pkg string) uint64 {
 	if x == nil {
 		return 0
 	}
-	p, ok := x.Package(pkg)
-	if !ok {
+	p, ok := x.PackageV1(pkg)
+	problems := x.Problems().About(pkg)
+	if !ok && len(problems) == 0 {
 		return 0
 	}
 	sum := fnv.New64a()
+	for _, problem := range problems { // they may be reported
+		fmt.Fprintf(sum, "%s\n", problem)
+	}
+	if !ok {
+		return sum.Sum64()
+	}
 	fmt.Fprintf(sum, "%q %q\n", p.Name, p.Deprecation)
 	seen := map[string]bool{}
 	for _, channel := range p.Channels {
-		fmt.Fprintf(sum, "%q %q %v\n", channel.Name, channel.Deprecation, channel.Missing)
+		fmt.Fprintf(sum, "%q %q\n", channel.Name, channel.Deprecation)
 		for _, e := range channel.Entries {
 			fmt.Fprintf(sum, "%q %q %q %v\n", e.Name, e.Replaces, e.Skips, e.SkipRange)
 			if b := e.Bundle; b != nil && !seen[b.Name] {

@@ -22,14 +22,18 @@ func (c *Controller) report(ctx context.Context, s *state, o *outcome, failure e
 	if failure != nil && o.problem == nil {
 		o.problem = failure
 	}
-	c.remember(s, o)
+	if !o.waits { // until it is known what the next decision rests on, all news concern it
+		c.remember(s, o)
+	}
 	after := s.ext.DeepCopy()
 	after.Status = view{ext: s.ext, revisions: s.revisions, outcome: o}.status(c.Clock.Now())
 	if err := c.publish(ctx, s.ext, after); err != nil {
 		return errors.Join(failure, err)
 	}
 	c.tell(s.ext, after, o)
-	c.Metrics.observe(after, o)
+	if !o.waits {
+		c.Metrics.observe(after, o)
+	}
 	return failure
 }
 

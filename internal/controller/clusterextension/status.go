@@ -37,8 +37,11 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	}
 	next.Install = v.install()
 	next.ActiveRevisions = v.activeRevisions()
-	conditions := []metav1.Condition{v.installed(), v.progressing()}
-	if !v.outcome.leaving { // catalogs are not asked any more
+	conditions := []metav1.Condition{v.installed()}
+	if !v.outcome.waits || v.outcome.problem != nil || v.outcome.made != nil {
+		conditions = append(conditions, v.progressing())
+	}
+	if !v.outcome.leaving && !v.outcome.waits { // catalogs are not asked
 		conditions = append(conditions, v.deprecations()...)
 	}
 	if signature := v.signature(); signature != nil {

@@ -70,6 +70,7 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 		o.problem = fmt.Errorf("decide which bundle to have: %w", err)
 		return nil
 	case o.resolved.Bundle == nil:
+		o.leftOut = o.resolved.LeftOut
 		return c.keeps(s, in.Version)
 	}
 	if held := o.resolved.Held; held != nil && held.Upgrades == 0 {
@@ -78,6 +79,7 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 			o.notes = append(o.notes, held.Advice)
 		}
 	}
+	o.leftOut = o.resolved.LeftOut
 	return offered(o.resolved, in.Catalogs)
 }
 
