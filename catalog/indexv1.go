@@ -76,6 +76,20 @@ func (x *Index) ProvidersV1(gvk GVK) []*BundleInfo {
 	return slices.SortedFunc(slices.Values(slices.Concat(x.providers[gvk], more)), compareProviders)
 }
 
+// OnlyV0 reports whether nothing is left out for the problem under v1.
+func (p Problem) OnlyV0() bool {
+	switch p.Rule {
+	case RuleChannelHead, RuleChannelCycle, RuleChannelStranded, RuleChannelDuplicate, RuleEntryDuplicate, RuleEntryName:
+		return true
+	}
+	return false
+}
+
+// UnderV1 are the problems that v1 leaves something out for, or could.
+func (p Problems) UnderV1() Problems {
+	return slices.DeleteFunc(slices.Clone(p), Problem.OnlyV0)
+}
+
 // About are the errors that are about a package or a part of it.
 func (p Problems) About(pkg string) Problems {
 	var found Problems

@@ -26,7 +26,7 @@ func (b *builder) leftOut(chosen *candidate) string {
 
 // problemsOf are the errors that may be about the package. Where the catalog does not have that, files that cannot be read may have held it.
 func (b *builder) problemsOf(c *Catalog) catalog.Problems {
-	about := c.Index.Problems().About(b.in.Package)
+	about := c.Index.Problems().UnderV1().About(b.in.Package)
 	if _, there := b.packageOf(c); there || len(about) > 0 || len(b.candidates) > 0 {
 		return about
 	}

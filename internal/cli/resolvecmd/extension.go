@@ -29,7 +29,7 @@ func (e *extensionFlags) flags(cmd *cobra.Command) {
 	flags.StringVar(&e.wanted.Version, "version", "", "versions that the extension may have, as a range (default: any)")
 	flags.StringArrayVar(&e.wanted.Channels, "channel", nil, "channel that the extension follows (may be repeated; default: all)")
 	flags.StringVar(&e.policy, "upgrade-constraint-policy", "", "CatalogProvided, or SelfCertified to allow any change of version (default: CatalogProvided)")
-	flags.StringVar(&e.wanted.Installed, "installed-bundle", "", "what the extension has installed, as NAME, or NAME@VERSION when no catalog has it any more")
+	flags.StringVar(&e.wanted.Installed, "installed-bundle", "", "what the extension has installed, as NAME, or as NAME@VERSION where no catalog has it any more: a hotfix, or a bundle that was renamed or removed")
 }
 
 // Which flags go with which question.

@@ -84,7 +84,7 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	switch {
 	case known.reached:
 		message := messageServing
-		if text := catalogset.Describe(known.index.Problems(), "cannot be installed"); text != "" {
+		if text := catalogset.Describe(known.index.Problems().UnderV1(), "cannot be installed"); text != "" {
 			message += "; " + text
 		}
 		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, trouble.Brief(message))
