@@ -1,11 +1,13 @@
 package catalogimage
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/image"
 )
@@ -70,5 +72,34 @@ func TestRead(t *testing.T) {
 	}
 	if _, _, err := reader.Read(t.Context(), strings.TrimPrefix(registry.URL, "http://")+"/gone:v1", image.Auth{}); image.KindOf(err) != image.NotFound {
 		t.Errorf("an image that is not there: %v", err)
+	}
+}
+
+// TestCheckV1 accepts a catalog of which v1 alone serves something.
+func TestCheckV1(t *testing.T) {
+	c := &catalog.Catalog{
+		Packages: []catalog.Package{{Schema: catalog.SchemaPackage, Name: "a", DefaultChannel: "stable"}},
+		Channels: []catalog.Channel{{Schema: catalog.SchemaChannel, Package: "a", Name: "stable", Entries: []catalog.Entry{{Name: "a.v1"}, {Name: "a.v2"}}}},
+	}
+	for _, n := range []string{"1", "2"} {
+		c.Bundles = append(c.Bundles, catalog.Bundle{Schema: catalog.SchemaBundle, Package: "a", Name: "a.v" + n, Image: "registry.example.com/a:" + n,
+			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: []byte(`{"packageName":"a","version":"` + n + `.0.0"}`)}}})
+	}
+	x, err := catalog.NewIndex(c, "sha256:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckV1(x, "here"); err != nil {
+		t.Errorf("under v1: %v", err)
+	}
+	if err := Check(x, "here"); !errors.Is(err, ErrNoPackage) {
+		t.Errorf("under v0: error %v, want %v", err, ErrNoPackage)
+	}
+	none, err := catalog.NewIndex(&catalog.Catalog{}, "sha256:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckV1(none, "here"); !errors.Is(err, ErrNoPackage) {
+		t.Errorf("without a package under v1: error %v, want %v", err, ErrNoPackage)
 	}
 }

@@ -39,6 +39,7 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 		}
 		in.Catalogs, in.Kubernetes = r.catalogs, q.Kubernetes
 		if in.Installed != nil {
+			*in.Installed = in.Installed.Named(in.Package, r.catalogs)
 			in.Installed.Properties = properties(r.catalogs, in.Package, in.Installed)
 		}
 		if in, err = r.fromImage(in, &objects[i], q.Images[in.Name]); err != nil {

@@ -1,13 +1,13 @@
 package clusterextension
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -80,33 +80,11 @@ func (v view) install() *olmv1.ClusterExtensionInstallStatus {
 	if r == nil {
 		return nil
 	}
-	b := olmv1.BundleMetadata{Name: wellFormed(r.Annotations[olmv1.BundleNameKey]), Version: strings.TrimPrefix(r.Annotations[olmv1.BundleVersionKey], "v")}
+	b := olmv1.BundleMetadata{Name: extension.StatusName(r.Annotations[olmv1.BundleNameKey]), Version: strings.TrimPrefix(r.Annotations[olmv1.BundleVersionKey], "v")}
 	if release, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
 		b.Release = &release
 	}
 	return &olmv1.ClusterExtensionInstallStatus{Bundle: b}
-}
-
-// maxName is the most that the API takes of a name, in bytes.
-const maxName = 253
-
-// wellFormed is the name of a bundle as the API takes it, a DNS subdomain: catalogs may have upper-case letters and underscores in theirs, and
-// the API server refuses a status that has it otherwise.
-func wellFormed(name string) string {
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.':
-			return r
-		}
-		return '-'
-	}, strings.ToLower(name))
-	var labels []string
-	for label := range strings.SplitSeq(name[:min(len(name), maxName)], ".") {
-		if label = strings.Trim(label, "-"); label != "" {
-			labels = append(labels, label)
-		}
-	}
-	return cmp.Or(strings.Join(labels, "."), "bundle") // a name of nothing but underscores
 }
 
 // activeRevisions has the installed one first, without conditions, then those that roll out.

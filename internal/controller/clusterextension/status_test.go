@@ -244,7 +244,7 @@ func TestNamesOfBundles(t *testing.T) {
 		"a.v1.0.0-.2": "a.v1.0.0.2", "a._v1.0.0": "a.v1.0.0", "a.v1.0.0+.1": "a.v1.0.0.1", ".-.": "bundle", "": "bundle", "Größe.v1": "gr--e.v1",
 		strings.Repeat("a", 252) + "_.v1": strings.Repeat("a", 252), strings.Repeat("é", 300) + "b": "bundle", strings.Repeat("a.", 200): strings.Repeat("a.", 126) + "a",
 	} {
-		got := wellFormed(name)
+		got := extension.StatusName(name)
 		if got != want {
 			t.Errorf("%s is told as %s, want %s", name, got, want)
 		}
