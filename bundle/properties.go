@@ -56,8 +56,8 @@ type (
 	}
 )
 
-// packageProperty has the version as it is written. A release that follows from build metadata only orders bundles: whoever reads the
-// property finds it in the same way, and a bundle with a release in its property would need another name.
+// packageProperty has the version as it is written. A release that follows from build metadata only orders bundles: readers of the
+// property derive it in the same way, and a bundle with a release in its property would need another name.
 func (b *Bundle) packageProperty() packageValue {
 	return packageValue{PackageName: b.Package, Version: b.VersionText(), Release: b.CSV.Spec.Release.String()}
 }
