@@ -48,9 +48,9 @@ func (p *RegistryPoll) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	duration, err := time.ParseDuration(wire.Interval)
-	if err != nil {
-		p.ParsingError = fmt.Sprintf("read spec.updateStrategy.registryPoll.interval: %v; %s is used instead: write a duration such as 10m or 1h",
-			err, DefaultRegistryPollDuration)
+	if err != nil { // the words are published, and clients compare the whole text: what to write instead is reported elsewhere
+		p.ParsingError = fmt.Sprintf("error parsing spec.updateStrategy.registryPoll.interval. Using the default value of %s instead. Error: %v",
+			DefaultRegistryPollDuration, err)
 		duration = DefaultRegistryPollDuration
 	}
 	p.Interval = &metav1.Duration{Duration: duration}

@@ -1,6 +1,7 @@
 package catalogsource
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -152,12 +154,22 @@ func TestAnInvalidSpecEndsServing(t *testing.T) {
 	}
 }
 
+// TestBadInterval: the message has the published text alone, and the Ready condition says what to write instead.
 func TestBadInterval(t *testing.T) {
-	s := source(grpc(15 * time.Minute))
-	s.Spec.UpdateStrategy.RegistryPoll.ParsingError = "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: x"
-	known := content{looked: time.Unix(1_700_000_000, 0)}
-	if got := status(s, report{known: known}, known.looked); got.Reason != v1alpha1.CatalogSourceIntervalInvalidError || !strings.Contains(got.Message, "default value of 15m0s") {
-		t.Errorf("reason %q, message %q", got.Reason, got.Message)
+	s := source(grpc(0))
+	s.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{}}
+	if err := json.Unmarshal([]byte(`{"interval": "often"}`), s.Spec.UpdateStrategy.RegistryPoll); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, s)
+	_, s = w.reconcile()
+	const published = `error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: time: invalid duration "often"`
+	if s.Status.Reason != v1alpha1.CatalogSourceIntervalInvalidError || s.Status.Message != published {
+		t.Errorf("reason %q, message %q, want %q", s.Status.Reason, s.Status.Message, published)
+	}
+	ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady)
+	if ready == nil || ready.Status != metav1.ConditionTrue || !strings.Contains(ready.Message, "write a duration such as 10m or 1h") {
+		t.Errorf("Ready is %+v, want it to say what to write instead", ready)
 	}
 }
 

@@ -42,6 +42,9 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 		next.LatestImageRegistryPoll = later(next.LatestImageRegistryPoll, known.asked)
 	}
 	ready := readiness(known, offered)
+	if next.Reason == v1alpha1.CatalogSourceIntervalInvalidError && ready.Status == metav1.ConditionTrue {
+		ready.Message += "; the interval of polls is another than was asked for (" + next.Message + "): write a duration such as 10m or 1h"
+	}
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
 	ready.Message, ready.LastTransitionTime = trouble.Brief(ready.Message), *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)

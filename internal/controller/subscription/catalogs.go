@@ -28,7 +28,7 @@ func (v view) catalogs() v1alpha1.SubscriptionCondition {
 	case v.source.Loading():
 		return v1alpha1.NewSubscriptionCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy, corev1.ConditionUnknown, reasonCatalogLoading, loading(v.source))
 	case !v.source.Healthy():
-		return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("targeted catalogsource %s unhealthy: %s", target, tidy(v.source.Served.Problem)))
+		return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("targeted catalogsource %s unhealthy", target))
 	}
 	for _, ref := range v.unavailable() {
 		s := v.state.Source(ref)
@@ -41,6 +41,21 @@ func (v view) catalogs() v1alpha1.SubscriptionCondition {
 		}
 	}
 	return v1alpha1.NewCatalogsHealthyCondition()
+}
+
+// catalogProblemCondition is there while the catalog that the Subscription names has no content. It reports why: the message of
+// CatalogSourcesUnhealthy is compared as a whole by tools, so nothing may follow it there.
+const catalogProblemCondition v1alpha1.SubscriptionConditionType = "CatalogProblem"
+
+const reasonTargetUnhealthy = "TargetUnhealthy"
+
+// catalogProblem reports why the catalog that the Subscription names is unhealthy.
+func (v view) catalogProblem() []v1alpha1.SubscriptionCondition {
+	if v.source == nil || v.source.Loading() || v.source.Healthy() {
+		return nil
+	}
+	return []v1alpha1.SubscriptionCondition{isTrue(catalogProblemCondition, reasonTargetUnhealthy,
+		fmt.Sprintf("CatalogSource %s has no content to install from: %s; see the status of the CatalogSource", v.source.Ref(), tidy(v.source.Served.Problem)))}
 }
 
 func loading(s *observed.Source) string {

@@ -16,6 +16,7 @@ var owned = []v1alpha1.SubscriptionConditionType{
 	stalledCondition,
 	heldBackCondition,
 	misreadCondition,
+	catalogProblemCondition,
 	v1alpha1.SubscriptionCatalogSourcesUnhealthy,
 	v1alpha1.SubscriptionInstallPlanMissing,
 	v1alpha1.SubscriptionInstallPlanPending,
@@ -51,6 +52,7 @@ func (v view) conditions() []v1alpha1.SubscriptionCondition {
 	}
 	all = append(all, v.ready()...)
 	all = append(all, v.catalogs())
+	all = append(all, v.catalogProblem()...)
 	all = append(all, v.planConditions()...)
 	all = append(all, v.decisionConditions()...)
 	all = append(all, v.named(v.heldBack())...)

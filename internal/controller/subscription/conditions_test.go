@@ -76,7 +76,8 @@ func TestDocumentedConditions(t *testing.T) {
 	tests := map[string]documented{
 		"no catalog in view":     {catalogs, func(w *world) { w.remove(catalogSource("cat")); w.remove(catalogSource("other")) }, "True NoCatalogSourcesFound dependency resolution requires at least one catalogsource", func(w *world) { w.add(catalogSource("cat")); one(w) }, healthy},
 		"its catalog is missing": {catalogs, func(w *world) { w.remove(catalogSource("cat")) }, "True UnhealthyCatalogSourceFound targeted catalogsource ns/cat missing", func(w *world) { w.add(catalogSource("cat")); one(w) }, healthy},
-		"its catalog fails":      {catalogs, dead, "True UnhealthyCatalogSourceFound targeted catalogsource ns/cat unhealthy: refused", one, healthy},
+		"its catalog fails":      {catalogs, dead, "True UnhealthyCatalogSourceFound targeted catalogsource ns/cat unhealthy", one, healthy},
+		"why its catalog fails":  {catalogProblemCondition, dead, "True TargetUnhealthy CatalogSource ns/cat has no content to install from: refused; see the status of the CatalogSource", one, ""},
 		"its catalog is loaded":  {catalogs, nothing, "Unknown CatalogSourceLoading CatalogSource ns/cat is being loaded", one, healthy},
 		"its plan is gone":       {missing, func(w *world) { installed(w); w.remove(w.onlyPlan()) }, "True ReferencedInstallPlanNotFound ", func(w *world) { w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0")) }, ""},
 		"a plan without phase": {pending, func(w *world) {

@@ -384,8 +384,11 @@ func TestMissingCatalog(t *testing.T) {
 	w.publish("cat", catalogset.Entry{Problem: "connection refused"})
 	w.mustReconcile()
 	if c := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Status != corev1.ConditionTrue ||
-		c.Message != "targeted catalogsource ns/cat unhealthy: connection refused" {
+		c.Message != "targeted catalogsource ns/cat unhealthy" {
 		t.Errorf("when its catalog cannot be had: %+v", c)
+	}
+	if c := w.subscription("a").Status.GetCondition(catalogProblemCondition); c.Status != corev1.ConditionTrue || !strings.Contains(c.Message, "connection refused") {
+		t.Errorf("the reason why its catalog cannot be had: %+v", c)
 	}
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	w.mustReconcile()
