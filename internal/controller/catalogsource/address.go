@@ -20,7 +20,8 @@ const (
 	// remoteTime bounds reading everything from a registry server, and answerTime an answer of it.
 	remoteTime = 5 * time.Minute // waiting for others aside
 	answerTime = 7 * time.Second
-	// completeEvery is how often everything is read from a server whose outline stays the same.
+	// completeEvery is how often everything is read over one connection from a server whose outline stays the same. Another connection may
+	// lead to another server, or to one that was started with other content: everything is read at once.
 	completeEvery = time.Hour
 )
 
@@ -66,7 +67,8 @@ func (o addresses) readFrom(ctx context.Context, source *v1alpha1.CatalogSource,
 	now := o.clock.Now()
 	connection.note(now)
 	found := reading{answer: outline, session: connection.state().session}
-	if known.index != nil && !known.earlier && known.answer == outline && now.Sub(known.complete) < completeEvery {
+	same := known.answer == outline && known.session == found.session
+	if known.index != nil && !known.earlier && same && now.Sub(known.complete) < completeEvery {
 		return found, nil
 	}
 	found.complete = now

@@ -188,6 +188,27 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 	}
 }
 
+// TestAServerReturnsWithCorrectedContent: under the same packages, channels and heads, which is all that a poll compares. Another connection
+// may lead to another server, or to one that was started again, so everything is read.
+func TestAServerReturnsWithCorrectedContent(t *testing.T) {
+	remote := newServer(t, good)
+	w := newWorld(t, source(atAddress(remote.address)))
+	changed := w.dialling()
+	w.until(changed, "connected", observed("READY"))
+	began := w.clock.Now()
+	remote.stop()
+	w.until(changed, "failing", observed("TRANSIENT_FAILURE"))
+	remote.publish(strings.ReplaceAll(good, "registry.example.com/a:v1", "registry.example.com/a:v2"))
+	remote.start()
+	w.until(changed, "corrected", func(s *v1alpha1.CatalogSource) bool {
+		b, ok := w.c.memory.known[ref].index.Bundle("a", "a.v1.0.0")
+		return observed("READY")(s) && ok && b.Image == "registry.example.com/a:v2"
+	})
+	if took := w.clock.Since(began); took >= completeEvery {
+		t.Errorf("it took %s, in which everything is read in any case", took)
+	}
+}
+
 func TestServersThatCannotServe(t *testing.T) {
 	for name, test := range map[string]struct {
 		address func(t *testing.T) string

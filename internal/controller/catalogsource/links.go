@@ -105,6 +105,16 @@ func (k *link) watch(ctx context.Context, clk clock.PassiveClock, changed func()
 		if !k.remote.Changed(ctx, state) {
 			return
 		}
+		k.left(state)
+	}
+}
+
+// left makes a connection that was lost and is there again by now count as another one.
+func (k *link) left(state connectivity.State) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if state == connectivity.Ready && k.seen == state {
+		k.seen = connectivity.Idle
 	}
 }
 
