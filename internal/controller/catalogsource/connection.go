@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"strconv"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
@@ -34,6 +35,20 @@ func registryService(source *v1alpha1.CatalogSource, known content, offered offe
 		Port: strconv.Itoa(registryPort), CreatedAt: offered.createdAt}
 }
 
+// reachedAfter is when content counts as reached that was read now. Clients wait until lastConnect is after the time at which a change of a
+// ConfigMap was noticed, and after what it was before that change. Times in a status have a precision of a second, in which content can be read
+// several times, so the next full second is taken that was not reported yet.
+func reachedAfter(source *v1alpha1.CatalogSource, before, now time.Time) time.Time {
+	last := now
+	if before.After(last) {
+		last = before
+	}
+	if state := source.Status.GRPCConnectionState; state != nil && state.LastConnectTime.After(last) {
+		last = state.LastConnectTime.Time
+	}
+	return last.Truncate(time.Second).Add(time.Second)
+}
+
 // connection keeps the documented states. A registry server that somebody else runs has those of the connection to it; content that this
 // process serves is READY while there is any, and TRANSIENT_FAILURE while there is none to be had.
 func connection(source *v1alpha1.CatalogSource, known content, offered offer, connected linkState) *v1alpha1.GRPCConnectionState {
@@ -58,7 +73,7 @@ func connection(source *v1alpha1.CatalogSource, known content, offered offer, co
 	}
 	switch {
 	case known.index != nil && !known.outdated() && !isAddress(source) && !offered.podded:
-		next.LastObservedState, next.LastConnectTime = connectivity.Ready.String(), *later(&next.LastConnectTime, known.loaded)
+		next.LastObservedState, next.LastConnectTime = connectivity.Ready.String(), *later(later(&next.LastConnectTime, known.loaded), known.reached)
 	case known.problem != nil:
 		next.LastObservedState = connectivity.TransientFailure.String()
 	default:

@@ -21,6 +21,7 @@ type content struct {
 	served   string // what the index was made from, for people
 	index    *catalog.Index
 	loaded   time.Time // when the index was made
+	reached  time.Time // when this process read it anew, or for the first time, as the status reports it
 	digest   string    // of what the index was made from
 	earlier  bool      // another build of the program made the index, which may judge catalogs in another way
 	warnings string    // what is wrong in a catalog that is served all the same
@@ -133,6 +134,18 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 		k.warnings = catalogset.Describe(r.index.Problems(), "is not served")
 	}
 	return k
+}
+
+// readAnew reports whether a look brought other content than was known before, or was the first one of this process: the content may be
+// that of an earlier run until then.
+func (k content) readAnew(before content) bool {
+	version := func(k content) string {
+		if k.configMap == nil {
+			return ""
+		}
+		return string(k.configMap.UID) + " " + k.configMap.ResourceVersion
+	}
+	return k.problem == nil && k.index != nil && (k.index != before.index || before.reached.IsZero() || version(k) != version(before))
 }
 
 // judged takes over what a reading that failed says of the image that the content was read from: the signatures are those of that image.

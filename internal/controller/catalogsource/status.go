@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/trouble"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -38,9 +39,6 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	next.RegistryServiceStatus = registryService(source, known, offered)
 	next.GRPCConnectionState = connection(source, known, offered, r.connected)
 	next.ConfigMapResource = configMapReference(source, known)
-	if pollsImage(source) && known.invalid == nil && !known.asked.IsZero() {
-		next.LatestImageRegistryPoll = later(next.LatestImageRegistryPoll, known.asked)
-	}
 	ready := readiness(known, offered)
 	if next.Reason == v1alpha1.CatalogSourceIntervalInvalidError && ready.Status == metav1.ConditionTrue {
 		ready.Message += "; the interval of polls is another than was asked for (" + next.Message + "): write a duration such as 10m or 1h"
@@ -50,7 +48,22 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	meta.SetStatusCondition(&next.Conditions, ready)
 	reportSignature(&next.Conditions, known, source.Generation, now)
 	r.image.report(&next.Conditions, source.Generation, now)
+	if pollsImage(source) && known.invalid == nil && !known.asked.IsZero() {
+		next.LatestImageRegistryPoll = polled(&source.Status, &next, known.asked)
+	}
 	return next
+}
+
+// pollsReported is how often polls are reported at most that found nothing new.
+const pollsReported = time.Minute
+
+// polled is when the registry was asked last, as the status reports it: with a short interval nearly every write would be for that alone.
+func polled(before, next *v1alpha1.CatalogSourceStatus, asked time.Time) *metav1.Time {
+	reported := before.LatestImageRegistryPoll
+	if reported != nil && asked.Sub(reported.Time) < pollsReported && equality.Semantic.DeepEqual(before, next) {
+		return reported
+	}
+	return later(reported, asked)
 }
 
 // reportSignature sets the condition SignatureVerified, or removes it where no policy applies.

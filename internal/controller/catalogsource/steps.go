@@ -159,6 +159,9 @@ func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1
 	}
 	known = known.after(running.reading, running.err, c.clock.Now(), seen)
 	known.secrets = running.secrets
+	if known.readAnew(before) {
+		known.reached = reachedAfter(source, before.reached, c.clock.Now())
+	}
 	if known.noCatalog != before.noCatalog {
 		c.records.save(ctx, ref, known)
 	}

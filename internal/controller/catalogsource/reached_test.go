@@ -1,0 +1,101 @@
+package catalogsource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// connected is when the content of a catalog was reached last, according to its status.
+func connected(t *testing.T, s *v1alpha1.CatalogSource) metav1.Time {
+	t.Helper()
+	if s.Status.GRPCConnectionState == nil || s.Status.GRPCConnectionState.LastObservedState != "READY" {
+		t.Fatalf("connectionState %+v, want READY", s.Status.GRPCConnectionState)
+	}
+	return s.Status.GRPCConnectionState.LastConnectTime
+}
+
+// TestLastConnectFollowsEachReading: clients wait until lastConnect is after configMapReference.lastUpdateTime, and after what it was
+// before they changed the ConfigMap. Both have a precision of a second, and content is read several times in one.
+func TestLastConnectFollowsEachReading(t *testing.T) {
+	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
+	_, s := w.reconcile()
+	at := connected(t, s)
+	if updated := s.Status.ConfigMapResource.LastUpdateTime; !at.After(updated.Time) {
+		t.Errorf("lastConnect is %s, want it after lastUpdateTime %s", at, updated)
+	}
+	for _, change := range []string{strings.ReplaceAll(good, `"a"`, `"b"`), good} { // both in the same second
+		w.edit("content", change)
+		_, s = w.reconcile()
+		if updated := s.Status.ConfigMapResource.LastUpdateTime; !connected(t, s).After(updated.Time) || !connected(t, s).After(at.Time) {
+			t.Errorf("after a change: lastConnect is %s, want it after lastUpdateTime %s and after %s", connected(t, s), updated, at)
+		}
+		at = connected(t, s)
+	}
+	// A change beside the content is another version of the ConfigMap all the same.
+	w.clock.Step(time.Minute)
+	m := w.edit("content", "")
+	m.Labels["theirs"] = "x"
+	if err := w.user(m); err != nil {
+		t.Fatal(err)
+	}
+	_, s = w.reconcile()
+	if updated := s.Status.ConfigMapResource.LastUpdateTime; !updated.Time.Equal(w.clock.Now()) || !connected(t, s).After(updated.Time) {
+		t.Errorf("after a change of labels: lastUpdateTime %s, lastConnect %s", updated, connected(t, s))
+	}
+	writes := w.writes
+	w.clock.Step(time.Hour)
+	if w.reconcile(); w.writes != writes {
+		t.Errorf("looking again without news: %d writes", w.writes-writes)
+	}
+}
+
+// TestLastConnectMovesWhenARestartedManagerReads: also where the content is that of the earlier run, and once only.
+func TestLastConnectMovesWhenARestartedManagerReads(t *testing.T) {
+	for name, spec := range map[string]v1alpha1.CatalogSourceSpec{"a ConfigMap": inConfigMap("content"), "an image": grpc(0)} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, source(spec), configMap("content", good))
+			w.c.records = records{dir: t.TempDir(), indexes: w.indexes}
+			_, s := w.reconcile()
+			before := connected(t, s)
+			w.clock.Step(time.Minute)
+			w.restarted()
+			_, s = w.reconcile()
+			if after := connected(t, s); !after.After(before.Time) || after.Before(&metav1.Time{Time: w.clock.Now()}) {
+				t.Errorf("lastConnect is %s, was %s, and the content was read at %s", after, before, w.clock.Now())
+			}
+			writes := w.writes
+			w.clock.Step(time.Minute)
+			if w.reconcile(); w.writes != writes {
+				t.Errorf("looking again wrote %d statuses", w.writes-writes)
+			}
+		})
+	}
+}
+
+// TestPollsAreReportedOnceAMinute: a poll that finds nothing new is no reason to write every second; one that does is reported at once.
+func TestPollsAreReportedOnceAMinute(t *testing.T) {
+	w := newWorld(t, source(grpc(5*time.Second)))
+	_, s := w.reconcile()
+	first, writes, heads := s.Status.LatestImageRegistryPoll, w.writes, w.registry.heads.Load()
+	for range 9 {
+		w.clock.Step(6 * time.Second)
+		_, s = w.reconcile()
+	}
+	if asked := w.registry.heads.Load() - heads; w.writes != writes || !s.Status.LatestImageRegistryPoll.Equal(first) || asked != 9 {
+		t.Errorf("9 unchanged polls within a minute asked %d times and wrote %d statuses, latestImageRegistryPoll %s, was %s", asked, w.writes-writes, s.Status.LatestImageRegistryPoll, first)
+	}
+	w.clock.Step(6 * time.Second)
+	if _, s = w.reconcile(); w.writes != writes+1 || !s.Status.LatestImageRegistryPoll.Time.Equal(w.clock.Now()) {
+		t.Errorf("after a minute: %d writes, latestImageRegistryPoll %s, want %s", w.writes-writes, s.Status.LatestImageRegistryPoll, w.clock.Now())
+	}
+	w.registry.content = "two"
+	w.clock.Step(6 * time.Second)
+	if _, s = w.reconcile(); !s.Status.LatestImageRegistryPoll.Time.Equal(w.clock.Now()) {
+		t.Errorf("a poll that found new content: latestImageRegistryPoll %s, want %s", s.Status.LatestImageRegistryPoll, w.clock.Now())
+	}
+}
