@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
@@ -21,11 +22,14 @@ const (
 )
 
 // Write asks for everything and writes it as the objects of a catalog, in JSON: packages and channels as they are asked for one by one,
-// bundles and upgrade edges as they are listed. A server does not tell of other objects, nor of what a package looks like. Bundles are
-// written as they come, so that never more than one of them is in memory. The digest is the same for the same objects, in whatever order
-// the server lists them.
+// bundles and upgrade edges as they are listed, and what the heads of channels look like as far as the server says that. A server does not
+// report other objects. Bundles are written as they come, so that never more than a few of them are in memory. The digest is the same for the
+// same objects, in whatever order the server lists them.
 func (c *Client) Write(ctx context.Context, w io.Writer) (digest string, err error) {
-	g := gatherer{out: objects{w: w}, channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}}
+	ctx, cancel := context.WithCancel(ctx)
+	g := newGatherer(w)
+	defer g.heads.tasks.Wait()
+	defer cancel() // nothing is asked for any more once the reading is over
 	for name, err := range c.Packages(ctx) {
 		if err != nil {
 			return "", err
@@ -42,10 +46,11 @@ func (c *Client) Write(ctx context.Context, w io.Writer) (digest string, err err
 		if err != nil {
 			return "", err
 		}
-		if err := g.addEntry(b); err != nil {
+		if err := g.addEntry(ctx, c, b); err != nil {
 			return "", c.failed("read the bundles", err)
 		}
 	}
+	g.heads.tasks.Wait()
 	if digest, err = g.finish(); err != nil {
 		return "", c.failed("keep the catalog", err)
 	}
@@ -54,14 +59,24 @@ func (c *Client) Write(ctx context.Context, w io.Writer) (digest string, err err
 
 // gatherer puts together what a server says.
 type gatherer struct {
-	out        objects
 	catalog    catalog.Catalog   // without its bundles
 	channels   map[[2]string]int // index by package and name
 	deprecated map[string]int    // index by package
 	bundles    map[[2]string]bool
+	heads      *heads
 	entries    int
 	bytes      int
-	kept       int
+
+	mu    sync.Mutex // of what heads that are asked for in the background add to
+	out   objects
+	err   error // of writing bundles
+	kept  int
+	icons map[string]*catalog.Icon // by package
+}
+
+func newGatherer(w io.Writer) *gatherer {
+	return &gatherer{channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}, heads: newHeads(),
+		out: objects{w: w}, icons: map[string]*catalog.Icon{}}
 }
 
 func (g *gatherer) count(message proto.Message) error {
@@ -76,6 +91,8 @@ const overhead = 16
 
 // keep counts what stays in memory.
 func (g *gatherer) keep(texts ...string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, text := range texts {
 		g.kept += len(text) + overhead
 	}
@@ -100,6 +117,7 @@ func (g *gatherer) addPackage(p *registry.Package) error {
 	g.catalog.Packages = append(g.catalog.Packages, catalog.Package{
 		Schema: catalog.SchemaPackage, Name: p.GetName(), DefaultChannel: p.GetDefaultChannelName(),
 	})
+	g.heads.note(p)
 	g.deprecate(p.GetName(), catalog.Reference{Schema: catalog.SchemaPackage}, p.GetDeprecation())
 	for _, channel := range p.GetChannels() {
 		g.channel(p.GetName(), channel.GetName())
@@ -136,7 +154,7 @@ func (g *gatherer) deprecate(pkg string, of catalog.Reference, d *registry.Depre
 }
 
 // addEntry adds an entry to its channel, and its bundle when it is the first one of it.
-func (g *gatherer) addEntry(b *registry.Bundle) error {
+func (g *gatherer) addEntry(ctx context.Context, c *Client, b *registry.Bundle) error {
 	if g.entries++; g.entries > maxEntries {
 		return fmt.Errorf("it has more than %d entries of channels; serve a smaller catalog", maxEntries)
 	}
@@ -157,9 +175,20 @@ func (g *gatherer) addEntry(b *registry.Bundle) error {
 	if err != nil {
 		return fmt.Errorf("bundle %q of package %q: %w", b.GetCsvName(), b.GetPackageName(), err)
 	}
-	if err := g.out.write(&catalog.Catalog{Bundles: []catalog.Bundle{bundle}}); err != nil {
-		return err
-	}
 	g.deprecate(b.GetPackageName(), catalog.Reference{Schema: catalog.SchemaBundle, Name: b.GetCsvName()}, b.GetDeprecation())
-	return nil
+	g.heads.describe(ctx, c, bundle, b.GetCsvJson(), g.write)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// write writes a bundle. The icon of a package is kept until the end, if there is room.
+func (g *gatherer) write(d described) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if d.icon != nil && g.kept+len(d.icon.Data) <= maxKept {
+		g.kept += len(d.icon.Data)
+		g.icons[d.Package] = d.icon
+	}
+	g.err = errors.Join(g.err, g.out.write(&catalog.Catalog{Bundles: []catalog.Bundle{d.Bundle}}))
 }

@@ -43,6 +43,9 @@ func (o *objects) digest() string {
 
 // finish writes what is only complete in the end. The order in which a server lists entries means nothing.
 func (g *gatherer) finish() (string, error) {
+	if g.err != nil {
+		return "", g.err
+	}
 	for i := range g.catalog.Channels {
 		slices.SortStableFunc(g.catalog.Channels[i].Entries, func(a, b catalog.Entry) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Replaces, b.Replaces), cmp.Compare(a.SkipRange, b.SkipRange))
@@ -54,6 +57,7 @@ func (g *gatherer) finish() (string, error) {
 		})
 	}
 	for _, p := range g.catalog.Packages {
+		p.Icon = g.icons[p.Name]
 		if err := g.out.write(&catalog.Catalog{Packages: []catalog.Package{p}}); err != nil {
 			return "", err
 		}

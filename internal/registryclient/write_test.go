@@ -91,11 +91,11 @@ func (m *measured) Write(p []byte) (int, error) {
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
-	g := gatherer{out: objects{w: io.Discard}, channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}}
+	g := newGatherer(io.Discard)
 	b := entry("a.v1")
 	b.Skips = []string{strings.Repeat("s", 1<<20)}
 	for range maxKept >> 20 {
-		if err := g.addEntry(b); err != nil {
+		if err := g.addEntry(t.Context(), nil, b); err != nil {
 			if !strings.Contains(err.Error(), "serve a smaller catalog") {
 				t.Errorf("got %v", err)
 			}
