@@ -71,8 +71,11 @@ func (m *model) report(severity Severity, rule Rule, o Object, at Position, mess
 	})
 }
 
-// label is what the name of a package must look like.
-var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+// label is what the name of a package must look like, and capitals what it may look like.
+var (
+	label    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	capitals = regexp.MustCompile(`^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$`)
+)
 
 func (m *model) addPackage(p *Package) {
 	report := func(rule Rule, message, fix string) {
@@ -92,7 +95,12 @@ func (m *model) addPackage(p *Package) {
 	}
 	m.packages[p.Name] = added
 	m.order = append(m.order, added)
-	if !label.MatchString(p.Name) {
+	switch {
+	case label.MatchString(p.Name):
+	case capitals.MatchString(p.Name): // Subscriptions can name it
+		m.report(Warning, RulePackageCapitals, Object{Schema: SchemaPackage, Name: p.Name}, p.Position,
+			"the name has capital letters: it can be subscribed to, but no ClusterExtension can name it, and it has no Operator object", "rename the package")
+	default:
 		added.broken = true
 		report(RulePackageName, "the name is not made of at most 63 small letters, digits and dashes, with a letter or digit at both ends", "rename the package")
 	}

@@ -26,6 +26,7 @@ const (
 // Rules of packages. Those marked "whole package" keep the package out.
 const (
 	RulePackageName             Rule = "package-name"      // whole package
+	RulePackageCapitals         Rule = "package-capitals"  // a warning: served
 	RulePackageDuplicate        Rule = "package-duplicate" // whole package
 	RulePackageEmpty            Rule = "package-empty"     // whole package
 	RulePackageDefaultChannel   Rule = "package-default-channel"

@@ -2,6 +2,8 @@ package catalogset
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -10,18 +12,40 @@ import (
 const maxProblems = 3
 
 // Describe lists the first errors of a catalog that is served all the same, after what becomes of what they concern, such as "is not
-// served"; it is empty when there are none. Warnings are for the catalog's author, not for a cluster.
+// served", and then the first warnings that concern a cluster; it is empty when there are none. Other warnings are for the catalog's author.
 func Describe(problems catalog.Problems, becomes string) string {
-	errors := problems.Errors()
-	if len(errors) == 0 {
-		return ""
+	var text string
+	if errors := problems.Errors(); len(errors) > 0 {
+		text = fmt.Sprintf("what these %d errors concern %s; %s", len(errors), becomes, Some(lines(errors)))
 	}
-	text := fmt.Sprintf("what these %d errors concern %s", len(errors), becomes)
-	for i, p := range errors {
-		if i == maxProblems {
-			return text + fmt.Sprintf("; and %d more", len(errors)-i)
-		}
-		text += "; " + p.String()
+	warnings := slices.DeleteFunc(slices.Clone(problems), func(p catalog.Problem) bool {
+		return p.Severity != catalog.Warning || p.Rule != catalog.RulePackageCapitals
+	})
+	if len(warnings) > 0 {
+		text = join(text, Some(lines(warnings)))
 	}
 	return text
+}
+
+func lines(problems catalog.Problems) []string {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.String()
+	}
+	return texts
+}
+
+// Some joins the first of several texts about a catalog, and says how many more there are.
+func Some(texts []string) string {
+	if more := len(texts) - maxProblems; more > 0 {
+		return strings.Join(texts[:maxProblems], "; ") + fmt.Sprintf("; and %d more", more)
+	}
+	return strings.Join(texts, "; ")
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

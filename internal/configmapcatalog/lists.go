@@ -2,10 +2,7 @@ package configmapcatalog
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/packagemanifest"
@@ -22,67 +19,58 @@ type operator struct {
 	Spec     struct {
 		Replaces                  string
 		Skips                     []string
-		CustomResourceDefinitions struct{ Owned []struct{ Name string } }
+		CustomResourceDefinitions struct{ Owned []owned }
 	}
 }
 
-// definition is what matters here of a CustomResourceDefinition.
-type definition struct{ Metadata struct{ Name string } }
+// owned is a version of a CustomResourceDefinition that an operator provides.
+type owned struct{ Name, Version string }
 
-// layout lays the manifests out as directories, one for each package with all that its channels lead to, and one in it for each
-// ClusterServiceVersion with the CustomResourceDefinitions that it owns. The names say where in the ConfigMap a manifest is.
-func (l lists) layout() (map[string][]byte, error) {
-	packages, err := items[packagemanifest.Manifest](keyPackages, l.packages)
-	if err != nil {
-		return nil, err
-	}
-	operators, err := named(keyCSVs, l.csvs, func(o operator) string { return o.Metadata.Name })
-	if err != nil {
-		return nil, err
-	}
-	definitions, err := named(keyCRDs, l.crds, func(d definition) string { return d.Metadata.Name })
-	if err != nil {
-		return nil, err
-	}
-	if len(packages) == 0 {
-		return nil, fmt.Errorf("the key %s lists no package; without one nothing can be subscribed to", keyPackages)
-	}
-	files := map[string][]byte{}
-	for _, p := range packages {
-		files[p.place+"/package.yaml"] = p.text
-		for _, name := range reached(p.value, operators) {
-			o := operators[name]
-			dir := p.place + "/" + o.place + "/"
-			files[dir+"csv.json"] = o.text
-			for _, owned := range o.value.Spec.CustomResourceDefinitions.Owned {
-				if crd, ok := definitions[owned.Name]; ok {
-					files[dir+crd.place+".json"] = crd.text
-				}
-			}
-		}
-	}
-	return files, nil
+// content is what the lists hold. What cannot be used is left out, and warned of: the rest is served.
+type content struct {
+	packages    []listed
+	operators   map[string]item[operator]
+	definitions definitions
+	warnings    []string
 }
 
-// reached are the ClusterServiceVersions that the channels of a package lead to, sorted.
-func reached(p packagemanifest.Manifest, operators map[string]item[operator]) []string {
-	seen := map[string]bool{}
-	var follow func(name string)
-	follow = func(name string) {
-		o, ok := operators[name]
-		if !ok || seen[name] {
-			return
-		}
-		seen[name] = true
-		follow(o.value.Spec.Replaces)
-		for _, skipped := range o.value.Spec.Skips {
-			follow(skipped)
+// warn says what was left out or taken in another way than it is written, and where that is.
+func (c *content) warn(place, format string, args ...any) {
+	c.warnings = append(c.warnings, place+": "+fmt.Sprintf(format, args...))
+}
+
+// read reads the lists. Its error is that of a key that holds no list at all.
+func (l lists) read() (*content, error) {
+	c := &content{operators: map[string]item[operator]{}, definitions: definitions{}}
+	packages, err := items[packagemanifest.Manifest](c, keyPackages, l.packages)
+	if err != nil {
+		return nil, err
+	}
+	operators, err := items[operator](c, keyCSVs, l.csvs)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := items[definition](c, keyCRDs, l.crds)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range operators {
+		name := o.value.Metadata.Name
+		first, twice := c.operators[name]
+		switch {
+		case name == "":
+			c.warn(o.place, "it has no metadata.name and is left out; name it")
+		case !twice:
+			c.operators[name] = o
+		case string(first.text) != string(o.text):
+			c.warn(o.place, "%s is listed before, at %s, and that one is served; keep one of the two", name, first.place)
 		}
 	}
-	for _, channel := range p.Channels {
-		follow(channel.CurrentCSV)
+	for _, d := range crds {
+		c.addDefinition(d)
 	}
-	return slices.Sorted(maps.Keys(seen))
+	c.addPackages(packages)
+	return c, nil
 }
 
 // item is an element of a list: where it is, what is known of it, and all of it as JSON.
@@ -92,8 +80,8 @@ type item[T any] struct {
 	text  []byte
 }
 
-// items reads a list.
-func items[T any](key string, text []byte) ([]item[T], error) {
+// items reads a list, and leaves out what is no object of the right form.
+func items[T any](c *content, key string, text []byte) ([]item[T], error) {
 	asJSON, err := catalog.ToJSON(text)
 	var raw []json.RawMessage
 	if err == nil {
@@ -102,36 +90,14 @@ func items[T any](key string, text []byte) ([]item[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the key %s, which holds a list in YAML or JSON: %w", key, err)
 	}
-	all := make([]item[T], len(raw))
+	var all []item[T]
 	for i, one := range raw {
-		all[i].place, all[i].text = fmt.Sprintf("%s[%d]", key, i), one
-		if err := json.Unmarshal(one, &all[i].value); err != nil {
-			return nil, fmt.Errorf("read element %d of the key %s: %w", i, key, err)
+		read := item[T]{place: fmt.Sprintf("%s[%d]", key, i), text: one}
+		if err := json.Unmarshal(one, &read.value); err != nil {
+			c.warn(read.place, "it cannot be read and is left out; correct it: %v", err)
+			continue
 		}
+		all = append(all, read)
 	}
 	return all, nil
-}
-
-// named reads a list of objects by their names.
-func named[T any](key string, text []byte, name func(T) string) (map[string]item[T], error) {
-	all, err := items[T](key, text)
-	if err != nil {
-		return nil, err
-	}
-	byName := map[string]item[T]{}
-	for i, one := range all {
-		n := name(one.value)
-		_, twice := byName[n]
-		switch {
-		case n == "":
-			err = errors.New("it has no metadata.name")
-		case twice:
-			err = fmt.Errorf("%s is listed before; keep one of the two", n)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read element %d of the key %s: %w", i, key, err)
-		}
-		byName[n] = one
-	}
-	return byName, nil
 }

@@ -52,15 +52,15 @@ const (
 
 func index(t *testing.T, data map[string]string, binary map[string][]byte) *catalog.Index {
 	t.Helper()
-	tree, digest, err := Read(t.Context(), data, binary)
+	read, err := Read(t.Context(), data, binary)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.Load(t.Context(), tree, catalog.LoadOptions{})
+	c, err := catalog.Load(t.Context(), read.Files, catalog.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := catalog.NewIndex(c, digest)
+	x, err := catalog.NewIndex(c, read.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,8 @@ func TestTheDigestFollowsTheContent(t *testing.T) {
 	for name, data := range map[string]map[string]string{
 		"a catalog": {"a": fileBased}, "under another name": {"b": fileBased}, "with more": {"a": fileBased, "c": "x"}, "with other content": {"a": fileBased + "\n"},
 	} {
-		_, digest, err := Read(t.Context(), data, nil)
+		read, err := Read(t.Context(), data, nil)
+		digest := read.Digest
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestTheDigestFollowsTheContent(t *testing.T) {
 			t.Errorf("%s and %s have one digest", name, other)
 		}
 		seen[digest] = name
-		if _, again, _ := Read(t.Context(), data, nil); again != digest {
+		if again, _ := Read(t.Context(), data, nil); again.Digest != digest {
 			t.Errorf("%s has two digests", name)
 		}
 	}
@@ -128,16 +129,15 @@ func TestWhatCannotBeRead(t *testing.T) {
 		"empty manifests":                {map[string]string{"packages": "", "clusterServiceVersions": ""}, "it is empty"},
 		"no list":                        {map[string]string{"packages": "a: b"}, "read the key packages, which holds a list"},
 		"no YAML":                        {map[string]string{"packages": packages, "clusterServiceVersions": "- {"}, "read the key clusterServiceVersions"},
-		"a list of something else":       {map[string]string{"packages": "- 1"}, "read element 0 of the key packages"},
+		"a list of something else":       {map[string]string{"packages": "- 1"}, "packages[0]: it cannot be read and is left out"},
 		"no packages":                    {map[string]string{"clusterServiceVersions": csvs}, "the key packages lists no package"},
-		"a CSV without name":             {map[string]string{"packages": packages, "clusterServiceVersions": "- {kind: ClusterServiceVersion}"}, "element 0 of the key clusterServiceVersions: it has no metadata.name"},
-		"a CSV twice":                    {map[string]string{"packages": packages, "clusterServiceVersions": csvs + csvs}, "element 3 of the key clusterServiceVersions: a.v1.0.0 is listed before"},
-		"a head that is nowhere":         {map[string]string{"packages": packages}, "packages[0]/package.yaml"},
+		"a CSV without name":             {map[string]string{"packages": packages, "clusterServiceVersions": "- {kind: ClusterServiceVersion}"}, "clusterServiceVersions[0]: it has no metadata.name"},
+		"a head that is nowhere":         {map[string]string{"packages": packages}, `packages[0].channels[0]: channel stable of package a is left out, because its head "a.v2.0.0" is none of the clusterServiceVersions`},
 		"a CSV that is none":             {map[string]string{"packages": "- {packageName: a, channels: [{name: s, currentCSV: x}]}", "clusterServiceVersions": "- {metadata: {name: x}}"}, "packages[0]"},
-		"a definition without any names": {map[string]string{"packages": packages, "customResourceDefinitions": "- {}"}, "element 0 of the key customResourceDefinitions"},
+		"a definition without any names": {map[string]string{"packages": packages, "customResourceDefinitions": "- {}"}, "customResourceDefinitions[0]: it has no metadata.name"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := Read(t.Context(), test.data, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Read(t.Context(), test.data, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -149,9 +149,9 @@ func FuzzRead(f *testing.F) {
 	f.Add("- {packageName: a, channels: [{name: s, currentCSV: a.v1}]}", "- {metadata: {name: a.v1}, spec: {replaces: a.v1}}", "[]")
 	f.Fuzz(func(t *testing.T, packages, csvs, crds string) {
 		data := map[string]string{keyPackages: packages, keyCSVs: csvs, keyCRDs: crds}
-		tree, _, err := Read(t.Context(), data, nil)
-		if (tree == nil) == (err == nil) {
-			t.Errorf("a tree %v, and the error %v", tree != nil, err)
+		read, err := Read(t.Context(), data, nil)
+		if (read.Files == nil) == (err == nil) {
+			t.Errorf("a tree %v, and the error %v", read.Files != nil, err)
 		}
 	})
 }

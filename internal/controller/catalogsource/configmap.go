@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogimage"
+	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/configmapcatalog"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,21 +55,24 @@ func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, kn
 	if err != nil {
 		return found, err
 	}
-	tree, digest, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
+	content, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
 	if err != nil {
 		return found, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
-	if known.has(digest) {
+	if n := len(content.Warnings); n > 0 {
+		found.notes = fmt.Sprintf("not all manifests in ConfigMap %s are served as they are written (%d warnings); %s", key, n, catalogset.Some(content.Warnings))
+	}
+	if known.has(content.Digest) {
 		return found, nil
 	}
-	index, err := o.indexes.FS(ctx, digest, tree)
+	index, err := o.indexes.FS(ctx, content.Digest, content.Files)
 	if err != nil {
 		return found, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}
 	if err := catalogimage.Check(index, "ConfigMap "+key.String()); err != nil {
 		return found, err
 	}
-	found.index, found.digest = index, digest
+	found.index, found.digest = index, content.Digest
 	return found, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -134,5 +135,49 @@ func TestAConfigMapThatWasNeverThere(t *testing.T) {
 		if result, _ := w.reconcile(); result.RequeueAfter > longestLocalRetry {
 			t.Fatalf("looked at again only after %s", result.RequeueAfter)
 		}
+	}
+}
+
+// TestConfigMapsThatCanBeServedAre: what another implementation serves is served, and the status says what is not as it is written.
+func TestConfigMapsThatCanBeServedAre(t *testing.T) {
+	m := configMap("content", "")
+	m.Data = map[string]string{
+		"packages":               `[{"packageName":"Op","defaultChannel":"gone","channels":[{"name":"stable","currentCSV":"op.v1"}]},{"packageName":"bad","channels":[{"name":"x","currentCSV":"bad.v1"}]}]`,
+		"clusterServiceVersions": `[{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"op.v1"},"spec":{"version":"1.0.0","install":{"strategy":"deployment"}}}]`,
+	}
+	w := newWorld(t, source(inConfigMap("content")), m)
+	w.c.records = records{dir: t.TempDir(), indexes: w.indexes}
+	says := func(when string) {
+		t.Helper()
+		_, s := w.reconcile()
+		if diff := cmp.Diff([]string{"Op"}, w.packages()); diff != "" || s.Status.Reason != "" || readyReason(s) != "True ServingWithProblems" {
+			t.Errorf("%s: status %+v, packages (-want +got):\n%s", when, s.Status, diff)
+		}
+		ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady).Message
+		for _, want := range []string{`package "Op": the name has capital letters`, `the default channel "gone" of package Op is none of its channels; stable`, `its head "bad.v1" is none of the clusterServiceVersions`, "ConfigMap olm/content"} {
+			if !strings.Contains(s.Status.Message, want) || !strings.Contains(ready, want) {
+				t.Errorf("%s: message %q, Ready %q; want %s", when, s.Status.Message, ready, want)
+			}
+		}
+	}
+	says("once it is read")
+	w.restarted()
+	says("after a restart")
+	m = w.edit("content", "")
+	m.Data["packages"] = `[{"packageName":"op","channels":[{"name":"stable","currentCSV":"op.v1"}]}]`
+	if err := w.user(m); err != nil {
+		t.Fatal(err)
+	}
+	if _, s := w.reconcile(); s.Status.Message != "" || readyReason(s) != "True Serving" || len(w.packages()) != 1 || w.packages()[0] != "op" {
+		t.Errorf("once all is right: %+v, packages %v", s.Status, w.packages())
+	}
+}
+
+// TestAFileBasedCatalogWithCapitals is served as well.
+func TestAFileBasedCatalogWithCapitals(t *testing.T) {
+	w := newWorld(t, source(inConfigMap("content")), configMap("content", strings.ReplaceAll(good, `"a"`, `"MyOp"`)))
+	_, s := w.reconcile()
+	if diff := cmp.Diff([]string{"MyOp"}, w.packages()); diff != "" || readyReason(s) != "True ServingWithProblems" || !strings.Contains(s.Status.Message, "capital letters") {
+		t.Errorf("status %+v, packages (-want +got):\n%s", s.Status, diff)
 	}
 }

@@ -34,6 +34,7 @@ type content struct {
 	secrets  int       // the sign of the Secrets when it was last looked at
 
 	configMap *v1alpha1.ConfigMapResourceReference // which the index was made from
+	notes     string                               // what of its manifests is not served as it is written
 	answer    string                               // what that server answered when it was asked for an outline
 	session   int                                  // how many times it had been reached when it was looked at
 	complete  time.Time                            // when everything was read from it
@@ -87,6 +88,14 @@ func (k content) image() string {
 	return k.signatures.Image
 }
 
+// remarks are what is wrong in a catalog that is served all the same.
+func (k content) remarks() string {
+	if k.warnings == "" || k.notes == "" {
+		return k.warnings + k.notes
+	}
+	return k.warnings + "; " + k.notes
+}
+
 // outdated tells whether the content that is served is that of something else than what is asked for now.
 func (k content) outdated() bool { return k.index != nil && k.served != k.wanted }
 
@@ -127,7 +136,7 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 		k.podVerdict = podVerdict{}
 	}
 	k.pod, k.ran, k.setAside, k.answer = r.pod, r.ran, false, r.answer
-	k.problem, k.attempts, k.served = nil, 0, k.wanted
+	k.problem, k.attempts, k.served, k.notes = nil, 0, k.wanted, r.notes
 	if r.index != nil {
 		k.noCatalog = k.noCatalog && r.pod != ""
 		k.index, k.digest, k.loaded, k.earlier = r.index, r.digest, now, false

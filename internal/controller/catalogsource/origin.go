@@ -23,6 +23,7 @@ type reading struct {
 	asked bool // whether the registry of the image was asked
 
 	configMap *v1alpha1.ConfigMapResourceReference
+	notes     string // what of its manifests is not served as it is written
 	answer    string
 	session   int
 	complete  time.Time

@@ -98,7 +98,7 @@ func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered off
 	if known.outdated() {
 		return "", "" // what is wrong with other content than is asked for need not be mended
 	}
-	return "", known.warnings
+	return "", known.remarks()
 }
 
 // reasonOf is the documented reason for a problem.
@@ -145,8 +145,8 @@ func readiness(known content, offered offer) metav1.Condition {
 	case offered.err != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems,
 			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", trouble.Text(offered.err))}
-	case known.warnings != "":
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems, Message: known.warnings}
+	case known.remarks() != "":
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems, Message: known.remarks()}
 	}
 	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonServing,
 		Message: fmt.Sprintf("serving %d packages of %s", len(known.index.PackageNames()), known.digest)}

@@ -123,14 +123,14 @@ func (s *Standby) readConfigMap(ctx context.Context, source *v1alpha1.CatalogSou
 	if err := s.Live.Get(ctx, key, &object); err != nil {
 		return nil, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
 	}
-	tree, digest, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
+	read, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
 	if err != nil {
 		return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
-	if digest == known {
+	if read.Digest == known {
 		return nil, nil
 	}
-	index, err := s.Images.Indexes.FS(ctx, digest, tree)
+	index, err := s.Images.Indexes.FS(ctx, read.Digest, read.Files)
 	if err != nil {
 		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}
