@@ -36,6 +36,8 @@ func (r Ref) Compare(o Ref) int {
 type Entry struct {
 	Index   *catalog.Index
 	Problem string
+	// Remedy is what to do about the Problem, where that is not to repair the catalog.
+	Remedy string
 	// Image is the reference that Index was read by, as the object has it in its spec; empty for content of another origin. With the
 	// digest of Index it is what a signature on the catalog is found by.
 	Image string

@@ -34,7 +34,7 @@ func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
 		in.Operators = append(in.Operators, n.describe(&n.Operators[i]))
 	}
 	for _, s := range n.Sources {
-		in.Sources = append(in.Sources, plan.Source{Ref: s.Ref(), Priority: s.Object.Spec.Priority, Index: s.Served.Index, Problem: s.Served.Problem})
+		in.Sources = append(in.Sources, plan.Source{Ref: s.Ref(), Priority: s.Object.Spec.Priority, Index: s.Served.Index, Problem: s.Served.Problem, Remedy: s.Served.Remedy})
 	}
 	return in, idle
 }

@@ -77,6 +77,8 @@ type Source struct {
 	Priority int
 	Index    *catalog.Index
 	Problem  string
+	// Remedy is what to do about the Problem, where that is not to repair the catalog.
+	Remedy string
 }
 
 // canonical returns the input in an order of its own, so that the order in which things were listed decides nothing.

@@ -40,7 +40,7 @@ func findChannels(r *request) *trouble {
 	}
 	if r.source.Index == nil {
 		return &trouble{fieldSource, fmt.Sprintf("%s: its content is not available: %s", none, r.source.problem()),
-			fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name), true, nil}
+			cmp.Or(r.source.Remedy, fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name)), true, nil}
 	}
 	p, ok := r.source.Index.Package(s.Package)
 	if t := r.broken(); t != nil {
@@ -101,15 +101,17 @@ func (b *builder) strict() *trouble {
 		return nil
 	}
 	var dead []string
+	remedy := ""
 	for i := range b.in.Sources {
 		if s := &b.in.Sources[i]; s.Index == nil {
 			dead = append(dead, s.Ref.String())
+			remedy = cmp.Or(remedy, s.Remedy)
 		}
 	}
 	for i := range b.in.Sources {
 		if s := &b.in.Sources[i]; s.Index == nil {
 			return &trouble{fieldSource, fmt.Sprintf("catalog %s is in view of the namespace, its content is not available (%s), and the namespace is decided on as a whole", s.Ref, s.problem()),
-				fmt.Sprintf("repair or delete CatalogSource %s, or take annotation %s from the OperatorGroup", strings.Join(dead, " and "), "operators.fairlead.dev/resolve-together"), true, s}
+				cmp.Or(remedy, fmt.Sprintf("repair or delete CatalogSource %s, or take annotation %s from the OperatorGroup", strings.Join(dead, " and "), "operators.fairlead.dev/resolve-together")), true, s}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -28,6 +29,7 @@ var kinds = func() map[schema.GroupVersionKind]appender {
 		v0.WithKind(v1alpha1.CatalogSourceKind):                                                           func(o *Objects, d []byte) error { return appendTo(&o.Sources, d) },
 		v1.WithKind(olmv1.ClusterExtensionKind):                                                           func(o *Objects, d []byte) error { return appendTo(&o.Extensions, d) },
 		v1.WithKind(olmv1.ClusterCatalogKind):                                                             func(o *Objects, d []byte) error { return appendTo(&o.Clustered, d) },
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"):                                                   func(o *Objects, d []byte) error { return appendTo(&o.ConfigMaps, d) },
 		operatorsv1.GroupVersion.WithKind(operatorsv1.OperatorGroupKind):                                  group,
 		{Group: operatorsv1.GroupVersion.Group, Version: "v1alpha2", Kind: operatorsv1.OperatorGroupKind}: group,
 	}
@@ -49,6 +51,10 @@ func (o *Objects) add(h *head, document []byte) error {
 		if versions := apiVersions(h.GroupVersionKind()); len(versions) > 0 {
 			return fmt.Errorf("%s: apiVersion %q is not known of this kind; write %s", h, h.APIVersion, strings.Join(versions, " or "))
 		}
+		o.Ignored = append(o.Ignored, h.String())
+		return nil
+	}
+	if h.Metadata.Name == "" && h.Kind == "ConfigMap" { // nothing can be meant by it
 		o.Ignored = append(o.Ignored, h.String())
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -26,6 +27,7 @@ type Objects struct {
 	Sources       []v1alpha1.CatalogSource
 	Extensions    []olmv1.ClusterExtension
 	Clustered     []olmv1.ClusterCatalog
+	ConfigMaps    []corev1.ConfigMap
 	// Ignored names the objects in files that no decision is about.
 	Ignored []string
 	// Unknown says which fields of objects in files are not known.

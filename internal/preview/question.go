@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"context"
+	"net"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/observed"
@@ -24,8 +25,11 @@ type Question struct {
 	Objects Objects
 	// Complete tells that the objects are all that the namespace has.
 	Complete bool
-	// Secrets reads the pull secrets of CatalogSources; nil leaves them out.
+	// Secrets reads the pull secrets of CatalogSources, and ConfigMaps with catalogs. Nil leaves secrets out, and ConfigMaps are those of the
+	// objects.
 	Secrets client.Reader
+	// Dial connects to the servers of catalogs; nil is for connecting directly.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Catalogs, Installed and Wishes are added. A catalog takes the place of the CatalogSource of its name.
 	Catalogs  []Catalog
 	Installed []Installed

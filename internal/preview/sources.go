@@ -7,11 +7,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // sources are the catalogs in view of the namespace with their content. What a CatalogSource has that cannot be read is a problem of
@@ -26,7 +23,7 @@ func (q *Question) sources(ctx context.Context, l *Library, n *observed.Namespac
 		if !slices.ContainsFunc(q.Catalogs, func(c Catalog) bool { return q.place(c.Ref, n) == s.Ref() }) {
 			x, err := q.content(ctx, l, &object)
 			if s.Served.Index = x; err != nil {
-				s.Served.Problem = err.Error()
+				s.Served.Problem, s.Served.Remedy = unread(&object, err)
 			}
 		}
 		n.Sources = append(n.Sources, s)
@@ -75,19 +72,4 @@ func (q *Question) place(ref catalogset.Ref, n *observed.Namespace) catalogset.R
 		}
 	}
 	return catalogset.Ref{Namespace: n.Name, Name: ref.Name}
-}
-
-// content reads the image of a CatalogSource.
-func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
-	if source.Spec.Image == "" {
-		return nil, fmt.Errorf("CatalogSource %s/%s names no image, and other catalogs are not read: set spec.image", source.Namespace, source.Name)
-	}
-	var auth image.Auth
-	if q.Secrets != nil {
-		var err error
-		if auth, err = unpack.PullSecrets(ctx, q.Secrets, source.Namespace, source.Spec.Secrets); err != nil {
-			return nil, err
-		}
-	}
-	return l.Image(ctx, source.Spec.Image, auth)
 }

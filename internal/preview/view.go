@@ -128,5 +128,20 @@ func (o *Objects) Others() []string {
 	for i := range o.Sources {
 		note(v1alpha1.CatalogSourceKind, o.Sources[i].Name)
 	}
+	for i := range o.ConfigMaps {
+		note("ConfigMap", o.ConfigMaps[i].Name)
+	}
 	return others
+}
+
+// Unread names the objects that no decision is about: those of other kinds, and ConfigMaps that no CatalogSource names.
+func (o *Objects) Unread() []string {
+	unread := slices.Clone(o.Ignored)
+	for i := range o.ConfigMaps {
+		name := o.ConfigMaps[i].Name
+		if !slices.ContainsFunc(o.Sources, func(s v1alpha1.CatalogSource) bool { return s.Spec.ConfigMap == name }) {
+			unread = append(unread, "ConfigMap "+name)
+		}
+	}
+	return unread
 }

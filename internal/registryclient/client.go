@@ -54,6 +54,8 @@ type Options struct {
 	Authorities []byte
 	// TLS returns the versions, cipher suites and key exchanges of one connection. Nil, or one that returns nil, leaves them to Go.
 	TLS func() *tls.Config
+	// Dial makes the connections; nil is for TCP, and for the proxy that the environment names.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
 // Dial returns a client of the server at an address, HOST:PORT. It connects when it is first used, and again when the connection is lost.
@@ -68,7 +70,11 @@ func Dial(address string, o Options) (*Client, error) {
 		e.profile = o.TLS
 	}
 	scheme := "dns:///"
-	if err == nil {
+	switch {
+	case err != nil:
+	case o.Dial != nil:
+		scheme, e.dial = "passthrough:///", o.Dial // which also finds out what the name of the server stands for
+	default:
 		var proxy *url.URL
 		if proxy, err = proxyFor(address); proxy != nil {
 			scheme, e.dial = "passthrough:///", through(proxy)

@@ -24,7 +24,7 @@ func (f *subject) readFiles(q *preview.Question) error {
 	}
 	q.Objects.Install(installed.Operators)
 	q.Notes = append(q.Notes, q.Objects.Unknown...)
-	for _, object := range append(q.Objects.Ignored, installed.Others()...) {
+	for _, object := range append(q.Objects.Unread(), installed.Others()...) {
 		q.Notes = append(q.Notes, object+" is not looked at")
 	}
 	return nil

@@ -32,11 +32,11 @@ type subject struct {
 }
 
 const subjectHelp = `
-Without --catalog and -f the namespace and the ClusterExtensions are read from the cluster, and the catalogs from their images; nothing is
-written, and the answer is what the manager would decide now. --subscribe then asks what would happen with one more Subscription.
+Without --catalog and -f the namespace and the ClusterExtensions are read from the cluster, and the catalogs from their images, ConfigMaps and
+registry servers; a server that only pods can reach is read through the API server (pods/portforward). Nothing is written, and the answer is what the manager would decide now. --subscribe then asks what would happen with one more Subscription.
 
 With --catalog or -f no cluster is needed. -f takes the objects that a cluster has: Subscriptions, ClusterServiceVersions with their
-phase, CatalogSources, OperatorGroups, InstallPlans, ClusterExtensions and ClusterCatalogs, as kubectl get -o yaml prints them. A
+phase, CatalogSources, ConfigMaps with catalogs, OperatorGroups, InstallPlans, ClusterExtensions and ClusterCatalogs, as kubectl get -o yaml prints them. A
 --catalog takes the place of the CatalogSource and the ClusterCatalog of its name. --installed is short for an operator that runs, as a
 catalog describes it; with @CATALOG/CHANNEL a Subscription follows that channel. With a file it reads ClusterServiceVersions, as
 --installed-from does; those without phase are taken to run.`
@@ -127,7 +127,15 @@ func (f *subject) online(ctx context.Context) (*preview.Question, error) {
 		return nil, err
 	}
 	q, err := cluster.Question(ctx, namespace, f.global)
-	return q, kubeconfig.Explain(kube.Explain(err))
+	if err != nil {
+		return nil, kubeconfig.Explain(kube.Explain(err))
+	}
+	config, err := f.cluster.Config()
+	if err != nil {
+		return nil, err
+	}
+	q.Dial = kube.Dialer(config, cluster.Reader)
+	return q, nil
 }
 
 // reach is the cluster, and the namespace to work in.

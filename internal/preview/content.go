@@ -1,0 +1,113 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogimage"
+	"fairlead.dev/fairlead/internal/configmapcatalog"
+	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	"google.golang.org/grpc/connectivity"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// content reads the catalog of a CatalogSource from where the manager reads it.
+func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
+	switch spec := &source.Spec; {
+	case spec.SourceType == v1alpha1.SourceTypeConfigmap || spec.SourceType == v1alpha1.SourceTypeInternal:
+		return q.configMap(ctx, l, source)
+	case spec.Image != "":
+		x, err := q.image(ctx, l, source)
+		if address := source.Status.RegistryServiceStatus.Address(); errors.Is(err, image.ErrNoCatalog) && address != "" {
+			return q.server(ctx, l, address, nil) // a pod runs the image
+		}
+		return x, err
+	case spec.Address != "":
+		var authorities []byte
+		if q.Secrets != nil {
+			var err error
+			if authorities, err = unpack.Authorities(ctx, q.Secrets, source.Namespace, spec.Secrets); err != nil {
+				return nil, err
+			}
+		}
+		return q.server(ctx, l, spec.Address, authorities)
+	}
+	return nil, source.Spec.Validate()
+}
+
+func (q *Question) image(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
+	var auth image.Auth
+	if q.Secrets != nil {
+		var err error
+		if auth, err = unpack.PullSecrets(ctx, q.Secrets, source.Namespace, source.Spec.Secrets); err != nil {
+			return nil, err
+		}
+	}
+	return l.Image(ctx, source.Spec.Image, auth)
+}
+
+// configMap reads a ConfigMap of the cluster, or among the objects.
+func (q *Question) configMap(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
+	if err := source.Spec.Validate(); err != nil {
+		return nil, err
+	}
+	key := client.ObjectKey{Namespace: source.Namespace, Name: source.Spec.ConfigMap}
+	object, err := q.findConfigMap(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
+	}
+	read, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
+	if err != nil {
+		return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
+	}
+	x, err := l.indexes.FS(ctx, read.Digest, read.Files)
+	if err != nil {
+		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
+	}
+	if err := catalogimage.Check(x, "ConfigMap "+key.String()); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
+}
+
+func (q *Question) findConfigMap(ctx context.Context, key client.ObjectKey) (*corev1.ConfigMap, error) {
+	if q.Secrets != nil {
+		var object corev1.ConfigMap
+		return &object, q.Secrets.Get(ctx, key, &object)
+	}
+	for i := range q.Objects.ConfigMaps {
+		object := &q.Objects.ConfigMaps[i]
+		if object.Name == key.Name && (object.Namespace == key.Namespace || object.Namespace == "") {
+			return object, nil
+		}
+	}
+	return nil, errors.New("it is not among the objects; add it with -f, or name its content with --catalog NAME=DIR")
+}
+
+// server reads what a registry server says.
+func (q *Question) server(ctx context.Context, l *Library, address string, authorities []byte) (*catalog.Index, error) {
+	server, err := registryclient.Dial(address, registryclient.Options{Authorities: authorities, Dial: q.Dial})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = server.Close() }() // all has been read
+	_, x, err := catalogimage.FromServer(ctx, l.indexes, server, address, func(string) bool { return false })
+	return x, err
+}
+
+// unread is the problem of a catalog that cannot be read, and what to do about it. One that the cluster serves is not to be repaired: only who
+// asks cannot reach it.
+func unread(source *v1alpha1.CatalogSource, err error) (problem, remedy string) {
+	if state := source.Status.GRPCConnectionState; state == nil || state.LastObservedState != connectivity.Ready.String() {
+		return err.Error(), ""
+	}
+	return fmt.Sprintf("the cluster serves it, but it cannot be read from here: %s", err),
+		fmt.Sprintf("leave CatalogSource %[1]s/%[2]s as it is, and ask where its origin can be reached, or name its content with --catalog %[1]s/%[2]s=DIR|IMAGE", source.Namespace, source.Name)
+}
