@@ -38,12 +38,16 @@ func checkCatalogEntry(r recorder) {
 		Channels: []catalog.Channel{{Schema: catalog.SchemaChannel, Package: r.Bundle.Package, Name: channel, Entries: []catalog.Entry{{Name: r.Bundle.Name}}}},
 		Bundles:  []catalog.Bundle{converted},
 	}
-	for _, p := range catalog.Validate(c).Errors() {
+	named := place{file: r.metadataFile("annotations"), field: annotation(bundle.AnnotationPackage)}
+	for _, p := range catalog.Validate(c) {
 		at := place{file: r.metadataFile("properties"), field: "properties"}
 		if p.Rule == catalog.RulePackageName {
-			at = place{file: r.metadataFile("annotations"), field: annotation(bundle.AnnotationPackage)}
+			at = named
 		}
-		if slices.Contains(entryRules, p.Rule) {
+		switch {
+		case p.Rule == catalog.RulePackageCapitals:
+			r.warn(RuleCatalog, named, p.Message, p.Fix)
+		case p.Severity == catalog.Error && slices.Contains(entryRules, p.Rule):
 			r.err(RuleCatalog, at, "no catalog can hold the bundle: "+p.Message, p.Fix)
 		}
 	}

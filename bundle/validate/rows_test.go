@@ -1004,8 +1004,12 @@ func ruleRows() map[string]row {
 			want:  []string{"Warning bundle/object-metadata manifests/csv.yaml:5"},
 		},
 		"a package that no catalog can hold": {
-			edits: []edit{{annotationsFile, "package.v1: op", "package.v1: Op"}},
+			edits: []edit{{annotationsFile, "package.v1: op", "package.v1: op_"}},
 			want:  []string{"Error bundle/catalog-entry metadata/annotations.yaml:5"},
+		},
+		"a package with capitals, which other tools refuse": {
+			edits: []edit{{annotationsFile, "package.v1: op", "package.v1: Op"}},
+			want:  []string{"Warning bundle/catalog-entry metadata/annotations.yaml:5"},
 		},
 		"a property of another package": {
 			edits: []edit{{"metadata/properties.yaml", "- type: anything\n  value: [1]", "- type: olm.package\n  value: {packageName: other, version: 1.0.0}"}},

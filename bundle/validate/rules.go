@@ -85,7 +85,7 @@ const (
 	RuleSize           bundle.Rule = "bundle-size" // a warning below the limit
 	RuleReleaseName    bundle.Rule = "release-name"
 	RuleObjectMeta     bundle.Rule = "object-metadata" // a warning for the namespace of a ClusterServiceVersion
-	RuleCatalog        bundle.Rule = "catalog-entry"   // a warning for the version of a ClusterServiceVersion
+	RuleCatalog        bundle.Rule = "catalog-entry"   // a warning for the version of a ClusterServiceVersion, and for capitals
 	RuleSubstitutes    bundle.Rule = "release-substitutes"
 	RuleRelatedImage   bundle.Rule = "related-image"
 )

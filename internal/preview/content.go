@@ -98,7 +98,7 @@ func (q *Question) server(ctx context.Context, l *Library, address string, autho
 		return nil, err
 	}
 	defer func() { _ = server.Close() }() // all has been read
-	_, x, err := catalogimage.FromServer(ctx, l.indexes, server, address, func(string) bool { return false })
+	_, x, err := catalogimage.FromServer(ctx, l.indexes, server, address, func(string) bool { return false }, catalogimage.Check)
 	return x, err
 }
 
