@@ -119,7 +119,7 @@ func (b blockedBack) holds(ctx context.Context, age time.Duration) (bool, error)
 
 // readAll compares all custom resources with another definition.
 func readAll(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
-	check, err := stored.NewCheck(reader, live, desired, versions)
+	check, err := stored.NewCheck(reader, live, desired, versions, nil)
 	if err != nil {
 		return nil, fmt.Errorf("compare the schemas of CustomResourceDefinition %s: %w", live.Name, err)
 	}

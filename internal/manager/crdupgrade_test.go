@@ -119,14 +119,15 @@ func TestCRDSchemas(t *testing.T) {
 		refused       string // in the message of the plan
 		ends          string
 	}{
-		"compatible change, shared":                 {[]string{wide}, []string{`v1 served stored {"type":"integer","maximum":50}`}, true, "", "v1, stored v1"},
-		"incompatible with an existing CR, shared":  {[]string{wide}, []string{narrow}, true, `updated validation is too restrictive: 1 of 1 objects become invalid`, "v1, stored v1"},
-		"incompatible with an existing CR, alone":   {[]string{wide}, []string{narrow}, false, "", "v1, stored v1"},
-		"missing an existing version, shared":       {[]string{wide, "v2 served"}, []string{wide}, true, "every version that it serves must stay, but the new one does not serve v2", "v1 v2, stored v1"},
-		"missing the stored version":                {[]string{wide}, []string{"v2 served stored"}, false, "risk of data loss updating", "v1, stored v1"},
-		"keeping the stored version":                {[]string{wide}, []string{"v1 served", "v2 served stored"}, false, "", "v1 v2, stored v1 v2"},
-		"deprecated field":                          {[]string{wide}, []string{`v1 served stored {"type":"integer","description":"Deprecated: not used."}`}, true, "", "v1, stored v1"},
-		"a served version goes that none stored in": {[]string{"v1 served", "v2 served stored"}, []string{"v2 served stored"}, false, "", "v2, stored v2"},
+		"compatible change, shared":                {[]string{wide}, []string{`v1 served stored {"type":"integer","maximum":50}`}, true, "", "v1, stored v1"},
+		"incompatible with an existing CR, shared": {[]string{wide}, []string{narrow}, true, `updated validation is too restrictive: 1 of 1 objects become invalid`, "v1, stored v1"},
+		"incompatible with an existing CR, alone":  {[]string{wide}, []string{narrow}, false, `updated validation is too restrictive: 1 of 1 objects become invalid`, "v1, stored v1"},
+		"missing an existing version, shared":      {[]string{wide, "v2 served"}, []string{wide}, true, "every version that it serves must stay, but the new one does not serve v2", "v1 v2, stored v1"},
+		"missing the stored version":               {[]string{wide}, []string{"v2 served stored"}, false, "risk of data loss updating", "v1, stored v1"},
+		"keeping the stored version":               {[]string{wide}, []string{"v1 served", "v2 served stored"}, false, "", "v1 v2, stored v1 v2"},
+		"deprecated field":                         {[]string{wide}, []string{`v1 served stored {"type":"integer","description":"Deprecated: not used."}`}, true, "", "v1, stored v1"},
+		"a served version goes that one wrote in":  {[]string{"v1 served", "v2 served stored"}, []string{"v2 served stored"}, false, "1 of 1 objects were last written in it", "v1 v2, stored v2"},
+		"a served version goes that none wrote in": {[]string{"v2 served stored", "v1 served"}, []string{"v2 served stored"}, false, "", "v2, stored v2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,14 +11,20 @@ import (
 const (
 	retrying = "retrying execution due to error: "
 	waiting  = "waiting: "
+	caution  = "approve with care: "
 	between  = "; "
 )
 
-// reasons are the parts of the message of a plan that are about its steps, by their numbers, and whether it says what they wait for
-// instead of why they fail. A plan has one message for all its steps; each part begins with the object that it is about, after what
-// was attempted on it.
-func reasons(p *v1alpha1.InstallPlan) (about map[int]string, waits bool) {
-	text, waits := strings.CutPrefix(strings.TrimPrefix(p.Status.Message, retrying), waiting)
+// reasons are the parts of the message of a plan that are about its steps, by their numbers, and what the message says of them: what they wait for
+// (waiting), what has to be known before approval (caution), or why they fail (empty). A plan has one message for all its steps; each part begins with
+// the object that it is about, after what was attempted on it.
+func reasons(p *v1alpha1.InstallPlan) (about map[int]string, mood string) {
+	text := strings.TrimPrefix(p.Status.Message, retrying)
+	for _, prefix := range []string{waiting, caution} {
+		if rest, found := strings.CutPrefix(text, prefix); found {
+			text, mood = rest, prefix
+		}
+	}
 	about = map[int]string{}
 	current := -1
 	for _, part := range strings.Split(text, between) {
@@ -33,7 +39,7 @@ func reasons(p *v1alpha1.InstallPlan) (about map[int]string, waits bool) {
 			about[current] += between + part
 		}
 	}
-	return about, waits
+	return about, mood
 }
 
 // subject is the step whose object a text names first; -1 is none.

@@ -51,6 +51,8 @@ type Step struct {
 	Object   any    `json:"object,omitempty"` // what it is, if AddManifests was called
 	Waits    string `json:"waits,omitempty"`
 	Failure  string `json:"failure,omitempty"`
+	// Caution is what has to be known before the plan is approved.
+	Caution string `json:"caution,omitempty"`
 }
 
 // Of views a plan.
@@ -62,7 +64,7 @@ func Of(p *v1alpha1.InstallPlan) View {
 	if ref := p.Status.AttenuatedServiceAccountRef; ref != nil {
 		v.Account = ref.Namespace + "/" + ref.Name
 	}
-	about, waits := reasons(p)
+	about, mood := reasons(p)
 	for i, s := range p.Status.Plan {
 		if s == nil { // as a file may have it
 			continue
@@ -72,8 +74,13 @@ func Of(p *v1alpha1.InstallPlan) View {
 			o.Catalog = s.Resource.CatalogSourceNamespace + "/" + s.Resource.CatalogSource
 		}
 		step := stepOf(p, i)
-		if step.Failure = about[i]; waits {
-			step.Waits, step.Failure = about[i], ""
+		switch mood {
+		case waiting:
+			step.Waits = about[i]
+		case caution:
+			step.Caution = about[i]
+		default:
+			step.Failure = about[i]
 		}
 		o.Steps = append(o.Steps, step)
 	}

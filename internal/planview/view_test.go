@@ -53,6 +53,15 @@ InstallPlan ops/install-abcde Installing (approval Manual, approved, generation 
 └── b.v1 from catalog olm/cat
     └── ✓ ClusterServiceVersion b.v1 Present
 `},
+		"approval drops a served version": {plan(v1alpha1.InstallPlanPhaseRequiresApproval, "approve with care: CustomResourceDefinition widgets.example.com: version v1 goes although it is served; clients that use it will fail",
+			step("a.v1", "ClusterServiceVersion", "a.v1", v1alpha1.StepStatusUnknown, ""), step("a.v1", "CustomResourceDefinition", "widgets.example.com", v1alpha1.StepStatusUnknown, "")), `
+InstallPlan ops/install-abcde RequiresApproval (approval Manual, to approve it set spec.approved to true, generation 2)
+    approve with care: CustomResourceDefinition widgets.example.com: version v1 goes although it is served; clients that use it will fail
+└── a.v1 from catalog olm/cat
+    ├── · ClusterServiceVersion a.v1 Unknown
+    └── ! CustomResourceDefinition widgets.example.com Unknown
+              CustomResourceDefinition widgets.example.com: version v1 goes although it is served; clients that use it will fail
+`},
 		"each failure is with its step": {plan(v1alpha1.InstallPlanPhaseFailed,
 			"Service ops/web is wanted by ClusterServiceVersion a.v1 but belongs to ClusterServiceVersion ops/b.v1; remove or rename one of the two; create Secret ops/keys: no",
 			step("a.v1", "ClusterServiceVersion", "a.v1", v1alpha1.StepStatusUnknown, ""), step("a.v1", "Service", "we", v1alpha1.StepStatusUnknown, ""),

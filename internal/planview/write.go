@@ -85,7 +85,7 @@ func (s Step) write(b *strings.Builder, indent string, last bool) {
 		optional = ", optional"
 	}
 	line(b, indent+branch, fmt.Sprintf("%s %s %s %s%s", s.mark(), s.Kind, s.Name, s.Status, optional))
-	for _, text := range []string{s.Waits, s.Failure} {
+	for _, text := range []string{s.Waits, s.Caution, s.Failure} {
 		block(b, indent+below+"      ", text)
 	}
 }
@@ -122,6 +122,8 @@ func (s Step) mark() string {
 		return "✓"
 	case status == v1alpha1.StepStatusUnsupportedResource, s.Failure != "":
 		return "✗"
+	case s.Caution != "":
+		return "!"
 	}
 	return "·"
 }

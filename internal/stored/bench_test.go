@@ -30,7 +30,7 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	}()
 	for b.Loop() {
-		c, err := NewCheck(w, live, wanted, []string{"v1"})
+		c, err := NewCheck(w, live, wanted, []string{"v1"}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

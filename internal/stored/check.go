@@ -28,6 +28,7 @@ type Check struct {
 	Unread string
 
 	live      *definition
+	dropped   []string // served versions that go
 	validator *crdupgrade.Validator
 	pruning   *crdupgrade.Pruning
 	ways      []way
@@ -47,6 +48,9 @@ type Tally struct {
 	// Losing is how many have fields that the version which will be stored does not know, and Losses are the first of these.
 	Losing int
 	Losses []Loss
+	// Written is how many were last written in a version that goes although it is served, and Writes are the first of these.
+	Written int
+	Writes  []Written
 }
 
 // Loss is an object that loses fields when it is written again.
@@ -64,6 +68,8 @@ func (l Loss) String() string {
 type way struct {
 	read string // the version that objects are read in
 	as   string // the version that is looked at; empty is every one, because the objects are the same in all
+	// counts is set for the one way in which the last writers of objects are counted.
+	counts bool
 }
 
 // Failure is an object that becomes invalid.
@@ -78,8 +84,9 @@ func (f Failure) String() string {
 	return nameIn(f.Namespace, f.Name) + ": " + f.Problem.String()
 }
 
-// NewCheck prepares to look at all objects, in the versions whose schemas change, and at what they lose in the one that is stored.
-func NewCheck(reader client.Reader, live, wanted *definition, changed []string) (*Check, error) {
+// NewCheck prepares to read all objects: in the versions whose schemas change, for what they lose in the one that is stored, and for those that were last
+// written in one of the dropped versions.
+func NewCheck(reader client.Reader, live, wanted *definition, changed, dropped []string) (*Check, error) {
 	validator, err := crdupgrade.NewValidator(live, wanted, changed)
 	if err != nil {
 		return nil, err
@@ -91,15 +98,18 @@ func NewCheck(reader client.Reader, live, wanted *definition, changed []string) 
 	if converts(wanted) {
 		losses = nil
 	}
-	c := &Check{live: live, validator: validator, pruning: losses, pages: pages{reader: reader}, limit: firstPage, cost: pageCost}
+	c := &Check{live: live, dropped: dropped, validator: validator, pruning: losses, pages: pages{reader: reader}, limit: firstPage, cost: pageCost}
 	switch read := crdupgrade.ReadVersion(live); {
-	case len(changed) == 0 && c.pruning == nil && (converts(wanted) || !converts(live)) || read == "":
-	case converts(live) && converts(wanted):
+	case len(changed)+len(dropped) == 0 && c.pruning == nil && (converts(wanted) || !converts(live)) || read == "":
+	case converts(live) && converts(wanted) && len(changed) > 0:
 		for _, version := range changed {
 			c.ways = append(c.ways, way{read: version, as: version})
 		}
 	default:
 		c.ways = []way{{read: read}}
+	}
+	if len(c.ways) > 0 {
+		c.ways[0].counts = true
 	}
 	return c, nil
 }
@@ -130,7 +140,7 @@ func (c *Check) page(ctx context.Context) (spent int64, _ error) {
 	next := c.pages
 	err := next.next(ctx, list, c.limit)
 	switch {
-	case conversionFails(err): // the upgrade may well be what mends it
+	case conversionFails(err), isUnserved(err) && !isEstablished(c.live): // the upgrade may well be what repairs it
 		c.Unread = bounded(err.Error())
 		c.turn()
 		return 0, nil
@@ -170,6 +180,9 @@ func (c *Check) judge(ctx context.Context, objects []unstructured.Unstructured) 
 		}
 		tally.add(&objects[i], problems, c.ways[0])
 		tally.lose(&objects[i], c.pruning.Lost(objects[i].Object))
+		if c.ways[0].counts {
+			tally.write(&objects[i], lastWrittenIn(&objects[i], c.live.Spec.Group, c.dropped))
+		}
 	}
 	return tally, allowed - budget, nil
 }

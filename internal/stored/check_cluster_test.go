@@ -45,7 +45,7 @@ func TestStoredObjects(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, err := NewCheck(w, narrow, tc.wanted, tc.changed)
+			c, err := NewCheck(w, narrow, tc.wanted, tc.changed, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestConversionThatFails(t *testing.T) {
 	w.await("the webhook to be asked", func() bool {
 		wanted := w.crd(version("v1 served stored", smallSize), version("v2 served", smallSize))
 		wanted.Spec.Conversion = deadConversion()
-		c, err := NewCheck(w, w.live(), wanted, []string{"v1", "v2"})
+		c, err := NewCheck(w, w.live(), wanted, []string{"v1", "v2"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestObjectsThatOnlyTheirWebhookCanRead(t *testing.T) {
 		t.Fatalf("%+v", verdict)
 	}
 	w.await("the webhook to be asked", func() bool {
-		c, err := NewCheck(w, w.live(), wanted, verdict.Changed)
+		c, err := NewCheck(w, w.live(), wanted, verdict.Changed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestObjectsThatLoseFields(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			verdict := crdupgrade.Judge(crdupgrade.Upgrade{Live: live, Wanted: tc.wanted})
-			c, err := NewCheck(w, live, tc.wanted, verdict.Changed)
+			c, err := NewCheck(w, live, tc.wanted, verdict.Changed, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -81,6 +82,16 @@ func listIn(crd *definition, version string) schema.GroupVersionKind {
 // conversionFails tells whether a request failed because a webhook that converts objects did. The API server has no other way to say so.
 func conversionFails(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "conversion webhook for ")
+}
+
+// isUnserved reports whether a request failed because the API server does not serve the kind.
+func isUnserved(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
+
+// isEstablished reports whether the API server has accepted a CRD, and serves its objects or is about to.
+func isEstablished(crd *definition) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
 }
 
 // quoted is how much of what others say a message repeats, in bytes.

@@ -133,7 +133,7 @@ func TestTokensExpire(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &shelf{objects: 1050, expire: tc.expire}
-			c, err := NewCheck(s, limited(""), limited(", maximum: 5"), []string{"v1"})
+			c, err := NewCheck(s, limited(""), limited(", maximum: 5"), []string{"v1"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func boolean(b bool) int {
 // TestLargeObjectsMakeSmallPages has objects of 200 kB: 500 of them would be 100 MB.
 func TestLargeObjectsMakeSmallPages(t *testing.T) {
 	s := &shelf{objects: 300, bytes: 200_000}
-	c, err := NewCheck(s, limited(""), limited(", maximum: 5"), []string{"v1"})
+	c, err := NewCheck(s, limited(""), limited(", maximum: 5"), []string{"v1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func costly() *definition {
 // TestCostlyRulesMakeSmallPages has rules that cost more for a page than a page may cost: every object is looked at nevertheless, and once.
 func TestCostlyRulesMakeSmallPages(t *testing.T) {
 	s := &shelf{objects: 30, bytes: 900}
-	c, err := NewCheck(s, limited(""), costly(), []string{"v1"})
+	c, err := NewCheck(s, limited(""), costly(), []string{"v1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestCostlyRulesMakeSmallPages(t *testing.T) {
 // TestAnInterruptedPageIsReadAgain stops in the middle of a page.
 func TestAnInterruptedPageIsReadAgain(t *testing.T) {
 	s := &shelf{objects: 30, bytes: 900}
-	c, err := NewCheck(s, limited(""), costly(), []string{"v1"})
+	c, err := NewCheck(s, limited(""), costly(), []string{"v1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestWhatWasFoundInOneVersionStays(t *testing.T) {
 		return c
 	}
 	s := &shelf{objects: 700, expire: map[int]string{5: ""}}
-	c, err := NewCheck(s, two(limited("")), two(limited(", maximum: 5")), []string{"v1", "v2"})
+	c, err := NewCheck(s, two(limited("")), two(limited(", maximum: 5")), []string{"v1", "v2"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestNoVersionIsServed(t *testing.T) {
 	if _, err := m.Advance(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "set served: true") {
 		t.Error(err)
 	}
-	if c, err := NewCheck(nil, crd, off(), nil); err != nil || !c.Done() {
+	if c, err := NewCheck(nil, crd, off(), nil, nil); err != nil || !c.Done() {
 		t.Errorf("nothing can be read, so nothing is: %v", err)
 	}
 }

@@ -98,7 +98,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	next, execute := decide(plan, seen, c.Clock.Now())
 	if next.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && seen.group != nil {
-		c.tellMisfits(ctx, plan, seen.group, &next)
+		c.adviseOnApproval(ctx, plan, seen.group, &next)
 	}
 	var done outcome
 	switch x := c.newExecution(plan); {

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	corev1 "k8s.io/api/core/v1"
@@ -127,11 +128,13 @@ func (x *execution) bringing(ctx context.Context, csv string, live *unstructured
 }
 
 // withoutEvidence takes out of a bundle's manifest what only the manager and administrators decide about a CRD: for whom it was brought, who may
-// adopt it, whether users get access to it, and what it is deleted with or waits for. The garbage collector would delete a CRD whose owner does
+// adopt it, what its upgrades are exempted from, whether users get access to it, and what it is deleted with or waits for. The garbage collector would delete a CRD whose owner does
 // not exist, with every object of it.
 func withoutEvidence(crd *unstructured.Unstructured) {
 	annotations, labels := crd.GetAnnotations(), crd.GetLabels()
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation })
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation || key == crdupgrade.ExemptionsKey
+	})
 	delete(labels, v1alpha1.ProvidedRolesLabel)
 	crd.SetAnnotations(annotations)
 	crd.SetLabels(labels)

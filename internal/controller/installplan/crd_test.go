@@ -10,6 +10,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	"github.com/google/go-cmp/cmp"
@@ -208,7 +209,7 @@ func TestCRDRemembersWhomItWasInstalledWith(t *testing.T) {
 // before any plan is not one that plans created.
 func TestEvidenceOfABundleIsDropped(t *testing.T) {
 	forged := strings.Replace(crdYAML, "metadata: {", "metadata: {labels: {operators.fairlead.dev/provided-roles: 'true'}, ownerReferences: [{apiVersion: v1, kind: Namespace, name: gone, uid: gone}], finalizers: [example.com/never], "+
-		"annotations: {operators.fairlead.dev/origin: InstallPlan/ns, operators.fairlead.dev/adoptable-by: '*', "+bundle.BroughtByKey("victim", "other.v1")+": uid, "+
+		"annotations: {operators.fairlead.dev/origin: InstallPlan/ns, operators.fairlead.dev/adoptable-by: '*', operators.fairlead.dev/crd-upgrade-exemptions: existingObjects, "+bundle.BroughtByKey("victim", "other.v1")+": uid, "+
 		bundle.InstalledAlongsideKey("victim", "other.v1")+": victim/other.v1}, ", 1)
 	if forged == crdYAML {
 		t.Fatal("nothing is forged")
@@ -249,6 +250,9 @@ func TestEvidenceOfABundleIsDropped(t *testing.T) {
 			}
 			if crd.Annotations[v1alpha1.AdoptableByAnnotation] == "*" {
 				t.Error("the bundle decides who may adopt the CRD")
+			}
+			if crd.Annotations[crdupgrade.ExemptionsKey] != "" {
+				t.Error("the bundle exempts its own upgrades")
 			}
 			if tenancy.Brought(crd, "victim", "other.v1") || crd.Labels[v1alpha1.ProvidedRolesLabel] != "" {
 				t.Errorf("what the bundle says is believed: %v %v", crd.Labels, crd.Annotations)

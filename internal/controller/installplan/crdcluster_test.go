@@ -348,6 +348,7 @@ func TestCRDScenarios(t *testing.T) {
 		other   string // version that an operator elsewhere owns
 		needs   string // or requires
 		strict  bool
+		exempt  string // annotation of the CRD
 		then    []string
 		refused string
 		told    string
@@ -357,7 +358,10 @@ func TestCRDScenarios(t *testing.T) {
 			then: []string{"v1alpha1 served {type: integer", "v1beta1 served stored {type: integer"}, ends: "v1alpha1 v1beta1, stored v1alpha1 v1beta1"},
 		"a served version that is stored is not removed right away": {first: []string{"v1alpha1 served stored {type: integer"}, sizes: []int64{1},
 			then: []string{"v1beta1 served stored {type: integer"}, refused: "new CRD removes version v1alpha1 that is listed as a stored version on the existing CRD; objects are stored as v1alpha1", ends: "v1alpha1, stored v1alpha1"},
-		"single owner: at once, though objects become invalid": {first: []string{first}, sizes: []int64{9, 1}, then: []string{small}, told: "1 of 2 objects become invalid: default/w0000: v1: ^.spec.size: ", ends: "v1, stored v1"},
+		"single owner: at once, when all objects stay valid":   {first: []string{first}, sizes: []int64{4, 1}, then: []string{small}, ends: "v1, stored v1"},
+		"single owner: objects become invalid":                 {first: []string{first}, sizes: []int64{9, 1}, then: []string{small}, refused: "updated validation is too restrictive: 1 of 2 objects become invalid: default/w0000: v1: ^.spec.size: ", ends: "v1, stored v1"},
+		"single owner: objects become invalid, exempt":         {first: []string{first}, sizes: []int64{9, 1}, exempt: "existingObjects op.v1", then: []string{small}, told: "1 of 2 objects become invalid: default/w0000: v1: ^.spec.size: ", ends: "v1, stored v1"},
+		"single owner: a served version goes that was written": {first: []string{"v2 served {type: integer", first}, sizes: []int64{1}, then: []string{first}, refused: "the new one does not have version v2, which is served: 1 of 1 objects were last written in it, so its clients would fail: default/w0000: v2; ", told: "version v2 goes although it is served", ends: "v2 v1, stored v1"},
 		"single owner, strict: objects become invalid":         {first: []string{first}, sizes: []int64{9, 1}, strict: true, then: []string{small}, refused: "updated validation is too restrictive: 1 of 2 objects become invalid: default/w0000: v1: ^.spec.size: spec.size in body should be less than or equal to 5; change these objects so that they meet both schemas", ends: "v1, stored v1"},
 		"several owners: all objects remain valid":             {first: []string{first}, sizes: []int64{4, 1}, other: "v1", then: []string{small}, ends: "v1, stored v1"},
 		"several owners: objects become invalid":               {first: []string{first}, sizes: []int64{9, 1}, other: "v1", then: []string{small}, refused: "1 of 2 objects become invalid: default/w0000", ends: "v1, stored v1"},
@@ -386,6 +390,9 @@ func TestCRDScenarios(t *testing.T) {
 			if tc.strict {
 				w.makeStrict(t)
 			}
+			if tc.exempt != "" {
+				w.exempt(t, tc.exempt)
+			}
 			w.told()
 			p := w.upgrade(t, "then", tc.then...)
 			if failed := p.Status.Phase == v1alpha1.InstallPlanPhaseFailed; failed != (tc.refused != "") || !strings.Contains(p.Status.Message, tc.refused) {
@@ -413,6 +420,17 @@ func (w *crdWorld) sharedElsewhere(t *testing.T, version string) {
 	crd := w.live(t)
 	before := crd.DeepCopy()
 	maps.Copy(crd.Annotations, alongside("elsewhere/other.v1"))
+	if err := w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exempt sets the annotation of the CRD that exempts its upgrades.
+func (w *crdWorld) exempt(t *testing.T, checks string) {
+	t.Helper()
+	crd := w.live(t)
+	before := crd.DeepCopy()
+	exemptedBy(crd, checks)
 	if err := w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}

@@ -73,6 +73,26 @@ func TestAVersionGoesWithFieldsThatOnlyItKnows(t *testing.T) {
 	}
 }
 
+// TestAServedVersionGoesByExemption with objects that are stored in it: they are rewritten first.
+func TestAServedVersionGoesByExemption(t *testing.T) {
+	const old, stored = "v1alpha1 served {type: integer", "v1 served stored {type: integer"
+	w := newCRDWorld(t)
+	w.upgrade(t, "before", "v1alpha1 served stored {type: integer")
+	w.store(t, "v1alpha1", "w0001", "1")
+	w.upgrade(t, "another version is stored", old, stored)
+	p := w.upgrade(t, "removed", stored)
+	if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, "have them rewritten now: kubectl annotate --overwrite crd "+w.crd) {
+		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+	w.exempt(t, "servedVersionRemoval op.v1")
+	if p := w.upgrade(t, "removed", stored); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+	if got := w.versionsOfLive(t); got != "v1, stored v1" || w.readable(t, "v1") != 1 {
+		t.Errorf("%s, and %d objects", got, w.readable(t, "v1"))
+	}
+}
+
 // store makes an object whose spec.size is anything, in YAML.
 func (w *crdWorld) store(t *testing.T, version, name, size string) {
 	t.Helper()

@@ -66,10 +66,10 @@ func aboutOf(u crdupgrade.Upgrade) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("tell %s %s from others: %w", crdKind, u.Wanted.Name, err)
 	}
-	return fmt.Sprintf("%s %d %x", u.Live.UID, u.Live.Generation, sha256.Sum256(text)), nil
+	return fmt.Sprintf("%s %d %x %v", u.Live.UID, u.Live.Generation, sha256.Sum256(text), u.Exempted), nil
 }
 
-// checkObjects looks at the stored objects of a CRD. Some are enough where they do not stand in the way.
+// checkObjects compares the stored objects of a CRD with the new one: all of them, or a sample where they cannot block the upgrade.
 func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep) {
 	about, err := aboutOf(s.upgrade)
 	if err != nil {
@@ -84,16 +84,16 @@ func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep)
 		}
 	}
 	v := s.verdict
-	if len(v.Changed) == 0 && !v.Prunes && !v.Unconverted || known.told && !v.Binding {
+	if len(v.Changed)+len(v.Dropped) == 0 && !v.Prunes && !v.Unconverted || known.told && !v.Thorough() {
 		return
 	}
-	if !v.Binding {
+	if !v.Thorough() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, sampleTime)
 		defer cancel()
 	}
-	if err := known.refresh(ctx, c, s); err != nil && (v.Binding || !errors.Is(err, context.DeadlineExceeded) || known.check == nil) {
-		if v.Binding {
+	if err := known.refresh(ctx, c, s); err != nil && (v.Thorough() || !errors.Is(err, context.DeadlineExceeded) || known.check == nil) {
+		if v.Thorough() {
 			s.result.fail(err)
 		}
 		return
@@ -111,14 +111,14 @@ func (k *crdCheck) refresh(ctx context.Context, c *Controller, s *crdStep) error
 		k.check = nil
 	}
 	if k.check == nil {
-		check, err := stored.NewCheck(c.live, s.upgrade.Live, s.upgrade.Wanted, s.verdict.Changed)
+		check, err := stored.NewCheck(c.live, s.upgrade.Live, s.upgrade.Wanted, s.verdict.Changed, s.verdict.Dropped)
 		if err != nil {
 			return err
 		}
 		k.check = check
 	}
 	count := pagesOfPass
-	if !s.verdict.Binding {
+	if !s.verdict.Thorough() {
 		count = pagesOfSample
 	}
 	err := k.check.Advance(ctx, count)
@@ -129,14 +129,17 @@ func (k *crdCheck) refresh(ctx context.Context, c *Controller, s *crdStep) error
 // holds tells whether what a complete look came to still holds: as long as one of the objects that stood in the way does, or for a while
 // when none did.
 func (k *crdCheck) holds(ctx context.Context, c *Controller, s *crdStep) (bool, error) {
-	if s.verdict.Unconverted && k.check.Unread != "" {
-		return false, nil // what converts the objects may have been mended
+	if (s.verdict.Unconverted || len(s.verdict.Dropped) > 0) && k.check.Unread != "" {
+		return false, nil // what converts the objects may have been repaired
 	}
 	if still, err := k.check.StillInvalid(ctx); still || err != nil {
 		return still, err
 	}
-	blocked := k.check.Invalid > 0
-	if s.upgrade.KeepsFields() {
+	if still, err := k.check.StillWritten(ctx); still || err != nil {
+		return still, err
+	}
+	blocked := k.check.Invalid > 0 || k.check.Written > 0
+	if s.verdict.Keeps {
 		if still, err := k.check.StillLosing(ctx); still || err != nil {
 			return still, err
 		}
@@ -149,17 +152,19 @@ func (k *crdCheck) holds(ctx context.Context, c *Controller, s *crdStep) (bool, 
 func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
 	check, tell := known.check, !known.told
 	if s.verdict.Unconverted && check.Unread != "" {
-		s.result.fail(refusal([]crdupgrade.Finding{crdupgrade.Unreadable(s.upgrade, check.Unread)}))
+		s.refuse(crdupgrade.Unreadable(s.upgrade, check.Unread))
 		return
 	}
-	if s.verdict.Binding && !check.Done() {
+	if len(s.verdict.Dropped) > 0 && check.Unread != "" {
+		s.refuse(crdupgrade.UnreadWriters(s.upgrade, s.verdict.Dropped, check.Unread))
+		return
+	}
+	if s.verdict.Thorough() && !check.Done() {
 		s.result.waiting = fmt.Sprintf("%s %s: its objects are compared with the new schema, %d so far", crdKind, s.upgrade.Wanted.Name, check.Objects)
 		return
 	}
 	refused, warnings := sorted(s, check)
-	if len(refused) > 0 {
-		s.result.fail(refusal(refused))
-	}
+	s.refuse(refused...)
 	if check.Unread != "" {
 		warnings = append(warnings, crdupgrade.Unreadable(s.upgrade, check.Unread))
 	}
@@ -171,8 +176,8 @@ func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
 	known.told = true
 }
 
-// sorted tells what stands in the way of what people should only know. The documents ask of the upgrade of a shared CRD no more than that
-// its objects stay valid; that they lose nothing is what strict namespaces ask for, and what a CRD without an operator asks of the one that adopts it.
+// sorted separates what blocks the upgrade from what is only reported. Every upgrade keeps its objects valid; that they lose nothing is what strict
+// namespaces ask for, and what a CRD without an operator asks of the one that adopts it.
 func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Finding) {
 	sort := func(f crdupgrade.Finding, refuse bool) {
 		if refuse {
@@ -185,7 +190,10 @@ func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Fin
 		sort(crdupgrade.Existing(s.upgrade, check.Invalid, check.Objects, texts(check.Sample)), s.verdict.Binding)
 	}
 	if check.Losing > 0 {
-		sort(crdupgrade.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Binding && s.upgrade.KeepsFields())
+		sort(crdupgrade.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Keeps)
+	}
+	if check.Written > 0 {
+		sort(crdupgrade.LastWritten(s.upgrade, s.verdict.Dropped, check.Written, check.Objects, texts(check.Writes)), true)
 	}
 	return refused, warnings
 }

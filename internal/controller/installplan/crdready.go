@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 
 	corev1 "k8s.io/api/core/v1"
@@ -122,8 +123,8 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	}
 	step := &crdStep{stepRun: s, claim: claim, upgrade: upgrade}
 	step.verdict = crdupgrade.Judge(upgrade)
-	if err := refusal(step.verdict.Refused); err != nil {
-		s.result.fail(err)
+	if len(step.verdict.Refused) > 0 {
+		step.refuse(step.verdict.Refused...)
 		return nil
 	}
 	if claim.leave {
@@ -149,7 +150,11 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 	case converted || wanted.Spec.Conversion == nil:
 		wanted.Spec.Conversion = live.Spec.Conversion
 	}
-	u = crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs}
+	exempted, err := crdupgrade.ParseExempted(live.Annotations[crdupgrade.ExemptionsKey])
+	if err != nil {
+		return u, claim, fmt.Errorf("upgrade %s %s: its %w; correct the annotation or remove it", crdKind, live.Name, err)
+	}
+	u = crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
 	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
 		return u, claim, err
 	}
@@ -184,6 +189,14 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 		return fmt.Errorf("%s %s: %s is stored again, so its objects must be rewritten before it goes", crdKind, live.GetName(), verdict.Leaving[0])
 	}
 	return nil
+}
+
+// refuse fails the step for findings, if there are any, and remembers the CRD: the plan is made again when that changes.
+func (s *crdStep) refuse(findings ...crdupgrade.Finding) {
+	if err := refusal(findings); err != nil {
+		s.result.fail(err)
+		s.result.obstacle = &obstacle{ref: apply.RefOf(s.object), looks: looksOf(s.upgrade.Live)}
+	}
 }
 
 func refusal(findings []crdupgrade.Finding) error {

@@ -10,28 +10,41 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// misfitPrefix begins what is said of a plan whose operators could not run, so that it can be taken back.
-const misfitPrefix = "not worth approving as it is: "
+// What begins the message of a plan that waits for approval, so that it can be withdrawn: operators of it could not run, or it would drop a version
+// of an API that is served.
+const (
+	misfitPrefix = "not worth approving as it is: "
+	dropsPrefix  = "approve with care: "
+)
 
-// tellMisfits says in a plan that waits for approval what is in its way: operators that could not run in the targets of the group, with the
-// group that would do, and CRDs that belong to others. What cannot be read yet is told of when the plan is carried out.
-func (c *Controller) tellMisfits(ctx context.Context, plan *v1alpha1.InstallPlan, group *operatorsv1.OperatorGroup, next *planStatus) {
+// isAdvised reports whether a message says what approving a plan would lead to.
+func isAdvised(message string) bool {
+	return strings.HasPrefix(message, misfitPrefix) || strings.HasPrefix(message, dropsPrefix)
+}
+
+// adviseOnApproval reports in a plan that waits for approval what blocks it: operators that could not run in the targets of the group, with the group
+// that would do, and CRDs that may not be replaced. It reports served versions that the plan drops, too. What cannot be read yet is reported when the plan
+// is carried out.
+func (c *Controller) adviseOnApproval(ctx context.Context, plan *v1alpha1.InstallPlan, group *operatorsv1.OperatorGroup, next *planStatus) {
 	x := c.newExecution(plan)
 	misfits, read := x.misfits(ctx, group)
-	refused, err := x.refusedCRDs(ctx, c)
+	refused, drops, err := x.judgeCRDs(ctx, c)
 	misfits = append(misfits, refused...)
-	told := strings.HasPrefix(next.Message, misfitPrefix)
+	advised := isAdvised(next.Message)
 	switch {
-	case told && (!read || err != nil): // nothing says that it is otherwise now
+	case advised && (!read || err != nil): // nothing says that it is otherwise now
 	case len(misfits) > 0:
-		next.Message = misfitPrefix + strings.Join(misfits, "; ")
-	case told:
+		next.Message = misfitPrefix + strings.Join(append(misfits, drops...), "; ")
+	case len(drops) > 0:
+		next.Message = dropsPrefix + strings.Join(drops, "; ")
+	case advised:
 		next.Message = ""
 	}
 }
@@ -89,37 +102,42 @@ func (x *execution) misfits(ctx context.Context, group *operatorsv1.OperatorGrou
 	return misfits, read
 }
 
-// refusedCRDs are the reasons not to replace CRDs of a plan that can be told without a look at their objects.
-func (x *execution) refusedCRDs(ctx context.Context, c *Controller) ([]string, error) {
+// judgeCRDs returns the reasons not to replace CRDs of a plan that are known without reading their objects, and the served versions that the plan drops.
+func (x *execution) judgeCRDs(ctx context.Context, c *Controller) (refused, drops []string, _ error) {
 	for _, step := range x.plan.Status.Plan {
 		if s := (&stepRun{step: step, due: true}); step.Resource.Kind == crdKind && !finished(step.Status) {
 			if err := x.read(ctx, s); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			x.steps = append(x.steps, s)
 		}
 	}
 	if len(x.existingCRDs(ctx)) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	all, err := x.allOperators(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x.claimant = newClaimant(x.live, x.plan.Namespace, all, x.installs())
 	if err = x.readGroups(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	x.crdSteps(ctx)
-	var refused []string
+	for _, s := range x.crdSteps(ctx) {
+		for _, f := range s.verdict.Warnings {
+			if f.Check == crdupgrade.ServedVersionRemoval {
+				drops = append(drops, f.Sentence())
+			}
+		}
+	}
 	for _, s := range x.steps {
 		switch err := s.result.err; {
 		case err == nil:
 		case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
-			return nil, err
+			return nil, nil, err
 		default:
 			refused = append(refused, err.Error())
 		}
 	}
-	return refused, nil
+	return refused, drops, nil
 }

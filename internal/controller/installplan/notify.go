@@ -2,7 +2,6 @@ package installplan
 
 import (
 	"context"
-	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
@@ -52,7 +51,11 @@ func fetches(p *v1alpha1.InstallPlan) bool {
 // for approval that something is in their way: it may have been this operator.
 func (c *Controller) awaitingOperators(ctx context.Context, o client.Object) []reconcile.Request {
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
-		told := p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && strings.HasPrefix(p.Status.Message, misfitPrefix)
-		return told || p.Namespace == o.GetNamespace() && isUnresolved(p)
+		return awaitsWithAdvice(p) || p.Namespace == o.GetNamespace() && isUnresolved(p)
 	})
+}
+
+// awaitsWithAdvice reports whether a plan waits for approval, and says what approving it would lead to.
+func awaitsWithAdvice(p *v1alpha1.InstallPlan) bool {
+	return p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && isAdvised(p.Status.Message)
 }

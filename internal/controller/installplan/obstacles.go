@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -40,9 +41,9 @@ type obstacle struct {
 }
 
 // looksOf is what of an object decides on whether it can be changed as a step wants it. What its controller says in its status is not part of
-// that, and neither are labels.
+// that, and neither are labels. What an administrator lets plans do with a CRD is.
 func looksOf(o metav1.Object) string {
-	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil)
+	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil, o.GetAnnotations()[crdupgrade.ExemptionsKey])
 }
 
 // meet notes the object that kept a step from being done.

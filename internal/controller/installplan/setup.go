@@ -95,10 +95,13 @@ func (c *Controller) inNamespace(ctx context.Context, o client.Object) []reconci
 	return c.plans(ctx, o.GetNamespace(), unfinished)
 }
 
-// waitingFor maps a CRD to the plans that wait for it.
+// waitingFor maps a CRD to the plans that wait for it, and to those that would replace it and say what that would lead to.
 func (c *Controller) waitingFor(ctx context.Context, o client.Object) []reconcile.Request {
 	_, group, _ := strings.Cut(o.GetName(), ".")
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
+		if awaitsWithAdvice(p) {
+			return hasStep(p, func(s *v1alpha1.Step) bool { return s.Resource.Kind == crdKind && s.Resource.Name == o.GetName() })
+		}
 		return p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && hasStep(p, func(s *v1alpha1.Step) bool {
 			waits := s.Status == v1alpha1.StepStatusWaitingForAPI && s.Resource.Kind == crdKind && s.Resource.Name == o.GetName()
 			return waits || !finished(s.Status) && s.Resource.Group == group

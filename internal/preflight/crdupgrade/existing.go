@@ -11,9 +11,31 @@ func Existing(u Upgrade, invalid, looked int, first []string) Finding {
 	if owners := ownersOf(u.Others); len(owners) > 0 {
 		remedy += fmt.Sprintf(", or remove %s, which also owns the CustomResourceDefinition", list(owners))
 	}
+	if !u.exempts(ExistingObjects) && !converts(u.Wanted) {
+		remedy += ", or let them become invalid: " + u.exemption(ExistingObjects)
+	}
 	return Finding{CRD: u.Wanted.Name, Check: ExistingObjects, Remedy: remedy,
 		What: fmt.Sprintf("error validating existing CRs against new CRD's schema for %q: updated validation is too restrictive: "+
 			"%d of %d objects become invalid: %s", u.Wanted.Name, invalid, looked, sample(invalid, first))}
+}
+
+// LastWritten reports objects whose last writer used a version that goes although it is served: how many of those that were read, and the first of them.
+func LastWritten(u Upgrade, versions []string, written, read int, first []string) Finding {
+	names := strings.Join(versions, ", ")
+	return Finding{CRD: u.Wanted.Name, Check: ServedVersionRemoval, Version: names,
+		What: fmt.Sprintf("CustomResourceDefinition %s: the new one does not have version %s, which is served: %d of %d objects were last written in it, so its clients would fail: %s",
+			u.Wanted.Name, names, written, read, sample(written, first)),
+		Remedy: fmt.Sprintf("upgrade first to a bundle whose CRD has the version with served: false, or write these objects in another version, or let the version go: %s",
+			u.exemption(ServedVersionRemoval))}
+}
+
+// UnreadWriters reports that it is unknown whether objects were last written in a version that goes although it is served, and why.
+func UnreadWriters(u Upgrade, versions []string, why string) Finding {
+	f := Unreadable(u, why)
+	f.Check, f.Version = ServedVersionRemoval, strings.Join(versions, ", ")
+	f.Remedy = fmt.Sprintf("the new one does not have version %s, which is served, and objects may have been written in it last: repair what converts them, "+
+		"or let the version go: %s", f.Version, u.exemption(ServedVersionRemoval))
+	return f
 }
 
 // Losing says that objects which are stored already lose fields with the next write.

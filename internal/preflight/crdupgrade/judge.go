@@ -23,6 +23,8 @@ type Upgrade struct {
 	Strict bool
 	// Unowned asks that every stored object stays valid and loses no field: no operator that runs answers for the objects of the CRD.
 	Unowned bool
+	// Exempted are the checks that the annotation of the live CRD lets upgrades pass.
+	Exempted []Exempted
 }
 
 // KeepsFields reports whether objects that lose fields stand in the way.
@@ -42,13 +44,20 @@ type Verdict struct {
 	Changed []string
 	// Prunes tells that objects may lose fields that the new schema of what is stored does not know.
 	Prunes bool
-	// Binding tells that objects that become invalid stand in the way; otherwise they are warned of.
+	// Binding reports whether objects that become invalid block the upgrade; otherwise they are warned of.
 	Binding bool
+	// Keeps reports whether objects that lose fields block the upgrade; otherwise they are warned of.
+	Keeps bool
+	// Dropped are served versions that go. Objects that were last written in one of them block the upgrade.
+	Dropped []string
 }
 
-// Judge applies the rules for InstallPlans: a CRD with a single owner is upgraded at once; one with several owners only if every
-// served version stays and all existing objects remain valid. Who becomes one of several owners must define it as it is. No stored
-// object may be lost, whoever owns the CRD.
+// Thorough reports whether every stored object has to be read before the upgrade; otherwise a sample is enough.
+func (v Verdict) Thorough() bool { return v.Binding || v.Keeps || len(v.Dropped) > 0 }
+
+// Judge applies the rules for InstallPlans. No upgrade makes a stored object invalid, or drops a version that is served and that objects are stored or
+// were last written in, unless the live CRD exempts it. A CRD with several owners keeps every served version besides. Who becomes one of several owners
+// must define it as it is. No stored object may be lost, whoever owns the CRD.
 func Judge(u Upgrade) Verdict {
 	var v Verdict
 	owners := ownersOf(u.Others)
@@ -57,7 +66,7 @@ func Judge(u Upgrade) Verdict {
 		return v // the other rules are about owners who go on to a newer version
 	}
 	v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u))
-	lost, leaving := storedVersionsKept(u.Live, u.Wanted)
+	lost, leaving := storedVersionsKept(u)
 	v.Refused = append(v.Refused, lost...)
 	for i := range v.Refused {
 		v.Refused[i].CRD = u.Wanted.Name
@@ -72,7 +81,9 @@ func Judge(u Upgrade) Verdict {
 	}
 	v.Prunes = prunes(u.Live, u.Wanted)
 	v.Changed = changedVersions(u.Live, u.Wanted)
-	v.Binding = (len(owners) > 0 || u.KeepsFields()) && !converts(u.Wanted)
+	v.Binding = (len(v.Changed) > 0 || len(owners) > 0 || u.KeepsFields()) && !converts(u.Wanted) && !u.exempts(ExistingObjects)
+	v.Keeps = u.KeepsFields() && !converts(u.Wanted)
+	v.Dropped = droppedWhileServed(u)
 	v.Warnings = append(goneForClients(u), storedBeforeConverted(u)...)
 	return v
 }
@@ -123,15 +134,30 @@ func dependentsKept(u Upgrade) []Finding {
 
 // goneForClients are the served versions that go although no operator says that it uses them.
 func goneForClients(u Upgrade) []Finding {
+	remedy := "the upgrade is refused while objects were last written in that version; a bundle should first turn it off with served: false"
+	if u.exempts(ServedVersionRemoval) {
+		remedy = fmt.Sprintf("annotation %s exempts it", ExemptionsKey)
+	}
 	var findings []Finding
 	for _, name := range servedVersions(u.Live) {
 		if versionOf(u.Wanted, name) == nil {
 			findings = append(findings, Finding{CRD: u.Wanted.Name, Check: ServedVersionRemoval, Version: name,
 				What:   fmt.Sprintf("CustomResourceDefinition %s: version %s goes although it is served; clients that use it will fail", u.Wanted.Name, name),
-				Remedy: "bundles should turn a version off with served: false before they remove it"})
+				Remedy: remedy})
 		}
 	}
 	return findings
+}
+
+// droppedWhileServed are the served versions that go, and that no object is stored in: clients may still write in them.
+func droppedWhileServed(u Upgrade) []string {
+	var dropped []string
+	for _, name := range servedVersions(u.Live) {
+		if versionOf(u.Wanted, name) == nil && !u.exempts(ServedVersionRemoval) {
+			dropped = append(dropped, name)
+		}
+	}
+	return dropped
 }
 
 // changedVersions are those that are served before and after with another schema.

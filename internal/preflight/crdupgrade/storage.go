@@ -3,26 +3,29 @@ package crdupgrade
 import "fmt"
 
 // storedVersionsKept finds the versions that objects may be stored in and that the new CRD does not have. Such objects could not be
-// read again. A version that was turned off before can go, once the objects are rewritten in the version that is stored now.
-func storedVersionsKept(live, wanted *definition) (lost []Finding, leaving []string) {
+// read again. A version that was turned off before, or whose removal is exempted, can go once the objects are rewritten in the version that is stored now.
+func storedVersionsKept(u Upgrade) (lost []Finding, leaving []string) {
+	live, wanted := u.Live, u.Wanted
 	for _, name := range live.Status.StoredVersions {
 		if versionOf(wanted, name) != nil {
 			continue
 		}
 		before := versionOf(live, name)
-		remedy := ""
+		check, remedy := StoredVersionRemoval, ""
 		switch {
 		case before == nil: // nothing can be stored in it any more
 		case before.Storage:
 			remedy = fmt.Sprintf("objects are stored as %s: upgrade first to a bundle whose CRD stores another version and has %s with served: false", name, name)
-		case before.Served:
-			remedy = fmt.Sprintf("upgrade first to a bundle whose CRD has %s with served: false; its objects are then rewritten when the version goes", name)
+		case before.Served && !u.exempts(ServedVersionRemoval):
+			check = ServedVersionRemoval
+			remedy = fmt.Sprintf("upgrade first to a bundle whose CRD has %s with served: false; its objects are then rewritten when the version goes; "+
+				"or, when no client uses %s any more, have them rewritten now: %s", name, name, u.exemption(check))
 		}
 		if remedy == "" {
 			leaving = append(leaving, name)
 			continue
 		}
-		lost = append(lost, Finding{Check: StoredVersionRemoval, Version: name, Remedy: remedy,
+		lost = append(lost, Finding{Check: check, Version: name, Remedy: remedy,
 			What: fmt.Sprintf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", wanted.Name, name)})
 	}
 	return lost, leaving
