@@ -71,7 +71,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		{"ClusterServiceVersion", func() error {
 			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces, Dial: o.dial()})
 		}},
-		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr) }},
+		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr, o.cached()) }},
 		{"Operator", func() error { return operatorobject.Setup(mgr, o.Namespaces) }},
 		{"provided API", func() error {
 			return providedapi.Setup(mgr, providedapi.Options{Namespaces: o.Namespaces, ManagerRoles: o.WithoutV1})

@@ -23,8 +23,9 @@ const (
 	workers     = 2
 )
 
-// Setup adds the controller and its watches to the manager.
-func Setup(mgr manager.Manager) error {
+// Setup adds the controller and its watches to the manager, which is limited to some namespaces; none is all. Roles and bindings of others are in its
+// caches all the same.
+func Setup(mgr manager.Manager, namespaces []string) error {
 	c := &Controller{
 		client: mgr.GetClient(),
 		live:   mgr.GetAPIReader(),
@@ -37,6 +38,7 @@ func Setup(mgr manager.Manager) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(original, predicate.GenerationChangedPredicate{})).
 		Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{}).
+		WithEventFilter(trigger.Within(namespaces)).
 		WithOptions(trigger.Options(workers)).
 		Complete(c)
 	if err != nil {
