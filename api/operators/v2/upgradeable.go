@@ -24,7 +24,7 @@ func (c *OperatorCondition) CheckUpgradeable() error {
 	switch {
 	case reported == nil:
 		return nil
-	case reported.ObservedGeneration < c.Generation:
+	case reported.ObservedGeneration != c.Generation:
 		return fmt.Errorf("the operatorcondition status %q=%q is outdated", ConditionUpgradeable, reported.Status)
 	case reported.Status == metav1.ConditionFalse:
 		return fmt.Errorf("the operatorcondition %s/%s says %q=%q: %s", c.Namespace, c.Name, ConditionUpgradeable, reported.Status, reported.Message)

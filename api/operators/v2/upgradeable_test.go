@@ -19,16 +19,17 @@ func TestCheckUpgradeable(t *testing.T) {
 		overrides, reported []metav1.Condition
 		want                string // part of the error; empty when the operator may be upgraded
 	}{
-		"nothing said":                    {nil, nil, ""},
-		"says something else":             {nil, upgradeable("True", 2)[:1], ""},
-		"reports true":                    {nil, upgradeable("True", 2), ""},
-		"reports unknown":                 {nil, upgradeable("Unknown", 2), ""},
-		"reports false":                   {nil, upgradeable("False", 2), "because"},
-		"reported true before the change": {nil, upgradeable("True", 1), `the operatorcondition status "Upgradeable"="True" is outdated`},
-		"overridden to true":              {upgradeable("True", 0), upgradeable("False", 2), ""},
-		"overridden to false":             {upgradeable("False", 0), upgradeable("True", 2), "overrides"},
-		"overridden to unknown":           {upgradeable("Unknown", 0), nil, "overrides"},
-		"override ends an old report":     {upgradeable("True", 0), upgradeable("False", 1), ""},
+		"nothing said":                     {nil, nil, ""},
+		"says something else":              {nil, upgradeable("True", 2)[:1], ""},
+		"reports true":                     {nil, upgradeable("True", 2), ""},
+		"reports unknown":                  {nil, upgradeable("Unknown", 2), ""},
+		"reports false":                    {nil, upgradeable("False", 2), "because"},
+		"reported true before the change":  {nil, upgradeable("True", 1), `the operatorcondition status "Upgradeable"="True" is outdated`},
+		"reported of a generation to come": {nil, upgradeable("True", 3), `the operatorcondition status "Upgradeable"="True" is outdated`},
+		"overridden to true":               {upgradeable("True", 0), upgradeable("False", 2), ""},
+		"overridden to false":              {upgradeable("False", 0), upgradeable("True", 2), "overrides"},
+		"overridden to unknown":            {upgradeable("Unknown", 0), nil, "overrides"},
+		"override ends an old report":      {upgradeable("True", 0), upgradeable("False", 1), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b", Generation: 2}}
