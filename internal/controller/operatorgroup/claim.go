@@ -47,7 +47,7 @@ func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *o
 		claim = granted
 	}
 	have, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]
-	if have == claim.String() && annotated == (len(claim) > 0) {
+	if have == claim.String() && (annotated || len(claim) == 0) {
 		return group, again, nil
 	}
 	group, err = c.annotate(ctx, group, claim)
@@ -88,17 +88,13 @@ func read(ctx context.Context, reader client.Reader, name string, into client.Ob
 	return into, nil
 }
 
-// annotate writes the annotation with the provided APIs, or removes it where there are none.
+// annotate writes the annotation with the provided APIs. It stays, empty, when the last API goes, as clients of the published API expect.
 func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis tenancy.APIs) (*v1.OperatorGroup, error) {
 	updated := group.DeepCopy()
-	if len(apis) == 0 {
-		delete(updated.Annotations, v1alpha1.ProvidedAPIsAnnotation)
-	} else {
-		if updated.Annotations == nil {
-			updated.Annotations = map[string]string{}
-		}
-		updated.Annotations[v1alpha1.ProvidedAPIsAnnotation] = apis.String()
+	if updated.Annotations == nil {
+		updated.Annotations = map[string]string{}
 	}
+	updated.Annotations[v1alpha1.ProvidedAPIsAnnotation] = apis.String()
 	patch := client.MergeFromWithOptions(group, client.MergeFromWithOptimisticLock{})
 	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return group, fmt.Errorf("annotate OperatorGroup %s with the APIs that its operators provide: %w", client.ObjectKeyFromObject(group), err)

@@ -85,6 +85,17 @@ func TestProvidedAPIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.wantAPIs("a", "")
+	group := &v1.OperatorGroup{}
+	if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, group); err != nil {
+		t.Fatal(err)
+	}
+	if _, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]; !annotated {
+		t.Error("the annotation is gone with the last API; it has to be empty")
+	}
+	k.writes = nil
+	if k.wantAPIs("a", ""); len(k.writes) > 0 {
+		t.Errorf("an empty annotation is written again: %v", k.writes)
+	}
 }
 
 // TestStaticGroupsAreLeftAlone, whatever their operators provide.
