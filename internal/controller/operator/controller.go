@@ -37,22 +37,28 @@ type Controller struct {
 	clock  clock.PassiveClock
 }
 
-// Reconcile makes one pass over an Operator and its components, once these are at rest.
+// Reconcile makes one pass over an Operator and its components. It reports them at once, and labels further ones when these are at rest.
 func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	key := v1alpha1.ComponentLabel(req.Name)
 	if key == "" || !c.limits.allow(req.Name) {
 		return reconcile.Result{}, nil
 	}
 	wait, err := c.unrest(ctx, req.Name)
-	if err != nil || wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, err
+	if err != nil {
+		return reconcile.Result{}, err
 	}
-	adopted := c.adopt(ctx, req.Name, key)
+	var adopted error
+	if wait <= 0 {
+		adopted = c.adopt(ctx, req.Name, key)
+	}
 	components, err := c.components(ctx, v1alpha1.ComponentName(req.Name))
 	if err == nil {
 		err = c.report(ctx, req.Name, key, components)
 	}
-	return reconcile.Result{}, errors.Join(adopted, err)
+	if err := errors.Join(adopted, err); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: max(wait, 0)}, nil
 }
 
 // components are the objects with the label of an Operator.

@@ -15,8 +15,8 @@ import (
 // patience is how long a plan is waited for in all, whatever becomes of it.
 const patience = 30 * time.Second
 
-// unrest is how long an Operator is to be left alone, because its parts or others are being installed: labels that are set meanwhile would
-// meet the writes of those who install it, which then have to do their work again.
+// unrest is how long the parts of an Operator are to be left alone, because they or others are being installed: labels that are set meanwhile would
+// conflict with the writes of the installation, which then have to be repeated.
 func (c *Controller) unrest(ctx context.Context, name string) (time.Duration, error) {
 	subscriptions, err := c.subscriptions(ctx, name)
 	if err != nil {

@@ -62,3 +62,52 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestAnOperatorIsThereAtOnce, and says each change of its components, while they are being installed; only labels wait.
+func TestAnOperatorIsThereAtOnce(t *testing.T) {
+	at := metav1.NewTime(now.Add(-time.Second))
+	csv := newCSV("etcd.v1")
+	csv.Labels = map[string]string{key: ""}
+	csv.Status.Phase, csv.Status.LastUpdateTime = v1alpha1.CSVPhaseInstalling, &at
+	k := newCluster(t, subscription("etcd.v1", ""), csv)
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
+	pass := func() {
+		t.Helper()
+		result, err := k.c.Reconcile(t.Context(), request)
+		if err != nil || result.RequeueAfter != lull.Pause-time.Second {
+			t.Fatalf("again after %s, %v", result.RequeueAfter, err)
+		}
+	}
+	phase := func() string {
+		o := k.operator(name)
+		if o == nil || o.Status.Components == nil || len(o.Status.Components.Refs) != 1 || len(o.Status.Components.Refs[0].Conditions) != 1 {
+			t.Fatalf("Operator %+v", o)
+		}
+		return o.Status.Components.Refs[0].Conditions[0].Type
+	}
+	if pass(); phase() != string(v1alpha1.CSVPhaseInstalling) {
+		t.Errorf("phase %s", phase())
+	}
+	live := &v1alpha1.ClusterServiceVersion{}
+	if err := k.Get(t.Context(), client.ObjectKeyFromObject(csv), live); err != nil {
+		t.Fatal(err)
+	}
+	live.Status.Phase = v1alpha1.CSVPhasePending
+	if err := k.Update(t.Context(), live); err != nil {
+		t.Fatal(err)
+	}
+	if pass(); phase() != string(v1alpha1.CSVPhasePending) {
+		t.Errorf("phase %s after a change", phase())
+	}
+	s := &v1alpha1.Subscription{}
+	if err := k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "sub"}, s); err != nil || len(s.Labels) > 0 {
+		t.Errorf("labels %v, %v: they would conflict with the installation", s.Labels, err)
+	}
+	k.writes = nil
+	if pass(); len(k.writes) > 0 {
+		t.Errorf("a pass without a change writes %v", k.writes)
+	}
+	if settling >= time.Second {
+		t.Errorf("a change is reported after %s, and a second is promised", settling)
+	}
+}

@@ -22,9 +22,9 @@ import (
 const (
 	// eventSource is the documented source of Events.
 	eventSource = "operator-lifecycle-manager"
-	// settling is how long after a change of a component its Operator is looked at: the components of an operator come in a burst, and
-	// their conditions change many times while it starts.
-	settling = time.Second
+	// settling is how long after a change of a component its Operator is reconciled: the components of an operator come in a burst, and an Operator is
+	// promised within a second of the first.
+	settling = time.Second / 2
 	workers  = 2
 )
 
