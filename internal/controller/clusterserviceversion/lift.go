@@ -12,9 +12,11 @@ import (
 // namespace, and tells them from those that the operator asked for.
 const liftedFromAnnotation = "fairlead.dev/lifted-from"
 
-// lifted are the ClusterRoles and ClusterRoleBindings that stand for the Roles and RoleBindings that the CSV asks for.
-func (f *facts) lifted(ctx context.Context, accounts []*bundle.AccountRBAC) ([]client.Object, error) {
+// lifted are the ClusterRoles and ClusterRoleBindings that stand for the Roles and RoleBindings that the CSV asks for, and for further ones that carry
+// its labels.
+func (f *facts) lifted(ctx context.Context, accounts []*bundle.AccountRBAC, owned *roleSet) ([]client.Object, error) {
 	var out []client.Object
+	names := map[string]string{} // of the lifted roles, by those of the Roles
 	for _, account := range accounts {
 		for i := range account.Roles {
 			role, binding := bundle.LiftRole(account.Roles[i]), bundle.LiftRoleBinding(account.RoleBindings[i])
@@ -25,10 +27,12 @@ func (f *facts) lifted(ctx context.Context, accounts []*bundle.AccountRBAC) ([]c
 				}
 			}
 			binding.RoleRef.Name = role.Name
+			names[account.Roles[i].Name] = role.Name
 			out = append(out, role, binding)
 		}
 	}
-	return out, nil
+	more, err := f.promoted(ctx, accounts, owned, names)
+	return append(out, more...), err
 }
 
 // isLifted says whether a ClusterRole or ClusterRoleBinding of the CSV was lifted.

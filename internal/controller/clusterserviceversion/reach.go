@@ -37,8 +37,8 @@ func (f *facts) ownedRoles(ctx context.Context) (*roleSet, error) {
 // extend works out what gives the operator its permissions in its target namespaces: lifted to the cluster where these
 // are all namespaces, copied where they are others than its own. It also returns what did so before and no longer does.
 //
-// What the CSV asks for is the only source. The Roles and RoleBindings of its namespace are not: whoever may write these
-// can label them and change them, and would get in other namespaces what they may have in this one only.
+// Of the Roles that the CSV asks for, what it says is the only source: a client that may edit them in its namespace would get in other namespaces what it
+// may have in this one only. Further Roles with the labels of the CSV are lifted within the bounds of promotable.
 func (f *facts) extend(ctx context.Context) (wanted, surplus []client.Object, err error) {
 	targets, err := f.targets(ctx)
 	if err != nil {
@@ -48,15 +48,15 @@ func (f *facts) extend(ctx context.Context) (wanted, surplus []client.Object, er
 	if err != nil {
 		return nil, nil, refused(err)
 	}
-	if slices.Contains(targets, metav1.NamespaceAll) {
-		wanted, err = f.lifted(ctx, accounts)
-	} else {
-		wanted, err = f.copied(ctx, accounts, targets)
-	}
+	owned, err := f.ownedRoles(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	owned, err := f.ownedRoles(ctx)
+	if slices.Contains(targets, metav1.NamespaceAll) {
+		wanted, err = f.lifted(ctx, accounts, owned)
+	} else {
+		wanted, err = f.copied(ctx, accounts, targets)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
