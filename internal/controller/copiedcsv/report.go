@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +26,17 @@ type reporter struct {
 	clock clock.PassiveClock
 	// told are the operators that an Event of this process is about.
 	told map[types.NamespacedName]bool
+	// unfinished is since when copies have been missing or surplus, and generation of which OLMConfig; zero while all is as it should be.
+	unfinished time.Time
+	generation int64
 }
+
+// patience is how long the manager has to make or remove copies before it is reported that some are left. Within that time a change of the OLMConfig is one
+// write of its status.
+const patience = 10 * time.Second
+
+// again is how often it is reported at most which copy is left, while some are.
+const again = time.Minute
 
 // Reconcile looks at all operators that watch all namespaces. Those of other groups are copied whatever the OLMConfig says.
 func (r *reporter) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
@@ -43,7 +55,37 @@ func (r *reporter) Reconcile(ctx context.Context, _ reconcile.Request) (reconcil
 	if err := r.tellAll(ctx, config, operators); err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, quiet(r.write(ctx, config, found.condition(config)))
+	condition := found.condition(config)
+	if wait := r.postponed(config, found, condition); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	return reconcile.Result{}, quiet(r.write(ctx, config, condition))
+}
+
+// postponed is how long to wait before it is written that copies are left: they may be on their way, and each one is an event that brings the OLMConfig here.
+func (r *reporter) postponed(config *v1.OLMConfig, found findings, condition metav1.Condition) time.Duration {
+	if found == (findings{}) {
+		r.unfinished = time.Time{}
+		return 0
+	}
+	now := r.clock.Now()
+	if r.unfinished.IsZero() || r.generation != config.Generation {
+		r.unfinished, r.generation = now, config.Generation
+	}
+	last := meta.FindStatusCondition(config.Status.Conditions, condition.Type)
+	reported := last != nil && last.Status == condition.Status && last.Reason == condition.Reason && last.ObservedGeneration == condition.ObservedGeneration && strings.Contains(last.Message, "at least one")
+	if !reported {
+		return patience - now.Sub(r.unfinished)
+	}
+	if last.Message == condition.Message {
+		return 0
+	}
+	// Which copy is left changes with each that is made. The time of the transition does not, so that of the last write is remembered.
+	wait := again - now.Sub(r.unfinished)
+	if wait <= 0 {
+		r.unfinished = now
+	}
+	return wait
 }
 
 // global are the operators whose group targets all namespaces.
@@ -92,7 +134,7 @@ func (r *reporter) inspect(ctx context.Context, config *v1.OLMConfig, operators 
 			namespace := list.Items[i].Namespace
 			present[namespace] = true
 			if disabled && !slices.Contains(r.c.limits.protected, namespace) {
-				out.surplus = namespace + "/" + csv.Name
+				out.surplus = first(out.surplus, namespace+"/"+csv.Name)
 			}
 		}
 		if disabled {
@@ -103,9 +145,13 @@ func (r *reporter) inspect(ctx context.Context, config *v1.OLMConfig, operators 
 			if namespace == csv.Namespace || present[namespace] {
 				return
 			}
-			taken, err := r.c.taken(ctx, types.NamespacedName{Namespace: namespace, Name: csv.Name})
+			key := types.NamespacedName{Namespace: namespace, Name: csv.Name}
+			taken, err := r.c.taken(ctx, key)
+			if err == nil && !taken {
+				taken, err = r.servesAnother(ctx, key, csv.Namespace)
+			}
 			if errs = append(errs, err); !taken {
-				out.missing = namespace + "/" + csv.Name
+				out.missing = first(out.missing, key.String())
 			}
 		})
 		if err := errors.Join(errs...); err != nil {
@@ -113,6 +159,32 @@ func (r *reporter) inspect(ctx context.Context, config *v1.OLMConfig, operators 
 		}
 	}
 	return out, nil
+}
+
+// first is the one of two names that comes first; an empty one does not count. The order in which caches list objects changes.
+func first(a, b string) string {
+	if a == "" || b < a {
+		return b
+	}
+	return a
+}
+
+// servesAnother reports whether a namespace has a copy of the name that belongs to an operator of another namespace, which has to be there: a namespace has
+// one ClusterServiceVersion of a name.
+func (r *reporter) servesAnother(ctx context.Context, key types.NamespacedName, namespace string) (bool, error) {
+	live := emptyCopy()
+	if err := r.c.copies.Get(ctx, key, live); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	from := origin(live)
+	if from == "" || from == namespace {
+		return false, nil
+	}
+	if !r.c.watches(from) {
+		return true, nil // its source is in the hands of another manager
+	}
+	err := r.c.client.Get(ctx, types.NamespacedName{Namespace: from, Name: key.Name}, &v1alpha1.ClusterServiceVersion{})
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 // condition is what the findings come to.

@@ -1,8 +1,10 @@
 package copiedcsv
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,11 +14,12 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 )
 
-// report reconciles the OLMConfig and returns its condition as status/reason and the message.
+// report reconciles the OLMConfig, until all is reported that it waits with, and returns its condition as status/reason and the message.
 func (k *cluster) report() (state, message string) {
 	k.t.Helper()
-	if _, err := k.reporter.Reconcile(k.t.Context(), reconcile.Request{}); err != nil {
-		k.t.Fatal(err)
+	if wait := k.look(); wait > 0 {
+		k.clock.SetTime(k.clock.Now().Add(wait))
+		k.look()
 	}
 	config := &v1.OLMConfig{}
 	if err := k.client.Get(k.t.Context(), types.NamespacedName{Name: "cluster"}, config); err != nil {
@@ -27,6 +30,73 @@ func (k *cluster) report() (state, message string) {
 		return "", ""
 	}
 	return string(c.Status) + "/" + c.Reason, c.Message
+}
+
+// look reconciles the OLMConfig once, and returns when it is reconciled again.
+func (k *cluster) look() time.Duration {
+	k.t.Helper()
+	result, err := k.reporter.Reconcile(k.t.Context(), reconcile.Request{})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return result.RequeueAfter
+}
+
+// TestAToggleIsOneWrite of the condition, though the OLMConfig is reconciled after each copy that comes or goes; only when copies are left for long, that is
+// reported in between, and no more than every minute which.
+func TestAToggleIsOneWrite(t *testing.T) {
+	var all []string
+	for i := range 40 {
+		all = append(all, fmt.Sprintf("n%02d", i))
+	}
+	k := newCluster(t, append(namespaces(append(all, ns)...), group(""), operator("op.v1"), olmConfig())...)
+	k.settle()
+	k.report()
+	for _, disabled := range []bool{true, false} {
+		change(k, &v1.OLMConfig{}, "", "cluster", func(c *v1.OLMConfig) { disable(disabled)(c); c.Generation++ })
+		k.statusWrites = 0
+		for _, namespace := range all {
+			k.look()
+			k.pass(namespace, "op.v1")
+			k.clock.SetTime(k.clock.Now().Add(200 * time.Millisecond))
+		}
+		if k.look(); k.statusWrites != 1 {
+			t.Errorf("disabled %t: %d writes", disabled, k.statusWrites)
+		}
+		if state, message := k.report(); state != map[bool]string{true: "True/CopiedCSVsDisabled", false: "False/CopiedCSVsEnabled"}[disabled] || strings.Contains(message, "at least") {
+			t.Errorf("disabled %t: %s %s", disabled, state, message)
+		}
+	}
+	change(k, &v1.OLMConfig{}, "", "cluster", func(c *v1.OLMConfig) { disable(true)(c); c.Generation++ })
+	k.statusWrites = 0
+	for _, namespace := range all[:30] {
+		k.look()
+		k.pass(namespace, "op.v1")
+		k.clock.SetTime(k.clock.Now().Add(time.Second))
+	}
+	if k.statusWrites != 1 {
+		t.Errorf("slowly: %d writes", k.statusWrites)
+	}
+	k.clock.SetTime(k.clock.Now().Add(time.Minute))
+	if state, message := k.report(); state != "False/CopiedCSVsDisabled" || !strings.HasSuffix(message, "n30/op.v1") {
+		t.Errorf("slowly: %s %s", state, message)
+	}
+}
+
+// TestGlobalOperatorsOfOneName share the namespaces: what is there of one is not missing of the other.
+func TestGlobalOperatorsOfOneName(t *testing.T) {
+	other, second := group(""), operator("op.v1")
+	other.Namespace = "b"
+	second.Namespace, second.UID, second.Annotations["olm.operatorNamespace"] = "b", "second", "b"
+	k := newCluster(t, append(namespaces(ns, "a", "b", "c"), group(""), other, operator("op.v1"), second, olmConfig())...)
+	k.settle()
+	if state, message := k.report(); state != "False/CopiedCSVsEnabled" || message != "Copied CSVs are enabled and present across the cluster" {
+		t.Errorf("%s: %s", state, message)
+	}
+	delete(k.server.objects, types.NamespacedName{Namespace: "c", Name: "op.v1"})
+	if _, message := k.report(); !strings.HasSuffix(message, "missing: c/op.v1") {
+		t.Error(message)
+	}
 }
 
 func (k *cluster) events() []corev1.Event {
