@@ -164,7 +164,7 @@ func TestLoadRefuses(t *testing.T) {
 		"no manifests":           {map[string]string{"manifests/csv.yaml": "", "manifests/things.crd.yaml": ""}, []string{"read directory manifests"}},
 		"only hidden manifests":  {map[string]string{"manifests/csv.yaml": "", "manifests/things.crd.yaml": "", "manifests/.x": "x"}, []string{"no files in manifests"}},
 		"no CSV":                 {map[string]string{"manifests/csv.yaml": ""}, []string{"none of the files is a ClusterServiceVersion"}},
-		"no apiVersion":          {map[string]string{"manifests/csv.yaml": strings.Replace(testCSVYAML, "apiVersion: operators.coreos.com/v1alpha1\n", "", 1)}, []string{"manifests/csv.yaml", "ClusterServiceVersion has no apiVersion"}},
+		"no apiVersion":          {map[string]string{"manifests/csv.yaml": strings.Replace(testCSVYAML, "apiVersion: operators.coreos.com/v1alpha1\n", "", 1)}, []string{"manifests/csv.yaml", "missing APIVersion: the ClusterServiceVersion has no apiVersion"}},
 		"two CSVs":               {manifest(testCSVYAML), []string{"manifests/x.yaml", "a second ClusterServiceVersion"}},
 		"broken YAML":            {manifest("a: ["), []string{"manifests/x.yaml", "line 1"}},
 		"a kind not supported":   {manifest("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}"), []string{"manifests/x.yaml", "kind Deployment is not supported", "ConfigMap"}},

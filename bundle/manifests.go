@@ -108,7 +108,7 @@ func decode(f file, lim limits) decoded {
 	}
 	object, ok := value.(map[string]any)
 	if ok && object["kind"] == v1alpha1.ClusterServiceVersionKind && object["apiVersion"] == nil {
-		return decoded{err: markf(ErrNoCSV, "the ClusterServiceVersion has no apiVersion; write apiVersion: %s", v1alpha1.GroupVersion)}
+		return decoded{err: markf(ErrNoCSV, "missing APIVersion: the ClusterServiceVersion has no apiVersion; write apiVersion: %s", v1alpha1.GroupVersion)}
 	}
 	if ok && object["kind"] != nil && object["apiVersion"] == nil {
 		return decoded{warnings: []error{errNoAPIVersion}}

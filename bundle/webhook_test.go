@@ -134,10 +134,11 @@ func TestCheckWebhookRules(t *testing.T) {
 	tests := map[string]struct {
 		groups, resources []string
 		forbidden         bool
+		says              string
 	}{
 		"an API of the operator":          {groups: []string{"example.com"}, resources: []string{"*"}},
 		"the core group":                  {groups: []string{""}, resources: []string{"pods"}},
-		"every group":                     {groups: []string{"example.com", "*"}, resources: []string{"things"}, forbidden: true},
+		"every group":                     {groups: []string{"example.com", "*"}, resources: []string{"things"}, forbidden: true, says: "webhook rules cannot include all groups"},
 		"the classic group":               {groups: []string{"operators.coreos.com"}, resources: []string{"subscriptions"}, forbidden: true},
 		"the new group":                   {groups: []string{"olm.operatorframework.io"}, resources: []string{"clusterextensions"}, forbidden: true},
 		"a group that ends like it":       {groups: []string{"binding.operators.coreos.com"}, resources: []string{"*"}},
@@ -161,7 +162,7 @@ func TestCheckWebhookRules(t *testing.T) {
 					t.Errorf("%s: error %v, want forbidden %v", kind, err, tc.forbidden)
 				}
 				if tc.forbidden {
-					wantError(t, err, "op.v1.0.0", "w.kb.io", "rules[0]")
+					wantError(t, err, "op.v1.0.0", "w.kb.io", "rules[0]", tc.says)
 				}
 			}
 		})

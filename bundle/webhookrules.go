@@ -25,7 +25,10 @@ var ErrForbiddenRule = errors.New("webhook rules must leave alone the API groups
 func CheckWebhookRules(description v1alpha1.WebhookDescription) error {
 	for i, rule := range description.Rules {
 		for _, group := range rule.APIGroups {
-			if group == "*" || isLifecycleGroup(group) {
+			if group == "*" { // the words are those that clients of the published API look for
+				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: webhook rules cannot include all groups: %w", description.GenerateName, i, group, ErrForbiddenRule)
+			}
+			if isLifecycleGroup(group) {
 				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: %w", description.GenerateName, i, group, ErrForbiddenRule)
 			}
 			for _, resource := range rule.Resources {
