@@ -100,6 +100,8 @@ func TestOperatorConditionOverrideNeedsNoTime(t *testing.T) {
 			version + " override":       {`{spec: {overrides: ` + override + `}}`, "", ""},
 			version + " null as in Go":  {`{spec: {overrides: [{type: Upgradeable, status: "True", reason: Forced, message: mine, lastTransitionTime: null}]}}`, "", ""},
 			version + " status":         {`{status: {conditions: ` + override + `}}`, "status.conditions[0].lastTransitionTime", "Required"},
+			version + " as documented":  {`{spec: {conditions: [{type: Upgradeable, status: "False", reason: migration, message: The Operator is performing a migration., lastTransitionTime: "2020-08-24T23:15:55Z"}]}}`, "", ""},
+			version + " without a time": {`{spec: {conditions: ` + override + `}}`, "spec.conditions[0].lastTransitionTime", "Required"},
 			version + " without reason": {`{spec: {overrides: [{type: Upgradeable, status: "True", message: mine}]}}`, "spec.overrides[0].reason", "Required"},
 		})
 	}

@@ -111,6 +111,7 @@ var requiredFields = map[string]map[string]string{
 	},
 	condCRD + " v1": {
 		"spec": "", "spec.overrides[]": "message reason status type",
+		"spec.conditions[]":   "lastTransitionTime message reason status type",
 		"status.conditions[]": "lastTransitionTime message reason status type",
 	},
 	extCRD + " v1": {

@@ -5,7 +5,7 @@ import (
 )
 
 // OperatorCondition is where an operator reports whether it can be upgraded. This version is served for operators
-// that write status.conditions; v2 is the stored one.
+// that write status.conditions, or spec.conditions as in the documents; v2 is the stored one.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -30,7 +30,7 @@ type OperatorConditionList struct {
 	Items []OperatorCondition `json:"items"`
 }
 
-// OperatorConditionSpec says who may report and what an administrator overrides.
+// OperatorConditionSpec says who may report, what is reported and what an administrator overrides.
 type OperatorConditionSpec struct {
 	// serviceAccounts may write the object.
 	// +optional
@@ -41,6 +41,9 @@ type OperatorConditionSpec struct {
 	// overrides win over what the operator reports.
 	// +optional
 	Overrides []metav1.Condition `json:"overrides,omitempty"`
+	// conditions are what the operator reports.
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // OperatorConditionStatus is what the operator reports.
