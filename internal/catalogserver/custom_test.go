@@ -118,3 +118,22 @@ func normalised(t *testing.T, lines []string) []any {
 	}
 	return values
 }
+
+// TestObjectsOfManyValuesAreNotSent: a value of one byte takes more than a hundred once it is a message.
+func TestObjectsOfManyValuesAreNotSent(t *testing.T) {
+	list := "[" + strings.Repeat("0,", maxCustomValues/3) + "0]" // a list of all of them would not be loaded
+	text := `{"schema":"example.com.custom","package":"a","name":"large","list":[` + list + "," + list + "," + list + `]}`
+	stream, err := registry.NewExperimentalRegistryClient(dial(t, serve(t, map[string]*catalog.Index{"c": yamlIndex(t, text)}).address)).ExperimentalListPackageCustomSchemas(
+		metadata.AppendToOutgoingContext(soon(t), acknowledgeKey, "true"), &registry.ExperimentalListPackageCustomSchemasRequest{Schema: "example.com.custom", PackageName: "a"})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(status.Convert(err).Message(), "read it over HTTP") {
+		t.Errorf("got %v, want ResourceExhausted", err)
+	}
+	for text, want := range map[string]int{`{}`: 2, `"[,:{"`: 1, `"\"[,"`: 1, `{"a\\":[1,2]}`: 5} {
+		if got := values(json.RawMessage(text)); got != want {
+			t.Errorf("values of %s: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 )
 
-// What one client may ask of a gRPC server. Answers are not bounded: a bundle is as large as it is.
+// What one client may ask of a gRPC server. The size of an answer is not bounded: a bundle is as large as it is.
 const (
 	maxRequestBytes = 256 << 10
 	maxHeaderBytes  = 16 << 10
@@ -40,19 +40,19 @@ type GRPCOptions struct {
 // NewGRPC is a server of everything that gRPC clients ask: the registry, its experimental part, health and reflection. It listens
 // nowhere yet.
 func NewGRPC(source Source, health *Health, log *slog.Logger, o GRPCOptions) *grpc.Server {
-	stall := cmp.Or(o.stall, stallTime)
-	share := newShare(o.Work)
+	bounds := &bounds{share: newShare(o.Work), waiters: &waiters{}, stall: cmp.Or(o.stall, stallTime)}
 	admitted := admission(o.Admit)
 	s := grpc.NewServer(
 		grpc.Creds(plaintext{}),
+		grpc.ForceServerCodecV2(newCodec()),
 		grpc.MaxRecvMsgSize(maxRequestBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idlePing, Timeout: pingTime, MaxConnectionIdle: idleConnection}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(logUnary(log), admitted.unary, share.unary),
-		grpc.ChainStreamInterceptor(logStream(log), admitted.stream, limitWaiting(), limitStalls(stall), share.stream),
+		grpc.ChainUnaryInterceptor(logUnary(log), admitted.unary, bounds.unary),
+		grpc.ChainStreamInterceptor(logStream(log), admitted.stream, bounds.stream),
 	)
 	r := router{source, health}
 	registry.RegisterRegistryServer(s, &registryServer{router: r})

@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 )
 
 // What the clients of one server may take, beside what they wait for. A call that finds no room waits for a while, so that a client that
 // asks for much gets all of it, later.
 const (
-	maxCalls     = 128              // answered at once, in all
+	maxCalls     = 128              // whose answers are made or not written yet, in all
 	maxCallsPeer = 16               // for clients at one address
 	roomTime     = 10 * time.Second // how long a call waits for room
 	largeMessage = 1 << 20          // from so many bytes on a message counts
 	maxLarge     = 32 << 20         // of large messages that wait for their readers
+	maxLargePeer = 16 << 20         // for clients at one address; a larger message counts as so many bytes
+	maxBuilt     = 4                // large messages of streams that wait for room themselves
 )
 
 // Work is the processor time that calls may take of a process, shared by its servers: so many answers are made at once, and the time that a
@@ -55,16 +55,24 @@ func (w Work) end() {
 type share struct {
 	work  Work
 	large *semaphore.Weighted
+	built *semaphore.Weighted
 	wait  time.Duration
 
 	mu    sync.Mutex
 	calls int
-	peers map[string]int
+	peers map[string]*peerShare
 	room  chan struct{} // closed when a call ends
 }
 
+// peerShare is what the clients at one address take. It exists while they have calls.
+type peerShare struct {
+	calls int
+	large *semaphore.Weighted
+}
+
 func newShare(work Work) *share {
-	return &share{work: work, large: semaphore.NewWeighted(maxLarge), wait: roomTime, peers: map[string]int{}, room: make(chan struct{})}
+	return &share{work: work, large: semaphore.NewWeighted(maxLarge), built: semaphore.NewWeighted(maxBuilt), wait: roomTime,
+		peers: map[string]*peerShare{}, room: make(chan struct{})}
 }
 
 // free reports whether a method costs so little that it is always answered: probes and what lists methods.
@@ -107,11 +115,16 @@ func (s *share) enter(ctx context.Context) (leave func(), err error) {
 func (s *share) tryEnter(from string) (room <-chan struct{}, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.calls == maxCalls || s.peers[from] == maxCallsPeer {
+	p := s.peers[from]
+	if s.calls == maxCalls || p != nil && p.calls == maxCallsPeer {
 		return s.room, false
 	}
+	if p == nil {
+		p = &peerShare{large: semaphore.NewWeighted(maxLargePeer)}
+		s.peers[from] = p
+	}
 	s.calls++
-	s.peers[from]++
+	p.calls++
 	return nil, true
 }
 
@@ -119,92 +132,60 @@ func (s *share) leave(from string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls--
-	if s.peers[from]--; s.peers[from] == 0 {
+	p := s.peers[from]
+	if p.calls--; p.calls == 0 {
 		delete(s.peers, from)
 	}
 	close(s.room)
 	s.room = make(chan struct{})
 }
 
-// unary bounds calls with one answer.
-func (s *share) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if free(info.FullMethod) {
-		return handler(ctx, request)
-	}
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if err := s.work.begin(ctx); err != nil {
-		return nil, err
-	}
-	defer s.work.end()
-	return handler(ctx, request)
+// roomOf is the room for large messages of a client that has entered.
+func (s *share) roomOf(from string) *room {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &room{own: s.peers[from].large, all: s.large}
 }
 
-// stream bounds calls with many answers.
-func (s *share) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if free(info.FullMethod) {
-		return handler(server, stream)
+// room is what the large messages of a client take, of its own part and of that of all clients.
+type room struct{ own, all *semaphore.Weighted }
+
+// weight is what a message takes of the room; 0 for a small one.
+func weight(size int) int64 {
+	if size < largeMessage {
+		return 0
 	}
-	leave, err := s.enter(stream.Context())
-	if err != nil {
-		return err
-	}
-	defer leave()
-	worker := &workingStream{ServerStream: stream, share: s}
-	if err := worker.begin(); err != nil {
-		return err
-	}
-	defer worker.end()
-	return handler(server, worker)
+	return int64(min(size, maxLargePeer))
 }
 
-// workingStream takes processor time between its messages only.
-type workingStream struct {
-	grpc.ServerStream
-	*share
-	working bool
-}
-
-func (w *workingStream) begin() error {
-	if err := w.work.begin(w.Context()); err != nil {
-		return err
+func (r *room) try(n int64) bool {
+	if n == 0 {
+		return true
 	}
-	w.working = true
-	return nil
-}
-
-func (w *workingStream) end() {
-	if w.working {
-		w.working = false
-		w.work.end()
+	if !r.own.TryAcquire(n) {
+		return false
 	}
+	if !r.all.TryAcquire(n) {
+		r.own.Release(n)
+		return false
+	}
+	return true
 }
 
-// SendMsg lets others work until the client has taken the message.
-func (w *workingStream) SendMsg(message any) error {
-	w.end()
-	if m, ok := message.(proto.Message); ok {
-		if size := int64(min(proto.Size(m), maxLarge)); size >= largeMessage {
-			if err := w.large.Acquire(w.Context(), size); err != nil {
-				return status.FromContextError(err).Err()
-			}
-			defer w.large.Release(size)
+func (r *room) acquire(ctx context.Context, n int64) error {
+	err := r.own.Acquire(ctx, n)
+	if err == nil {
+		if err = r.all.Acquire(ctx, n); err == nil {
+			return nil
 		}
+		r.own.Release(n)
 	}
-	if err := w.ServerStream.SendMsg(message); err != nil {
-		return err
-	}
-	return w.begin()
+	return status.FromContextError(err).Err()
 }
 
-// RecvMsg lets others work until the client has asked.
-func (w *workingStream) RecvMsg(message any) error {
-	w.end()
-	if err := w.ServerStream.RecvMsg(message); err != nil {
-		return err
+func (r *room) release(n int64) {
+	if n > 0 {
+		r.own.Release(n)
+		r.all.Release(n)
 	}
-	return w.begin()
 }

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
@@ -83,6 +84,18 @@ func TestASlowReaderLetsOthersWork(t *testing.T) {
 	}
 }
 
+// entered is a stream of a client, whose messages go to next.
+func entered(t *testing.T, s *share, ctx context.Context, next grpc.ServerStream) *boundedStream {
+	t.Helper()
+	leave, err := s.enter(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := &boundedStream{ServerStream: next, work: s.work, built: s.built}
+	stream.encoder = &encoder{delivery: deliver(ctx, time.Minute, s.roomOf(PeerOf(ctx)), leave)}
+	return stream
+}
+
 // TestLargeMessagesWaitForEachOther, so that readers that take none hold no more than some.
 func TestLargeMessagesWaitForEachOther(t *testing.T) {
 	s := newShare(make(Work, 1))
@@ -91,7 +104,7 @@ func TestLargeMessagesWaitForEachOther(t *testing.T) {
 	if !s.large.TryAcquire(maxLarge) {
 		t.Fatal("there is no room")
 	}
-	stream := &workingStream{ServerStream: sink{ctx: ctx}, share: s}
+	stream := entered(t, s, ctx, sink{ctx: ctx})
 	large := &registry.Bundle{CsvJson: strings.Repeat("x", largeMessage)}
 	if err := stream.SendMsg(large); status.Code(err) != codes.DeadlineExceeded {
 		t.Errorf("a large message beside others: %v, want that it waits", err)
@@ -100,26 +113,105 @@ func TestLargeMessagesWaitForEachOther(t *testing.T) {
 		t.Errorf("a small message beside large ones: %v", err)
 	}
 	stream.end()
+	stream.finish()
 	s.large.Release(maxLarge)
-	stream = &workingStream{ServerStream: sink{ctx: t.Context()}, share: s}
+	stream = entered(t, s, t.Context(), sink{ctx: t.Context()})
 	large.CsvJson = strings.Repeat("x", 2*maxLarge)
 	if err := stream.SendMsg(large); err != nil || !stream.working {
 		t.Errorf("a message larger than all the room, alone: %v", err)
 	}
 	stream.end()
-	if !s.large.TryAcquire(maxLarge) || len(s.work) != 0 {
-		t.Error("something is still held")
+	stream.finish()
+	nothingHeld(t, s)
+}
+
+// nothingHeld checks that no call takes anything.
+func nothingHeld(t *testing.T, s *share) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.large.TryAcquire(maxLarge) || !s.built.TryAcquire(maxBuilt) || len(s.work) != 0 || s.calls != 0 || len(s.peers) != 0 {
+		t.Errorf("something is still held: %d calls of %d clients, %d at work", s.calls, len(s.peers), len(s.work))
 	}
 }
 
-// sink is a stream that takes everything.
+// sink is a stream that takes everything, as the library does, and writes it at once.
 type sink struct {
 	grpc.ServerStream
 	ctx context.Context
 }
 
 func (s sink) Context() context.Context { return s.ctx }
-func (s sink) SendMsg(any) error        { return nil }
+
+func (s sink) SendMsg(message any) error {
+	data, err := newCodec().Marshal(message)
+	if err == nil {
+		data.Free()
+	}
+	return err
+}
+
+// queue is a stream that takes everything, and writes nothing.
+type queue struct {
+	sink
+	waiting *[]mem.BufferSlice
+}
+
+func (q queue) SendMsg(message any) error {
+	data, err := newCodec().Marshal(message)
+	*q.waiting = append(*q.waiting, data)
+	return err
+}
+
+// TestACallEndsWhenItsMessagesAreWritten: a call whose handler has returned counts for its client until its messages are written, small and
+// large ones alike.
+func TestACallEndsWhenItsMessagesAreWritten(t *testing.T) {
+	s, ctx := newShare(nil), from(t.Context(), "192.0.2.1")
+	var waiting []mem.BufferSlice
+	stream := entered(t, s, ctx, queue{sink{ctx: ctx}, &waiting})
+	for _, size := range []int{0, 1, 100, trackedBytes, chunkBytes, largeMessage, 3 * maxLargePeer / 4} {
+		if err := stream.SendMsg(&registry.Bundle{CsvJson: strings.Repeat("x", size)}); err != nil {
+			t.Fatal(size, err)
+		}
+	}
+	if s.roomOf("192.0.2.1").try(maxLargePeer / 4) {
+		t.Error("large messages that are not written take no room")
+	}
+	stream.end()
+	stream.finish()
+	for i, data := range waiting {
+		if s.calls != 1 {
+			t.Fatalf("with %d messages that are not written there are %d calls, want 1", len(waiting)-i, s.calls)
+		}
+		var b registry.Bundle
+		if err := newCodec().Unmarshal(data, &b); err != nil {
+			t.Errorf("message %d was overwritten: %v", i, err)
+		}
+		data.Free()
+	}
+	nothingHeld(t, s)
+}
+
+// TestFewLargeMessagesOfStreamsWaitForRoom, as they are in memory already.
+func TestFewLargeMessagesOfStreamsWaitForRoom(t *testing.T) {
+	s := newShare(nil)
+	s.large.TryAcquire(maxLarge)
+	s.built.TryAcquire(maxBuilt)
+	ctx := from(t.Context(), "192.0.2.1")
+	stream := entered(t, s, ctx, sink{ctx: ctx})
+	if err := stream.SendMsg(&registry.Bundle{CsvJson: strings.Repeat("x", largeMessage)}); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("one more large message: %v, want ResourceExhausted", err)
+	}
+}
+
+// TestErrorsAreBrief, which repeat names of the client.
+func TestErrorsAreBrief(t *testing.T) {
+	s := serve(t, map[string]*catalog.Index{"c": onePackage(t, "p")})
+	_, err := registry.NewRegistryClient(dial(t, s.address)).GetPackage(soon(t), &registry.GetPackageRequest{Name: strings.Repeat("ä", maxRequestBytes/4)})
+	if text := status.Convert(err).Message(); status.Code(err) != codes.NotFound || len(text) > maxErrorBytes+100 || !strings.Contains(text, "bytes more") {
+		t.Errorf("an unknown package with a long name: %d bytes: %.300s", len(text), text)
+	}
+}
 
 // TestClientsAreRefused that may not read what is served here, but for probes.
 func TestClientsAreRefused(t *testing.T) {

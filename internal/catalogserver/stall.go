@@ -5,52 +5,45 @@ import (
 	"net"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 )
 
-// stallTime is how long a client may take no message of a stream that it has asked for, before its connection is closed. Otherwise it
+// stallTime is how long a client may take none of the messages that it has asked for, before its connection is closed. Otherwise it
 // could keep contents alive that are served no more, one after the other.
 const stallTime = 2 * time.Minute
 
-// limitStalls closes the connections of clients that do not read what they have asked for.
-func limitStalls(limit time.Duration) grpc.StreamServerInterceptor {
-	return func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-		caller, _ := peer.FromContext(stream.Context())
-		if caller == nil {
-			return handler(server, stream)
-		}
-		conn, ok := caller.AuthInfo.(connection)
-		if !ok {
-			return handler(server, stream)
-		}
-		return handler(server, &limitedStream{ServerStream: stream, limit: limit, conn: conn})
-	}
-}
-
-// limitedStream bounds the time of each message.
-type limitedStream struct {
-	grpc.ServerStream
-	limit time.Duration
-	conn  net.Conn
-}
-
-// SendMsg waits until the client has room for the message, up to the limit. A blocked SendMsg ends when its connection does.
-func (s *limitedStream) SendMsg(message any) error {
-	timer := time.AfterFunc(s.limit, func() { _ = s.conn.Close() })
-	defer timer.Stop()
-	return s.ServerStream.SendMsg(message)
-}
-
-// plaintext are credentials that protect nothing and let the streams of a connection know it.
+// plaintext are credentials that protect nothing and give calls access to their connection.
 type plaintext struct{}
 
-// connection is what streams know of their connection.
+// connection is what calls know of their connection.
 type connection struct {
 	credentials.CommonAuthInfo
+	*link
+}
+
+// link is a connection whose end can be waited for.
+type link struct {
 	net.Conn
+	ended context.Context
+	end   context.CancelFunc
+}
+
+// Close ends the connection. A server closes each connection, also one that its client has ended.
+func (l *link) Close() error {
+	l.end()
+	return l.Conn.Close()
+}
+
+// linkOf is the connection of a call; nil where that is not known.
+func linkOf(ctx context.Context) *link {
+	caller, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	known, _ := caller.AuthInfo.(connection)
+	return known.link
 }
 
 // AuthType implements credentials.AuthInfo.
@@ -58,7 +51,9 @@ func (connection) AuthType() string { return "insecure" }
 
 // ServerHandshake does nothing.
 func (plaintext) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return conn, connection{credentials.CommonAuthInfo{SecurityLevel: credentials.NoSecurity}, conn}, nil
+	l := &link{Conn: conn}
+	l.ended, l.end = context.WithCancel(context.Background())
+	return l, connection{credentials.CommonAuthInfo{SecurityLevel: credentials.NoSecurity}, l}, nil
 }
 
 // ClientHandshake is not for servers.

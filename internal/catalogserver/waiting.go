@@ -1,12 +1,11 @@
 package catalogserver
 
 import (
+	"context"
 	"strings"
 	"sync"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
@@ -52,25 +51,16 @@ func (w *waiters) leave(conn any) {
 	}
 }
 
-// limitWaiting refuses calls that would wait beside too many others.
-func limitWaiting() grpc.StreamServerInterceptor {
-	w := &waiters{}
-	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-		if !waits(info.FullMethod) {
-			return handler(server, stream)
-		}
-		var conn any
-		if caller, ok := peer.FromContext(stream.Context()); ok {
-			if known, ok := caller.AuthInfo.(connection); ok {
-				conn = known.Conn
-			}
-		}
-		if !w.enter(conn) {
-			return status.Errorf(codes.ResourceExhausted,
-				"%s: too many calls wait already, of which one connection may have %d and all clients %d; use one for each client, or ask again and again instead",
-				info.FullMethod, maxWaitingConnection, maxWaiting)
-		}
-		defer w.leave(conn)
-		return handler(server, stream)
+// join is enter for a call, and returns what ends it. A call that would wait beside too many others is refused.
+func (w *waiters) join(ctx context.Context, method string) (leave func(), err error) {
+	var conn any
+	if l := linkOf(ctx); l != nil {
+		conn = l
 	}
+	if !w.enter(conn) {
+		return nil, status.Errorf(codes.ResourceExhausted,
+			"%s: too many calls wait already, of which one connection may have %d and all clients %d; use one for each client, or ask again and again instead",
+			method, maxWaitingConnection, maxWaiting)
+	}
+	return func() { w.leave(conn) }, nil
 }

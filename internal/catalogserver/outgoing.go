@@ -1,0 +1,109 @@
+package catalogserver
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec that the one here adds to
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// Small messages of a call are encoded into chunks of memory that they share. Buffers of less than trackedBytes are not tracked by the gRPC
+// library: it does not report when they are written.
+const (
+	chunkBytes   = 16 << 10
+	trackedBytes = 1<<10 + 1
+)
+
+// outgoing is an encoded message. It is the pool of the buffer that the gRPC library gets, so that it is called once that is written.
+type outgoing struct {
+	data   []byte
+	pooled *[]byte // what data is in, if it goes back to the pool of the library
+	of     *delivery
+	held   int64 // of the room for large messages
+	unused runtime.Cleanup
+}
+
+// encoder encodes the messages of one call.
+type encoder struct {
+	*delivery
+	chunk []byte // the rest of it is free
+}
+
+// encode encodes a message, for which so many bytes of the room for large messages are taken, and counts it until it is written.
+func (e *encoder) encode(m proto.Message, held int64) (*outgoing, error) {
+	a := &outgoing{of: e.delivery, held: held}
+	size := proto.Size(m)
+	var into []byte
+	if size >= trackedBytes {
+		a.pooled = mem.DefaultBufferPool().Get(size)
+		into = (*a.pooled)[:0]
+	} else {
+		if cap(e.chunk) < trackedBytes {
+			e.chunk = make([]byte, 0, e.next())
+		}
+		into = e.chunk
+	}
+	var err error
+	if a.data, err = (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(into, m); err != nil {
+		return nil, status.Errorf(codes.Internal, "encode the answer: %v", err)
+	}
+	if a.pooled == nil {
+		e.chunk = e.chunk[size:size:cap(e.chunk)]
+	}
+	e.add(held)
+	// The library loses a buffer when a client cancels its call in the moment in which it is queued.
+	a.unused = runtime.AddCleanup(a, func(d *delivery) { d.written(held) }, a.of)
+	return a, nil
+}
+
+// next is the size of the next chunk: the first message is the only one of most calls.
+func (e *encoder) next() int {
+	if e.chunk == nil {
+		return trackedBytes
+	}
+	return chunkBytes
+}
+
+// Put is called once the message is written, or will not be.
+func (a *outgoing) Put(*[]byte) {
+	a.unused.Stop()
+	if a.pooled != nil {
+		mem.DefaultBufferPool().Put(a.pooled)
+	}
+	a.of.written(a.held)
+}
+
+// Get completes mem.BufferPool. Buffers are only ever returned to a message.
+func (a *outgoing) Get(size int) *[]byte { return new(make([]byte, size)) }
+
+// codec is that of servers, which takes encoded messages besides others.
+type codec struct{ encoding.CodecV2 }
+
+func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
+
+// Marshal passes the bytes of encoded messages on.
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	if a, ok := v.(*outgoing); ok {
+		return mem.BufferSlice{mem.NewBuffer(&a.data, a)}, nil
+	}
+	return c.CodecV2.Marshal(v)
+}
+
+// maxErrorBytes bounds the message of an error, which may repeat what the client has sent: errors are not counted until they are read.
+const maxErrorBytes = 1 << 10
+
+// brief cuts long errors short.
+func brief(err error) error {
+	s, ok := status.FromError(err)
+	if err == nil || !ok || len(s.Message()) <= maxErrorBytes {
+		return err
+	}
+	short := strings.ToValidUTF8(s.Message()[:maxErrorBytes], "")
+	return status.Error(s.Code(), fmt.Sprintf("%s... (%d bytes more)", short, len(s.Message())-len(short)))
+}
