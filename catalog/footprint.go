@@ -14,6 +14,12 @@ const (
 	stringCost   = 40  // one string of a list
 )
 
+// Footprint is about how much memory it takes to load and index an object: a
+// *Package, *Channel, *Bundle, *Deprecations or *Meta. Limits.MemoryBytes
+// bounds the sum of it, so that who reads a catalog piece by piece can stop
+// as soon.
+func Footprint(object any) int64 { return footprint(object) }
+
 // footprint is about how much memory it takes to load and index an object. The
 // bytes of payloads are not kept and do not count.
 func footprint(object any) int64 {

@@ -27,7 +27,7 @@ func FromServer(ctx context.Context, indexes *catalogcache.Cache, server Server,
 	}
 	defer os.RemoveAll(dir) // the index does not need it any more
 	if digest, err = writeDown(ctx, filepath.Join(dir, "catalog.json"), server, address); err != nil {
-		return "", nil, err
+		return "", nil, indexes.Advise(err)
 	}
 	if known(digest) {
 		return digest, nil, nil

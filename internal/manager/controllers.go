@@ -50,7 +50,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 	}{
 		{"CatalogSource", func() error {
 			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c,
-				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController(), Pods: o.catalogPods(), TLS: o.TLS.Client, Policies: s.policies})
+				Records: filepath.Join(o.StoreDir, recordsDir), Serving: s.serving.toController(), Pods: o.catalogPods(), TLS: o.TLS.Client, Policies: s.policies, Turns: s.turns})
 		}},
 		{"ClusterCatalog", func() error { return addClusterCatalogs(mgr, o, s, c) }},
 		{"Subscription", func() error {

@@ -21,7 +21,7 @@ func addStandby(mgr manager.Manager, o Options, s stores) (catalogstandby.Conten
 	}
 	standby := catalogstandby.New(catalogstandby.Options{
 		Sources: mgr.GetClient(), Live: mgr.GetAPIReader(), Images: catalogimage.Reader{Images: s.contents, Indexes: s.indexes},
-		Leading: s.catalogs, Contents: contents.Standby, StoreBytes: o.StoreBytes, TLS: o.TLS.Client, Keep: s.digests,
+		Leading: s.catalogs, Contents: contents.Standby, StoreBytes: o.StoreBytes, TLS: o.TLS.Client, Turns: s.turns, Keep: s.digests,
 		Clock: clock.RealClock{}, Elected: mgr.Elected(), Log: o.Log.WithName("standby"),
 	})
 	s.policies.OnChange(standby.Changed)

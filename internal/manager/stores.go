@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/registryclient"
 
 	"k8s.io/utils/clock"
 )
@@ -28,6 +29,8 @@ type stores struct {
 	clusterCatalogs *catalogset.Set
 	// standby are the contents of CatalogSources that are read while another manager leads.
 	standby *catalogset.Set
+	// turns are those of all who read catalogs from registry servers.
+	turns   *registryclient.Turns
 	serving *serving     // nil when catalogs are not served over gRPC
 	http    *catalogHTTP // nil when those of ClusterCatalogs are not served over HTTP
 }
@@ -48,5 +51,5 @@ func openStores(o Options) (stores, error) {
 	}
 	o.CatalogLimits.apply(indexes)
 	policies := &image.PolicyWatch{Store: contents, Clock: clock.RealClock{}}
-	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New()}, nil
+	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New(), turns: registryclient.NewTurns()}, nil
 }

@@ -15,6 +15,16 @@ import (
 
 // bundleOf writes a message as a bundle. Older servers say in fields of the message what newer ones say in properties: both are taken.
 func bundleOf(b *registry.Bundle) (catalog.Bundle, error) {
+	n := values(b.GetCsvJson())
+	for _, property := range b.GetProperties() {
+		n += values(property.GetValue())
+	}
+	for _, dependency := range b.GetDependencies() {
+		n += values(dependency.GetValue())
+	}
+	if n > maxValues {
+		return catalog.Bundle{}, fmt.Errorf("its properties and its ClusterServiceVersion have about %d values, more than the %d that are read; make them smaller", n, maxValues)
+	}
 	p := properties{}
 	for _, property := range b.GetProperties() {
 		p.addText(property.GetType(), property.GetValue())

@@ -1,6 +1,7 @@
 package registryclient
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -21,9 +22,6 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 )
-
-// maxMessage bounds a message: a bundle with all its manifests.
-const maxMessage = 64 << 20
 
 // How long a server may say nothing when it is asked for something small, and when it is asked for everything.
 const (
@@ -46,6 +44,8 @@ type Client struct {
 	address  string
 	conn     *grpc.ClientConn
 	registry registry.RegistryClient
+	turns    *Turns
+	memory   int64
 }
 
 // Options say how a server is reached. The zero value works.
@@ -56,7 +56,14 @@ type Options struct {
 	TLS func() *tls.Config
 	// Dial makes the connections; nil is for TCP, and for the proxy that the environment names.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Turns are shared by the clients of a process; nil for those of this client alone.
+	Turns *Turns
+	// Memory is how much memory one catalog may take, as catalog.Limits measures; 0 for 256 MiB.
+	Memory int64
 }
+
+// defaultMemory is how much memory a catalog may take where nothing else is said.
+const defaultMemory = 256 << 20
 
 // Dial returns a client of the server at an address, HOST:PORT. It connects when it is first used, and again when the connection is lost.
 func Dial(address string, o Options) (*Client, error) {
@@ -86,12 +93,16 @@ func Dial(address string, o Options) (*Client, error) {
 			grpc.WithTransportCredentials(insecure.NewCredentials()), // the connections that e opens have TLS
 			grpc.WithContextDialer(func(ctx context.Context, resolved string) (net.Conn, error) { return e.open(ctx, address, resolved) }),
 			grpc.WithIdleTimeout(0), grpc.WithNoProxy(), grpc.WithConnectParams(reconnect), grpc.WithKeepaliveParams(keepAlive),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(smallBound.wire)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("use the catalog server at %s: %w; an address is written HOST:PORT", address, err)
 	}
-	return &Client{address, conn, registry.NewRegistryClient(conn)}, nil
+	turns := o.Turns
+	if turns == nil {
+		turns = NewTurns()
+	}
+	return &Client{address, conn, registry.NewRegistryClient(conn), turns, cmp.Or(o.Memory, defaultMemory)}, nil
 }
 
 // Close ends the connection.
@@ -112,10 +123,10 @@ func (c *Client) Healthy(ctx context.Context) (bool, error) {
 // Packages are the names of all packages, in the order of the server.
 func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		open := func(ctx context.Context) (grpc.ServerStreamingClient[registry.PackageName], error) {
-			return c.registry.ListPackages(ctx, &registry.ListPackageRequest{})
+		open := func(ctx context.Context, d *decoder) (grpc.ServerStreamingClient[registry.PackageName], error) {
+			return c.registry.ListPackages(ctx, &registry.ListPackageRequest{}, d.options()...)
 		}
-		for name, err := range receive(ctx, silence, open) {
+		for name, err := range receive(ctx, silence, c.decoder(ctx, nameBound), open) {
 			if err != nil {
 				err = c.failed("list the packages", err)
 			}
@@ -128,21 +139,32 @@ func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
 
 // Package asks for a package.
 func (c *Client) Package(ctx context.Context, name string) (*registry.Package, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
+	var found *registry.Package
+	err := c.withPackage(ctx, name, func(p *registry.Package, _ func()) error { found = p; return nil })
+	return found, err
+}
+
+// withPackage asks for a package and uses it. Few that cost much are in use at once; use may say when it needs it no more.
+func (c *Client) withPackage(ctx context.Context, name string, use func(p *registry.Package, release func()) error) error {
+	asking, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer cancel()
-	p, err := c.registry.GetPackage(ctx, &registry.GetPackageRequest{Name: name})
-	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+	d := c.decoder(ctx, packageBound)
+	defer d.release()
+	p, err := c.registry.GetPackage(asking, &registry.GetPackageRequest{Name: name}, d.options()...)
+	if err != nil && errors.Is(context.Cause(asking), errSilent) {
 		err = errSilent
 	}
 	if err != nil {
-		return nil, c.failed(fmt.Sprintf("get package %q", name), err)
+		return c.failed(fmt.Sprintf("get package %q", name), err)
 	}
-	return p, nil
+	return use(p, d.release)
 }
 
 // Bundle asks for an entry of a channel, with its manifests.
 func (c *Client) Bundle(ctx context.Context, pkg, channel, name string) (*registry.Bundle, error) {
-	b, err := c.registry.GetBundle(ctx, &registry.GetBundleRequest{PkgName: pkg, ChannelName: channel, CsvName: name})
+	d := c.decoder(ctx, bundleBound)
+	defer d.release()
+	b, err := c.registry.GetBundle(ctx, &registry.GetBundleRequest{PkgName: pkg, ChannelName: channel, CsvName: name}, d.options()...)
 	if err != nil {
 		return nil, c.failed(fmt.Sprintf("get bundle %q of channel %q of package %q", name, channel, pkg), err)
 	}
@@ -151,11 +173,15 @@ func (c *Client) Bundle(ctx context.Context, pkg, channel, name string) (*regist
 
 // Bundles are all entries of all channels, in the order of the server.
 func (c *Client) Bundles(ctx context.Context) iter.Seq2[*registry.Bundle, error] {
+	return c.bundles(ctx, c.decoder(ctx, bundleBound))
+}
+
+func (c *Client) bundles(ctx context.Context, d *decoder) iter.Seq2[*registry.Bundle, error] {
 	return func(yield func(*registry.Bundle, error) bool) {
-		open := func(ctx context.Context) (grpc.ServerStreamingClient[registry.Bundle], error) {
-			return c.registry.ListBundles(ctx, &registry.ListBundlesRequest{})
+		open := func(ctx context.Context, d *decoder) (grpc.ServerStreamingClient[registry.Bundle], error) {
+			return c.registry.ListBundles(ctx, &registry.ListBundlesRequest{}, d.options()...)
 		}
-		for b, err := range receive(ctx, longSilence, open) {
+		for b, err := range receive(ctx, longSilence, d, open) {
 			if err != nil {
 				err = c.failed("list the bundles", err)
 			}
@@ -171,14 +197,16 @@ func (c *Client) failed(what string, err error) error {
 	return fmt.Errorf("%s of the catalog server at %s: %w", what, c.address, err)
 }
 
-// receive reads a stream to its end or its error, and ends it when no more of it is wanted, or the server is silent for too long.
-func receive[T any](ctx context.Context, silence time.Duration, open func(context.Context) (grpc.ServerStreamingClient[T], error)) iter.Seq2[*T, error] {
+// receive reads a stream to its end or its error, and ends it when no more of it is wanted, or the server is silent for too long. A message is in
+// use until the next one is asked for.
+func receive[T any](ctx context.Context, silence time.Duration, d *decoder, open func(context.Context, *decoder) (grpc.ServerStreamingClient[T], error)) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
+		defer d.release()
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		patience := time.AfterFunc(silence, func() { cancel(errSilent) })
 		defer patience.Stop()
-		stream, err := open(ctx)
+		stream, err := open(ctx, d)
 		for err == nil {
 			var message *T
 			patience.Reset(silence)
@@ -187,6 +215,7 @@ func receive[T any](ctx context.Context, silence time.Duration, open func(contex
 			if err == nil && !yield(message, nil) {
 				return
 			}
+			d.release()
 		}
 		if errors.Is(context.Cause(ctx), errSilent) {
 			err = errSilent

@@ -11,6 +11,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	"fairlead.dev/fairlead/api/registry"
 )
 
 // Connect begins to connect, if there is no connection and none on the way.
@@ -39,21 +41,26 @@ func (c *Client) Serving(ctx context.Context) error {
 // Outline is a digest of all packages with their channels and channel heads. It is far cheaper to have than the catalog, and most
 // changes of a catalog change it.
 func (c *Client) Outline(ctx context.Context) (string, error) {
-	sum := sha256.New()
+	sum, n := sha256.New(), 0
 	for name, err := range c.Packages(ctx) {
 		if err != nil {
 			return "", err
 		}
-		p, err := c.Package(ctx, name)
+		if n++; n > maxPackages {
+			return "", c.failed("read the packages", errTooManyPackages)
+		}
+		err := c.withPackage(ctx, name, func(p *registry.Package, _ func()) error {
+			text, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+			if err != nil {
+				return c.failed("read the packages", err)
+			}
+			part := sha256.Sum256(text)
+			sum.Write(part[:])
+			return nil
+		})
 		if err != nil {
 			return "", err
 		}
-		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
-		if err != nil {
-			return "", c.failed("read the packages", err)
-		}
-		part := sha256.Sum256(text)
-		sum.Write(part[:])
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

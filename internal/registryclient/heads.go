@@ -8,16 +8,13 @@ import (
 	"fmt"
 	"sync"
 
-	"google.golang.org/grpc"
-
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 )
 
 const (
-	// headsAtOnce is how many heads of channels are asked for at once, and maxHead bounds what is said of one of them.
+	// headsAtOnce is how many heads of channels are asked for at once.
 	headsAtOnce = 4
-	maxHead     = 16 << 20
 	// maxSilent is after how many heads that a server says nothing of no more are asked for.
 	maxSilent = headsAtOnce
 )
@@ -28,6 +25,7 @@ type heads struct {
 	channels map[[2]string]string // a channel that a bundle is the head of, by package and name
 	defaults map[string]string    // channels by package
 
+	turns *Turns
 	slots chan struct{}
 	tasks sync.WaitGroup
 
@@ -35,8 +33,8 @@ type heads struct {
 	silent int
 }
 
-func newHeads() *heads {
-	return &heads{channels: map[[2]string]string{}, defaults: map[string]string{}, slots: make(chan struct{}, headsAtOnce)}
+func newHeads(turns *Turns) *heads {
+	return &heads{turns: turns, channels: map[[2]string]string{}, defaults: map[string]string{}, slots: make(chan struct{}, headsAtOnce)}
 }
 
 // note remembers the heads of a package. Of the channels that a bundle is the head of, the default channel counts.
@@ -74,7 +72,7 @@ func (h *heads) describe(ctx context.Context, c *Client, b catalog.Bundle, csv s
 		if csv == "" {
 			csv = h.ask(ctx, c, b.Package, channel, b.Name)
 		}
-		result, err := describe(b, csv)
+		result, err := h.describeInTurn(ctx, b, csv)
 		if err != nil {
 			result = described{Bundle: b}
 		}
@@ -85,6 +83,20 @@ func (h *heads) describe(ctx context.Context, c *Client, b catalog.Bundle, csv s
 	})
 }
 
+// describeInTurn is describe for one of a few large descriptions at a time.
+func (h *heads) describeInTurn(ctx context.Context, b catalog.Bundle, csv string) (described, error) {
+	if n := values(csv); n > maxValues {
+		return described{}, fmt.Errorf("describe bundle %q: its ClusterServiceVersion has about %d values, more than the %d that are read", b.Name, n, maxValues)
+	}
+	if len(csv) > heavy {
+		if err := h.turns.heavy.begin(ctx); err != nil {
+			return described{}, err
+		}
+		defer h.turns.heavy.end()
+	}
+	return describe(b, csv)
+}
+
 // ask returns the ClusterServiceVersion at the head of a channel, empty if the server does not say it.
 func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) string {
 	h.mu.Lock()
@@ -93,9 +105,11 @@ func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) s
 	if enough {
 		return ""
 	}
+	d := c.decoder(ctx, bundleBound)
+	defer d.release()
 	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer cancel()
-	b, err := c.registry.GetBundleForChannel(ctx, &registry.GetBundleInChannelRequest{PkgName: pkg, ChannelName: channel}, grpc.MaxCallRecvMsgSize(maxHead))
+	b, err := c.registry.GetBundleForChannel(ctx, &registry.GetBundleInChannelRequest{PkgName: pkg, ChannelName: channel}, d.options()...)
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		h.mu.Lock()
 		h.silent++

@@ -173,7 +173,7 @@ func TestAHeadThatCannotBeDescribed(t *testing.T) {
 			return &registry.Bundle{CsvName: "a.v1", CsvJson: `{"kind":"ClusterServiceVersion","spec":{"displayName":["x"]}}`}, nil
 		},
 		"too large": func(channel string) (*registry.Bundle, error) {
-			return &registry.Bundle{CsvName: "a.v1", CsvJson: strings.Repeat("x", maxHead+1)}, nil
+			return &registry.Bundle{CsvName: "a.v1", CsvJson: strings.Repeat("x", bundleBound.wire+1)}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

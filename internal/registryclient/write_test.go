@@ -91,12 +91,12 @@ func (m *measured) Write(p []byte) (int, error) {
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
-	g := newGatherer(io.Discard)
+	g := newGatherer(io.Discard, NewTurns(), defaultMemory)
 	b := entry("a.v1")
 	b.Skips = []string{strings.Repeat("s", 1<<20)}
-	for range maxKept >> 20 {
-		if err := g.addEntry(t.Context(), nil, b); err != nil {
-			if !strings.Contains(err.Error(), "serve a smaller catalog") {
+	for range defaultMemory >> 20 {
+		if err := g.addEntry(t.Context(), nil, b, func() {}); err != nil {
+			if !strings.Contains(err.Error(), "takes more memory than the limit") {
 				t.Errorf("got %v", err)
 			}
 			return

@@ -2,11 +2,9 @@ package catalogsource
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
@@ -31,11 +29,7 @@ type addresses struct {
 	indexes *catalogcache.Cache
 	secrets client.Reader
 	clock   clock.PassiveClock
-	reading chan struct{} // has room for those that are read as a whole
 }
-
-// maxReading is how many catalogs of servers are read as a whole at once.
-const maxReading = 4
 
 func (o addresses) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	authorities, err := unpack.Authorities(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
@@ -72,20 +66,9 @@ func (o addresses) readFrom(ctx context.Context, source *v1alpha1.CatalogSource,
 		return found, nil
 	}
 	found.complete = now
-	found.digest, found.index, err = o.index(ctx, server, known, address)
+	found.digest, found.index, err = catalogimage.FromServer(ctx, o.indexes, server, address, known.has, catalogimage.Check)
 	if err != nil {
 		return reading{}, err
 	}
 	return found, nil
-}
-
-// index makes the index of what a server says, unless it is that which is known. Few catalogs are read at once.
-func (o addresses) index(ctx context.Context, server remote, known content, address string) (string, *catalog.Index, error) {
-	select {
-	case o.reading <- struct{}{}:
-		defer func() { <-o.reading }()
-	case <-ctx.Done():
-		return "", nil, fmt.Errorf("wait until fewer catalogs are being read: %w", context.Cause(ctx))
-	}
-	return catalogimage.FromServer(ctx, o.indexes, server, address, known.has, catalogimage.Check)
 }

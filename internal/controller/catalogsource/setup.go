@@ -57,6 +57,8 @@ type Options struct {
 	Pods PodOptions
 	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
 	TLS func() *tls.Config
+	// Turns bound what reading catalogs of servers takes; those of all readers in a process.
+	Turns *registryclient.Turns
 	// Serving says where catalogs are served over gRPC; nil when they are not.
 	Serving *Serving
 }
@@ -77,10 +79,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	q := &queue{}
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
-		return registryclient.Dial(address, registryclient.Options{Authorities: authorities, TLS: o.TLS})
+		return registryclient.Dial(address, registryclient.Options{Authorities: authorities, TLS: o.TLS, Turns: o.Turns, Memory: o.Indexes.Limits.MemoryBytes})
 	}}
 	read := catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}
-	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock, reading: make(chan struct{}, maxReading)}
+	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock}
 	c := &Controller{
 		client:     mgr.GetClient(),
 		images:     images{reader: read, secrets: mgr.GetAPIReader(), verifier: o.Store},

@@ -173,7 +173,7 @@ func (w *world) write() error {
 func (w *world) controller(c client.Client) *Controller {
 	l := &links{dial: noDial, clock: w.clock}
 	w.versions = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}, FakedServerVersion: &apiversion.Info{GitVersion: "v1.36.3+fl1"}}
-	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock, reading: make(chan struct{}, maxReading)}
+	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock}
 	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, waiting: make(chan struct{}, workers), links: l, secrets: &secrets{},
 		images:     images{reader: w.registry, secrets: c},
 		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},

@@ -47,7 +47,9 @@ type Options struct {
 	Leading, Contents *catalogset.Set
 	StoreBytes        int64
 	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
-	TLS     func() *tls.Config
+	TLS func() *tls.Config
+	// Turns bound what reading catalogs of servers takes; those of all readers in a process.
+	Turns   *registryclient.Turns
 	Keep    func() []string // digests of contents that others serve
 	Clock   clock.WithTicker
 	Elected <-chan struct{} // closed once this manager leads
@@ -101,7 +103,7 @@ func (s *Standby) stale(k *known) bool {
 // New prepares a Standby.
 func New(o Options) *Standby {
 	dial := func(address string, to registryclient.Options) (*registryclient.Client, error) {
-		to.TLS = o.TLS
+		to.TLS, to.Turns, to.Memory = o.TLS, o.Turns, o.Images.Indexes.Limits.MemoryBytes
 		return registryclient.Dial(address, to)
 	}
 	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: dial}
