@@ -154,7 +154,9 @@ func TestWhatIsKeptIsCounted(t *testing.T) {
 			}
 			runtime.GC()
 			runtime.ReadMemStats(&after)
-			if took := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > g.kept {
+			took := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+			t.Logf("%d MiB kept, %d MiB counted", took>>20, g.kept>>20)
+			if took > g.kept {
 				t.Errorf("it keeps %d bytes, and counts %d", took, g.kept)
 			}
 			runtime.KeepAlive(g)

@@ -21,7 +21,7 @@ import (
 )
 
 // TestAHostileCatalogIsRefusedAtOnce: the owner of a catalog makes it as costly as its bytes allow. The status names the limit and the flag, on
-// CatalogSource and ClusterCatalog alike, and the catalog of another tenant is served meanwhile.
+// CatalogSource and ClusterCatalog alike, and also for registry servers, and the catalog of another tenant is served meanwhile.
 func TestAHostileCatalogIsRefusedAtOnce(t *testing.T) {
 	const soon = 30 * time.Second // seconds on a machine that does nothing else
 	w := newWorld(t)
@@ -41,6 +41,12 @@ func TestAHostileCatalogIsRefusedAtOnce(t *testing.T) {
 	began := time.Now()
 	s := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: mallory, Name: "hostile"}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}
 	harness.Create(t, w, s)
+	servers := map[string]*v1alpha1.CatalogSource{}
+	for _, kind := range bigcatalog.HostileServerKinds() {
+		servers[kind] = &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: mallory, Name: kind},
+			Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: bigcatalog.ServeHostile(t, kind)}}
+		harness.Create(t, w, servers[kind])
+	}
 	w.catalogSource(other, "small", onePackage("small"))
 	v1 := w.clusterCatalog("attack-hostile", ref)
 	w.leadsTo(other, "small", "")
@@ -69,6 +75,20 @@ func TestAHostileCatalogIsRefusedAtOnce(t *testing.T) {
 		}
 		return errorString("it has no condition")
 	})
+	for kind, s := range servers {
+		w.eventually("the CatalogSource of "+kind+" to name what is too large", func() error {
+			if err := w.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
+				return err
+			}
+			if kind == "server-entries" {
+				return said(s.Status.Message)
+			}
+			if strings.Contains(s.Status.Message, "larger than max") || strings.Contains(s.Status.Message, "more than the 300000 that are read") {
+				return nil
+			}
+			return errorString(s.Status.Message)
+		})
+	}
 	if took := time.Since(began); took > soon {
 		t.Errorf("the limit was named after %s", took)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ const (
 	heapShare = 0.85
 )
 
-// BenchmarkHostile gives the manager the catalog of all community operators, and then catalogs that are made to cost much, each to a manager
+// BenchmarkHostile gives the manager the catalog of all community operators, and then catalogs that are made to cost much, in images and of registry servers, each to a manager
 // of its own that has just begun, with the memory limit of the manifests:
 //
 //	go test ./test/bench -run '^$' -bench Hostile -benchtime 1x -timeout 1h
@@ -49,19 +50,26 @@ func BenchmarkHostile(b *testing.B) {
 	}
 	small := w.push(w.registry+"/small:v1", map[string][]byte{"configs/catalog.json": []byte(oneBundle)}, image.CatalogLabels())
 	full, _ := bigcatalog.Dir(b)
-	for _, kind := range append([]string{"full"}, bigcatalog.HostileKinds()...) {
+	servers := bigcatalog.HostileServerKinds()
+	for _, kind := range slices.Concat([]string{"full"}, bigcatalog.HostileKinds(), servers) {
 		b.Run(kind, func(b *testing.B) {
-			dir := full
-			if kind != "full" {
-				dir = b.TempDir()
+			var source v1alpha1.CatalogSourceSpec
+			switch {
+			case kind == "full":
+				source.Image = w.pushTree(full, kind)
+			case slices.Contains(servers, kind):
+				source.Address = bigcatalog.ServeHostile(b, kind)
+			default:
+				dir := b.TempDir()
 				w.must(bigcatalog.WriteHostile(dir, kind, hostileBytes))
+				source.Image = w.pushTree(dir, kind)
 			}
-			ref := w.pushTree(dir, kind)
 			for b.Loop() {
 				m := startManager(b, kubeconfig, fmt.Sprintf("GOMEMLIMIT=%d", int64(heapShare*limit*1e6)))
 				m.awaitReady(time.Now().Add(patience))
 				began := time.Now()
-				large, beside := catalogSource("olm", kind, ref), catalogSource("beside", "small", small)
+				large, beside := catalogSource("olm", kind, source.Image), catalogSource("beside", "small", small)
+				large.Spec.Address = source.Address
 				w.must(w.Create(b.Context(), large))
 				w.must(w.Create(b.Context(), beside))
 				b.ReportMetric(w.verdict(beside, began).Seconds(), "s-small-catalog")

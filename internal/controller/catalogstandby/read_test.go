@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/test/bigcatalog"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -233,4 +234,19 @@ func issue(t *testing.T) (tls.Certificate, []byte) {
 		t.Fatal(err)
 	}
 	return pair, issued.Authorities
+}
+
+// TestAHostileServer is refused by the limit on the memory of a catalog, and reading it takes a turn of all who read catalogs.
+func TestAHostileServer(t *testing.T) {
+	w := newWorld(t)
+	w.Images.Indexes.Limits.MemoryBytes = 4 << 20
+	w.Images.Indexes.Flags = map[string]string{"MemoryBytes": "--catalog-max-memory of the manager"}
+	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: bigcatalog.ServeHostile(t, "server-entries")})
+	w.looks(false)
+	e, _ := w.Contents.Get(ref)
+	for _, part := range []string{"MemoryBytes is 4194304", "--catalog-max-memory of the manager"} {
+		if !strings.Contains(e.Problem, part) {
+			t.Errorf("the problem is %q, want %q in it", e.Problem, part)
+		}
+	}
 }
