@@ -42,7 +42,7 @@ func footprint(object any) int64 {
 			n += size(image.Name, image.Image)
 		}
 		for i := range o.Payloads {
-			n += propertyCost
+			n += propertyCost + size(o.Payloads[i].csv)
 			for _, api := range o.Payloads[i].requires {
 				n += apiCost + size(api.Group, api.Version, api.Kind)
 			}

@@ -30,6 +30,8 @@ type Payload struct {
 	substitutes bool
 	// requires are the APIs that the CSV says it requires.
 	requires []GVK
+	// csv is the name of the CSV that is the manifest; empty for any other manifest.
+	csv string
 	// dropped is set if data was not kept.
 	dropped bool
 }
@@ -81,7 +83,7 @@ func (k *keeper) payload(index int, p Property) Payload {
 		var object []byte
 		object, fault = manifestJSON(manifest, k.limits)
 		if fault == "" {
-			payload.substitutes, payload.requires = substitutes(p.Type, object), manifestRequires(object)
+			payload.substitutes, payload.requires, payload.csv = substitutes(p.Type, object), manifestRequires(object), csvName(object)
 		}
 	}
 	payload.fault = fault
@@ -119,6 +121,26 @@ func (p Payload) value(u *unpacker) (json.RawMessage, error) {
 	return json.Marshal(struct {
 		Data []byte `json:"data"`
 	}{data})
+}
+
+// CSVName is the name of the ClusterServiceVersion that an olm.bundle.object
+// carries; empty for another manifest and for an olm.csv.metadata, which has
+// none. It is known without the bytes of the payload, too.
+func (p Payload) CSVName() string { return p.csv }
+
+// csvName is the name of a manifest if it is a CSV.
+func csvName(manifest []byte) string {
+	if !bytes.Contains(manifest, []byte("ClusterServiceVersion")) {
+		return ""
+	}
+	var object struct {
+		Kind     string
+		Metadata struct{ Name string }
+	}
+	if json.Unmarshal(manifest, &object) != nil || object.Kind != "ClusterServiceVersion" {
+		return ""
+	}
+	return object.Metadata.Name
 }
 
 // manifest is the manifest of an olm.bundle.object, as JSON.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func objectValue(manifest string) string {
@@ -110,5 +111,27 @@ func TestBrokenPayloadIsReported(t *testing.T) {
 	}
 	if _, err := x.CSVMetadata(b); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("CSVMetadata: %v, want %s", err, want)
+	}
+}
+
+// TestPayloadCSVName: the name of a CSV is known with and without the bytes of its manifest.
+func TestPayloadCSVName(t *testing.T) {
+	for name, test := range map[string]struct{ manifest, want string }{
+		"a CSV":            {`{"kind":"ClusterServiceVersion","metadata":{"name":"a.v1"}}`, "a.v1"},
+		"in YAML":          {"kind: ClusterServiceVersion\nmetadata: {name: a.v1}\n", "a.v1"},
+		"without a name":   {`{"kind":"ClusterServiceVersion"}`, ""},
+		"another kind":     {`{"kind":"ConfigMap","metadata":{"name":"ClusterServiceVersion"}}`, ""},
+		"of another shape": {`{"kind":"ClusterServiceVersion","metadata":[]}`, ""},
+	} {
+		text := `{"schema":"olm.bundle","name":"b","package":"p","properties":[{"type":"olm.bundle.object","value":` + objectValue(test.manifest) + `}]}`
+		for _, o := range []LoadOptions{{}, {DropPayloads: true}} {
+			c, err := Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text)}}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Bundles[0].Payloads[0].CSVName(); got != test.want {
+				t.Errorf("%s (%+v): %q, want %q", name, o, got, test.want)
+			}
+		}
 	}
 }

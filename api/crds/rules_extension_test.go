@@ -50,7 +50,7 @@ func TestClusterExtensionRules(t *testing.T) {
 		"self certified":               {`{spec: {source: {catalog: {upgradeConstraintPolicy: SelfCertified}}}}`, "", ""},
 		"unknown policy":               {`{spec: {source: {catalog: {upgradeConstraintPolicy: Any}}}}`, "spec.source.catalog.upgradeConstraintPolicy", "SelfCertified"},
 		"empty install":                {`{spec: {install: {}}}`, "spec.install", "at least one of [preflight] are required when install is specified"},
-		"empty preflight":              {`{spec: {install: {preflight: {}}}}`, "spec.install.preflight", "at least one of [crdUpgradeSafety] are required"},
+		"empty preflight":              {`{spec: {install: {preflight: {}}}}`, "spec.install.preflight.crdUpgradeSafety", "Required"},
 		"empty safety":                 {`{spec: {install: {preflight: {crdUpgradeSafety: {}}}}}`, "spec.install.preflight.crdUpgradeSafety.enforcement", "Required"},
 		"safety off":                   {`{spec: {install: {preflight: {crdUpgradeSafety: {enforcement: None}}}}}`, "", ""},
 		"unknown enforcement":          {`{spec: {install: {preflight: {crdUpgradeSafety: {enforcement: Warn}}}}}`, "spec.install.preflight.crdUpgradeSafety.enforcement", "Strict"},

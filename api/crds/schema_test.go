@@ -2,6 +2,7 @@ package crds_test
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -120,7 +121,7 @@ var requiredFields = map[string]map[string]string{
 		"spec.source":            "sourceType",
 		"spec.source.catalog":    "packageName",
 		"spec.install":           "",
-		"spec.install.preflight": "",
+		"spec.install.preflight": "crdUpgradeSafety",
 		"spec.install.preflight.crdUpgradeSafety": "enforcement",
 		"spec.config":              "configType",
 		"status":                   "",
@@ -152,6 +153,30 @@ var requiredFields = map[string]map[string]string{
 		"spec": "", "status": "", "status.components": "labelSelector",
 		"status.components.refs[]": "", "status.components.refs[].conditions[]": "status type",
 	},
+}
+
+// TestPublishedBounds: clients and forms that are made of schemas read the bounds of integers, and not what their format implies.
+func TestPublishedBounds(t *testing.T) {
+	for _, c := range []struct {
+		crd, path string
+		min, max  float64 // NaN is none
+	}{
+		{catCRD, "spec.priority", math.MinInt32, math.MaxInt32},
+		{catCRD, "spec.source.image.pollIntervalMinutes", 1, math.NaN()},
+		{extCRD, "spec.progressDeadlineMinutes", 10, 720},
+		{setCRD, "spec.progressDeadlineMinutes", 10, 720},
+		{setCRD, "spec.revision", 1, math.NaN()},
+	} {
+		node := schemaAt(t, c.crd, "v1", c.path)
+		for bound, pair := range map[string]struct {
+			got  *float64
+			want float64
+		}{"minimum": {node.Minimum, c.min}, "maximum": {node.Maximum, c.max}} {
+			if none := math.IsNaN(pair.want); none != (pair.got == nil) || !none && *pair.got != pair.want {
+				t.Errorf("%s %s: %s is %v, want %v", c.crd, c.path, bound, pair.got, pair.want)
+			}
+		}
+	}
 }
 
 func TestRequiredFields(t *testing.T) {

@@ -133,7 +133,7 @@ func (c *checker) checkText(path string, s *schema, text string) {
 	case s.MinLength != nil && length < *s.MinLength, s.MaxLength != nil && length > *s.MaxLength:
 		c.add("invalid value %q: must have %d to %d characters (field %q)", shorten(text), *s.MinLength, *s.MaxLength, path)
 	case s.Pattern != "" && !pattern(s.Pattern).MatchString(text):
-		c.add("invalid value %q: must match %s (field %q)", shorten(text), s.Pattern, path)
+		c.add("invalid value %q: must match pattern %s (field %q)", shorten(text), s.Pattern, path)
 	case s.Format == formatOwn && text != c.namespace:
 		c.add("invalid value %q: must be %q (field %q: the operator can only watch the namespace that it is installed in)", text, c.namespace, path)
 	case s.Format == formatSingle && text == c.namespace:

@@ -74,6 +74,18 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestCRDsAlone: a bundle without spec.install brings its manifests; one that names no strategy brings its Deployments as well.
+func TestCRDsAlone(t *testing.T) {
+	alone := func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{} }
+	if diff := cmp.Diff([]string{"CustomResourceDefinition widgets.example.com"}, listing(mustRender(t, loadTest(t, alone), Options{}))); diff != "" {
+		t.Errorf("without spec.install (-want +got):\n%s", diff)
+	}
+	unnamed := func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy.StrategyName = "" }
+	if diff := cmp.Diff(mustRender(t, loadTest(t, nil), Options{}), mustRender(t, loadTest(t, unnamed), Options{})); diff != "" {
+		t.Errorf("without a strategy (-with +without):\n%s", diff)
+	}
+}
+
 func TestProperties(t *testing.T) {
 	b := loadTest(t, func(b *bundle.Bundle) {
 		b.CSV.Annotations["olm.properties"] = `[{"type": "olm.maxOpenShiftVersion", "value": "4.20"}]`

@@ -113,7 +113,8 @@ func servedCRDVersions(p *problems, b *bundle.Bundle) {
 	}
 }
 
-// installable: without a supported install mode, and without an install strategy that is known, there is nothing to install.
+// installable: without a supported install mode, or with an install strategy that is not known, nothing can be installed. A bundle that names no
+// strategy means the only one, with whatever Deployments it has: one that brings CRDs alone has none.
 func installable(p *problems, b *bundle.Bundle) {
 	modes, err := v1alpha1.NewInstallModeSet(b.CSV.Spec.InstallModes)
 	supported := false
@@ -126,7 +127,7 @@ func installable(p *problems, b *bundle.Bundle) {
 	case !supported:
 		p.csv(b, "spec.installModes", "no install mode is supported, so the operator cannot be installed; support at least one")
 	}
-	if name := b.CSV.Spec.InstallStrategy.StrategyName; name != v1alpha1.InstallStrategyNameDeployment {
+	if name := b.CSV.Spec.InstallStrategy.StrategyName; name != "" && name != v1alpha1.InstallStrategyNameDeployment {
 		p.csv(b, "spec.install.strategy", "%q is not known; the only strategy is %q", name, v1alpha1.InstallStrategyNameDeployment)
 	}
 }

@@ -132,6 +132,8 @@ func TestValidate(t *testing.T) {
 		"no install mode":             {supporting(), []string{`spec.installModes: no install mode is supported`}},
 		"an install mode twice":       {supporting("OwnNamespace", "OwnNamespace"), []string{`spec.installModes: InstallModes contain OwnNamespace more than once`}},
 		"an unknown strategy":         {func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy.StrategyName = "helm" }, []string{`spec.install.strategy: "helm" is not known; the only strategy is "deployment"`}},
+		"no strategy":                 {func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy.StrategyName = "" }, nil},
+		"nothing to install but CRDs": {func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{} }, nil},
 		"properties that are no list": {func(b *bundle.Bundle) { b.CSV.Annotations["olm.properties"] = "{}" }, []string{`metadata.annotations[olm.properties]: json: cannot unmarshal object`}},
 		"a property without value":    {func(b *bundle.Bundle) { b.CSV.Annotations["olm.properties"] = `[{"type": "a"}]` }, []string{`entry 0 has no type or no value`}},
 		"all of several": {func(b *bundle.Bundle) {

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -62,7 +63,7 @@ func condition(live *unstructured.Unstructured, kind string) map[string]any {
 	return nil
 }
 
-// FieldValue waits until the field at a dotted path has a value, in the form in which it is printed.
+// FieldValue waits until the field at a dotted path has a value, in the form in which it is printed. Clients match on what it says of another value.
 func FieldValue(path, value string) Probe {
 	return func(live *unstructured.Unstructured) string {
 		there, found := field(live, path)
@@ -72,7 +73,11 @@ func FieldValue(path, value string) Probe {
 		if fmt.Sprint(there) == value {
 			return ""
 		}
-		return fmt.Sprintf("%s is %v, not %s", path, there, value)
+		got, err := json.Marshal(there)
+		if err != nil {
+			got = fmt.Appendf(nil, "%q", fmt.Sprint(there))
+		}
+		return fmt.Sprintf("value at key %q != %q; expected: %[2]q got: %s", path, value, got)
 	}
 }
 

@@ -34,7 +34,7 @@ func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisio
 	if err := p.collisions(ctx, ext, now, w, plan); err != nil {
 		return err
 	}
-	if err := plan.account(judge.Account(ctx, step), ext); err != nil {
+	if err := plan.account(judge.Account(ctx, step)); err != nil {
 		return err
 	}
 	plan.Permissions = permissions.Compare(now, w.objects).String()
@@ -84,13 +84,13 @@ func (p *Plan) definitions(ctx context.Context, judge gates.Judge, step gates.St
 }
 
 // account notes what the service account lacks, with the roles that give it that.
-func (p *Plan) account(err error, ext *olmv1.ClusterExtension) error {
+func (p *Plan) account(err error) error {
 	p.refuse(err)
 	var lacking *gates.Lacking
 	if !errors.As(err, &lacking) {
 		return nil
 	}
-	roles, err := permissions.Manifests(ext.Name+"-installer", lacking.Account, lacking.Missing)
+	roles, err := permissions.Manifests(lacking.RoleName(), lacking.Account, lacking.Missing)
 	p.MissingRoles = string(roles)
 	return err
 }

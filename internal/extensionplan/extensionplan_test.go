@@ -3,6 +3,7 @@ package extensionplan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -69,6 +70,9 @@ func planner(t *testing.T, objects ...client.Object) Planner {
 		Fetch: func(_ context.Context, r unpack.Request) (*bundle.Bundle, error) {
 			if r.Name == "" {
 				return load(t, "1.0.0"), nil
+			}
+			if !r.ByCatalog {
+				return nil, fmt.Errorf("bundle %s is refused if its ClusterServiceVersion has another name, and the controller accepts that", r.Name)
 			}
 			return load(t, strings.TrimPrefix(r.Name, "greeter-operator.v")), nil
 		}}

@@ -134,7 +134,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	default:
 		info, index = r.Available(installed.Annotations[olmv1.BundleNameKey])
 	}
-	version, request, err := p.request(ctx, info, unpack.Origin{Index: index, Image: r.ImageOf(index)}, installed)
+	version, request, err := p.request(ctx, info, unpack.Origin{Index: index, Image: r.ImageOf(index), ByCatalog: true}, installed)
 	if err != nil {
 		return nil, err
 	}
@@ -172,11 +172,11 @@ func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, from unp
 		if v.Image == "" {
 			return v, unpack.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: it cannot be told what would change", v.Bundle)
 		}
-		return v, unpack.Request{Name: v.Bundle, Image: v.Image, NamedBy: clusterextension.NamedBy(installed)}, nil
+		return v, unpack.Request{Name: v.Bundle, Image: v.Image, NamedBy: clusterextension.NamedBy(installed), ByCatalog: true}, nil
 	}
 	v := Version{Bundle: info.Name, Version: info.VersionText, Image: info.Image}
 	if from.Index == nil {
-		return v, unpack.Request{Name: info.Name, Image: info.Image}, nil
+		return v, unpack.Request{Name: info.Name, Image: info.Image, ByCatalog: true}, nil
 	}
 	request, err := from.Bundle(ctx, p.Client, info, unpack.Policy{})
 	return v, request, err

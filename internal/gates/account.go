@@ -19,13 +19,24 @@ import (
 
 // Lacking says that the service account of an extension may not do what is needed.
 type Lacking struct {
-	Account permissions.Subject
-	Missing []permissions.MissingRule
+	Extension string
+	Account   permissions.Subject
+	Missing   []permissions.MissingRule
 	// Incomplete is why more may be missing; nil when that is all.
 	Incomplete error
 }
 
-func (l *Lacking) Error() string { return permissions.Message(l.Missing, l.Incomplete) }
+// Error ends with the one command that grants what is missing.
+func (l *Lacking) Error() string {
+	command, ok := permissions.Command(l.RoleName(), l.Account, l.Missing)
+	if !ok {
+		command = fmt.Sprintf("fairlead plan %s -o json | jq -r .missingRoles | kubectl auth reconcile -f -", l.Extension)
+	}
+	return permissions.Message(l.Missing, l.Incomplete) + "\nafter reading them, an administrator of the cluster grants them with: " + command
+}
+
+// RoleName is that of the roles and bindings that grant what is missing.
+func (l *Lacking) RoleName() string { return l.Extension + "-installer" }
 
 // AccountIsThere is an error where the service account of an extension is not.
 func (j Judge) AccountIsThere(ctx context.Context, ext *olmv1.ClusterExtension) error {
@@ -68,7 +79,7 @@ func (j Judge) Account(ctx context.Context, s Step) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return &Lacking{Account: subject, Missing: missing, Incomplete: err}
+	return &Lacking{Extension: s.Extension.Name, Account: subject, Missing: missing, Incomplete: err}
 }
 
 // Identity is a Stop where the admission policies are not in force that decide who may let an extension act as its account, or as the manager.

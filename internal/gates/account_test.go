@@ -2,6 +2,8 @@ package gates
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -96,5 +98,32 @@ func TestAccount(t *testing.T) {
 				t.Errorf("more may be missing: %v, want %t: %v", lacking.Incomplete, c.incomplete, err)
 			}
 		})
+	}
+}
+
+// TestLackingSaysHowToGrant: the message ends with one command that grants what is missing, whatever there is of it.
+func TestLackingSaysHowToGrant(t *testing.T) {
+	few := []permissions.MissingRule{{Namespace: "sky", PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}}}
+	many := few
+	for i := range 1000 {
+		many = append(many, permissions.MissingRule{PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{fmt.Sprintf("kites%d", i)}}})
+	}
+	for name, c := range map[string]struct {
+		missing []permissions.MissingRule
+		want    string
+	}{
+		"a few rules": {few, `: printf %s '{"apiVersion":"v1","kind":"List","items":[{"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"kite-installer","namespace":"sky"},` +
+			`"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["configmaps"]}]},{"kind":"RoleBinding","apiVersion":"rbac.authorization.k8s.io/v1",` +
+			`"metadata":{"name":"kite-installer","namespace":"sky"},"subjects":[{"kind":"ServiceAccount","name":"default","namespace":"sky"}],` +
+			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"kite-installer"}}]}' | kubectl auth reconcile -f -`},
+		"too many rules": {many, ": fairlead plan kite -o json | jq -r .missingRoles | kubectl auth reconcile -f -"},
+	} {
+		text := (&Lacking{Extension: "kite", Account: permissions.ServiceAccount("sky", "default"), Missing: c.missing}).Error()
+		if !strings.HasPrefix(text, "pre-authorization failed: service account requires the following permissions to manage cluster extension:\n  Namespace:") || !strings.HasSuffix(text, c.want) {
+			t.Errorf("%s: %.300s ... %s", name, text, text[max(len(text)-1000, 0):])
+		}
+		if olmv1.TruncateMessage(text) != text {
+			t.Errorf("%s: a condition has no room for %d bytes", name, len(text))
+		}
 	}
 }

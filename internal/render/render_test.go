@@ -316,6 +316,35 @@ func TestCheckImages(t *testing.T) {
 	}
 }
 
+// TestCheckBundles reads the bundles that a catalog names, and says of each that it cannot read why.
+func TestCheckBundles(t *testing.T) {
+	host := registry(t)
+	good := host + "/good:1"
+	if _, err := image.Push(t.Context(), good, os.DirFS(exampleBundle(t)), image.BundleLabels("greeter-operator", []string{"stable"}, ""), image.PushOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	other := push(t, host+"/catalog:1", map[string]string{"configs/c.yaml": smallCatalog}, image.CatalogLabels())
+	c := &catalog.Catalog{Bundles: []catalog.Bundle{{Package: "p", Name: "b2", Image: good}, {Package: "p", Name: "b1", Image: good}, {Package: "p", Name: "b3", Image: other},
+		{Package: "p", Name: "b4", Image: host + "/missing:1"}, {Package: "p", Name: "b5"}}}
+	verdicts, names, err := (&Renderer{Store: store(t)}).CheckBundles(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{good: "greeter-operator.v1.0.0"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	var got []string
+	for _, v := range verdicts {
+		got = append(got, strings.Join([]string{strings.Replace(v.Image, host, "host", 1), fmt.Sprint(v.Exists), strings.Join(v.Bundles, " ")}, "|"))
+	}
+	if diff := cmp.Diff([]string{"host/catalog:1|false|p/b3", "host/good:1|true|p/b1 p/b2", "host/missing:1|false|p/b4"}, got); diff != "" {
+		t.Errorf("verdicts (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(verdicts[0].Reason, "bundle image") {
+		t.Errorf("a catalog in the place of a bundle: %s", verdicts[0])
+	}
+}
+
 func TestTheCacheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("OLM_CACHE_DIR", dir)

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/inorder"
 )
 
-// Verdict says whether an image that a catalog names can be had.
+// Verdict says whether an image that a catalog names can be pulled or, where it was read, is a bundle.
 type Verdict struct {
 	Image string `json:"image"`
 	// Bundles are the bundles that name it, as package/bundle, sorted.
@@ -35,8 +35,10 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s: %s (named by %s)", v.Image, v.Reason, users)
 }
 
-// parallelChecks is how many registries are asked at once.
-const parallelChecks = 16
+const (
+	parallelChecks = 16 // registries that are asked at once
+	parallelReads  = 4  // bundles that are read at once
+)
 
 // CheckImages proves that the images exist that a catalog names, those of bundles and those that the bundles need. Each is asked for
 // once, without its content being read. The verdicts are in the order of the images. seen, if it is not nil, is called as they come, one
@@ -51,11 +53,56 @@ func (r *Renderer) CheckImages(ctx context.Context, c *catalog.Catalog, seen fun
 	for _, ref := range slices.Sorted(maps.Keys(users)) {
 		verdicts = append(verdicts, Verdict{Image: ref, Bundles: users[ref]})
 	}
+	err = judge(ctx, verdicts, parallelChecks, seen, func(ctx context.Context, v *Verdict) error { return store.Exists(ctx, v.Image, r.Auth) })
+	if err != nil {
+		return nil, fmt.Errorf("check the images of the catalog: %w", err)
+	}
+	return verdicts, nil
+}
+
+// CheckBundles reads the images of bundles that a catalog names, each once. The verdicts are in the order of the images; for each that can be read,
+// names has the name of its ClusterServiceVersion. seen is as for CheckImages.
+func (r *Renderer) CheckBundles(ctx context.Context, c *catalog.Catalog, seen func(done, all int)) (verdicts []Verdict, names map[string]string, err error) {
+	store, err := r.images(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	only := &Renderer{Store: store, Auth: r.Auth, Allowed: BundleImage}
+	users := map[string][]string{}
+	for _, b := range c.Bundles {
+		if b.Image != "" {
+			users[b.Image] = append(users[b.Image], b.Package+"/"+b.Name)
+		}
+	}
+	for _, ref := range slices.Sorted(maps.Keys(users)) {
+		slices.Sort(users[ref])
+		verdicts = append(verdicts, Verdict{Image: ref, Bundles: slices.Compact(users[ref])})
+	}
+	var mu sync.Mutex
+	names = map[string]string{}
+	err = judge(ctx, verdicts, parallelReads, seen, func(ctx context.Context, v *Verdict) error {
+		found, err := only.image(ctx, v.Image)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		names[v.Image] = found.bundle.Name
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the bundles of the catalog: %w", err)
+	}
+	return verdicts, names, nil
+}
+
+// judge completes verdicts by what try says of each image, many at once.
+func judge(ctx context.Context, verdicts []Verdict, workers int, seen func(done, all int), try func(ctx context.Context, v *Verdict) error) error {
 	var mu sync.Mutex
 	done := 0
-	err = inorder.Each(ctx, len(verdicts), parallelChecks, func(ctx context.Context, i int) error {
+	return inorder.Each(ctx, len(verdicts), workers, func(ctx context.Context, i int) error {
 		v := &verdicts[i]
-		err := store.Exists(ctx, v.Image, r.Auth)
+		err := try(ctx, v)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -70,10 +117,6 @@ func (r *Renderer) CheckImages(ctx context.Context, c *catalog.Catalog, seen fun
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("check the images of the catalog: %w", err)
-	}
-	return verdicts, nil
 }
 
 // imagesOf are the images of a catalog with the bundles that name them.

@@ -3,6 +3,8 @@ package revision
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +14,8 @@ import (
 )
 
 // Own makes the Secrets that were written for a revision go with it: they belonged to the extension as long as the revision was not there.
-// Those of an attempt that was given up go at once. Secrets that others made are left alone. The reader must not be a cache.
+// The revision becomes their controller, which clients of the API go by. Those of an attempt that was given up go at once. Secrets that others made
+// are left alone. The reader must not be a cache.
 func Own(ctx context.Context, live client.Reader, c client.Client, set *olmv1.ClusterObjectSet, namespace string) error {
 	used := map[client.ObjectKey]bool{}
 	namespaces := map[string]bool{}
@@ -44,22 +47,19 @@ func ownSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectSet
 	if !used {
 		return c.Delete(ctx, s, client.Preconditions{UID: &s.UID})
 	}
-	wanted := metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind, Name: set.Name, UID: set.UID}
-	kept := []metav1.OwnerReference{}
-	there := false
-	for _, r := range s.OwnerReferences {
-		there = there || r.UID == set.UID
-		if r.Kind != olmv1.ClusterExtensionKind {
-			kept = append(kept, r)
-		}
+	owners := slices.DeleteFunc(slices.Clone(s.OwnerReferences), func(r metav1.OwnerReference) bool { return r.Kind == olmv1.ClusterExtensionKind })
+	at := slices.IndexFunc(owners, func(r metav1.OwnerReference) bool { return r.UID == set.UID })
+	if at < 0 {
+		at = len(owners)
+		owners = append(owners, metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind, Name: set.Name, UID: set.UID})
 	}
-	if there && len(kept) == len(s.OwnerReferences) {
+	if !slices.ContainsFunc(owners, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }) {
+		owners[at].Controller = new(true) // an object has one controller at most
+	}
+	if reflect.DeepEqual(owners, s.OwnerReferences) {
 		return nil
 	}
-	if !there {
-		kept = append(kept, wanted)
-	}
 	before := s.DeepCopy()
-	s.OwnerReferences = kept
+	s.OwnerReferences = owners
 	return c.Patch(ctx, s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), FieldManager)
 }

@@ -227,3 +227,65 @@ func TestRetention(t *testing.T) {
 		t.Error("the revisions are not in order")
 	}
 }
+
+// TestSecretsAreControlled: the revision is the controller of its Secrets, also of those that were written before it was; what others hold is kept, and
+// what is as it should be is not written.
+func TestSecretsAreControlled(t *testing.T) {
+	r := build(t, options(sized(t, "a", "x")))
+	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "other"}
+	boss := other
+	boss.Controller = new(true)
+	for name, test := range map[string]struct {
+		before func(set *olmv1.ClusterObjectSet) []metav1.OwnerReference
+		want   string
+	}{
+		"as it is written": {nil, "ext-3 true"},
+		"as it was written before": {func(set *olmv1.ClusterObjectSet) []metav1.OwnerReference {
+			return []metav1.OwnerReference{ownerOf(set, nil), other}
+		}, "ext-3 true, other false"},
+		"without its reference":       {func(*olmv1.ClusterObjectSet) []metav1.OwnerReference { return []metav1.OwnerReference{other} }, "other false, ext-3 true"},
+		"with a controller of others": {func(*olmv1.ClusterObjectSet) []metav1.OwnerReference { return []metav1.OwnerReference{boss} }, "other true, ext-3 false"},
+		"as others write it": {func(set *olmv1.ClusterObjectSet) []metav1.OwnerReference {
+			return []metav1.OwnerReference{ownerOf(set, new(true))}
+		}, "ext-3 true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			if err := Write(t.Context(), s, r); err != nil {
+				t.Fatal(err)
+			}
+			set, secret := &olmv1.ClusterObjectSet{}, &corev1.Secret{}
+			if err := errors.Join(s.Get(t.Context(), client.ObjectKeyFromObject(r.Set), set), s.Get(t.Context(), client.ObjectKeyFromObject(r.Secrets[0]), secret)); err != nil {
+				t.Fatal(err)
+			}
+			if test.before != nil {
+				secret.OwnerReferences = test.before(set)
+				if err := s.Update(t.Context(), secret); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.own(r.Set.Name); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range secret.OwnerReferences {
+				got = append(got, fmt.Sprintf("%s %t", o.Name, o.Controller != nil && *o.Controller))
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, ", ")); diff != "" {
+				t.Errorf("owners (-want +got):\n%s", diff)
+			}
+			version := secret.ResourceVersion
+			if err := errors.Join(s.own(r.Set.Name), s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)); err != nil || secret.ResourceVersion != version {
+				t.Errorf("it is written again: %v", err)
+			}
+		})
+	}
+}
+
+// ownerOf is a reference to a revision.
+func ownerOf(set *olmv1.ClusterObjectSet, controller *bool) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind, Name: set.Name, UID: set.UID, Controller: controller, BlockOwnerDeletion: controller}
+}

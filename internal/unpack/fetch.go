@@ -81,9 +81,9 @@ func fromManifests(r Request) (*bundle.Bundle, error) {
 	return b, sameName(b, r)
 }
 
-// sameName guards against an image whose content is not what the catalog says it is, where one says so.
+// sameName guards against an image whose content is not what the catalog says it is, where the request goes by the name of that.
 func sameName(b *bundle.Bundle, r Request) error {
-	if r.Name == "" || b.Name == r.Name {
+	if r.Name == "" || r.ByCatalog || b.Name == r.Name {
 		return nil
 	}
 	return fmt.Errorf("the catalog says that image %q is bundle %s, but it holds ClusterServiceVersion %s: the catalog must name the image of %s",

@@ -10,13 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Origin is the CatalogSource that a bundle comes from.
+// Origin is the catalog that a bundle comes from.
 type Origin struct {
 	Namespace string
-	Secrets   []string // the names of its pull secrets
+	Secrets   []string // the names of the pull secrets of a CatalogSource
 	Index     *catalog.Index
 	// Image is the reference that Index was read by; empty for a catalog of another origin. A signature on it can cover its bundles.
 	Image string
+	// ByCatalog is that of the requests for its bundles.
+	ByCatalog bool
 }
 
 // CatalogImage is the image that the catalog was read from. Its Ref is empty for a catalog of another origin.
@@ -35,7 +37,7 @@ func (o Origin) namedBy() *image.Origin {
 
 // Bundle is the request for a bundle of the catalog, with the pull secrets that the CatalogSource names.
 func (o Origin) Bundle(ctx context.Context, reader client.Reader, b *catalog.BundleInfo, p Policy) (Request, error) {
-	r := Request{Name: b.Name, Image: b.Image, Policy: p, NamedBy: o.namedBy()}
+	r := Request{Name: b.Name, Image: b.Image, Policy: p, NamedBy: o.namedBy(), ByCatalog: o.ByCatalog}
 	if r.Image == "" {
 		r.Content = o.Index.Digest()
 		r.Manifests = func() ([]json.RawMessage, error) { return o.Index.Manifests(b) }

@@ -33,7 +33,7 @@ const (
 
 // Request names a bundle: an image, or the manifests that the catalog itself holds.
 type Request struct {
-	Name      string // of the ClusterServiceVersion; empty where nobody knows it before
+	Name      string // of the bundle in its catalog; empty where it is not known before
 	Image     string
 	Auth      image.Auth
 	Manifests func() ([]json.RawMessage, error) // used when Image is empty
@@ -45,6 +45,9 @@ type Request struct {
 	Requested string
 	// Judge asks only whether the bundle may be used: nothing of it is read.
 	Judge bool
+	// ByCatalog accepts a ClusterServiceVersion of another name: the catalog alone says what the bundle is called. Without it everything goes by
+	// the name of the ClusterServiceVersion, which has to be Name.
+	ByCatalog bool
 	Policy
 }
 
@@ -57,7 +60,7 @@ func (r Request) key(policy string) string {
 	if r.NamedBy != nil {
 		fmt.Fprintf(sum, "named by %q %q ", r.NamedBy.Ref, r.NamedBy.Digest)
 	}
-	fmt.Fprintf(sum, "policy %q requested as %q judge %t ", policy, r.Requested, r.Judge)
+	fmt.Fprintf(sum, "policy %q requested as %q judge %t by catalog %t ", policy, r.Requested, r.Judge, r.ByCatalog)
 	fmt.Fprintf(sum, "%q %q %q %d %d", r.Name, r.Image, r.Content, r.Timeout, r.MinRetry)
 	for _, document := range r.Auth.DockerConfig {
 		fmt.Fprintf(sum, " %q", document)

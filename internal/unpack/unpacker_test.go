@@ -145,6 +145,25 @@ func TestWrongContentIsRefused(t *testing.T) {
 	}
 }
 
+// TestTheCatalogNamesTheBundle: where the catalog alone says what a bundle is called, its ClusterServiceVersion may have another name, in an image and in
+// the catalog; whoever goes by the name of that is refused it still.
+func TestTheCatalogNamesTheBundle(t *testing.T) {
+	r := newRegistry(t)
+	u, _, _ := newUnpacker(t)
+	inline := inlineRequest("a.v1.0.0")
+	inline.Name = "other.v1.0.0"
+	for name, request := range map[string]Request{"image": {Name: "greeter.v9.9.9", Image: r.ref}, "inline": inline} {
+		accepting := request
+		accepting.ByCatalog = true
+		if s, err := u.Fetch(t.Context(), accepting); err != nil || !s.Done() || s.Bundle.Name == request.Name {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if _, err := u.Fetch(t.Context(), request); err == nil || !strings.Contains(err.Error(), "holds ClusterServiceVersion") {
+			t.Errorf("%s, by the name of the ClusterServiceVersion: %v", name, err)
+		}
+	}
+}
+
 // inlineRequest asks for a bundle that its catalog holds itself.
 func inlineRequest(name string) Request {
 	csv := json.RawMessage(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"` + name +

@@ -223,6 +223,30 @@ func TestMetricsOverHTTPS(t *testing.T) {
 	}
 }
 
+// TestPublishedNames: what clients of the v1 API read and bind is there by its name, and the Services have numbers for ports, which the containers have.
+func TestPublishedNames(t *testing.T) {
+	for from, all := range map[string]map[string]map[string]any{"config": byName(t, harness.Kustomized(t, config)), "chart": byName(t, chart(t, nil))} {
+		for _, name := range []string{"operator-controller-metrics-reader", "catalogd-metrics-reader"} {
+			rules, _, _ := unstructured.NestedSlice(all["ClusterRole /"+name], "rules")
+			want := []any{map[string]any{"nonResourceURLs": []any{"/metrics"}, "verbs": []any{"get"}}}
+			if diff := cmp.Diff(want, rules); diff != "" {
+				t.Errorf("%s: ClusterRole %s (-want +got):\n%s", from, name, diff)
+			}
+		}
+		containers, _, _ := unstructured.NestedSlice(all["Deployment olm/fairlead-manager"], "spec", "template", "spec", "containers")
+		ports := map[string]any{}
+		for _, port := range containers[0].(map[string]any)["ports"].([]any) {
+			ports[port.(map[string]any)["name"].(string)] = port.(map[string]any)["containerPort"]
+		}
+		for service, port := range map[string]string{"fairlead-catalogs": "catalogs", "fairlead-manager-metrics": "metrics"} {
+			served, _, _ := unstructured.NestedSlice(all["Service olm/"+service], "spec", "ports")
+			if len(served) != 1 || ports[port] == nil || served[0].(map[string]any)["targetPort"] != ports[port] {
+				t.Errorf("%s: Service %s leads to %v, and port %s of the container is %v", from, service, served, port, ports[port])
+			}
+		}
+	}
+}
+
 // TestPlainHTTPIsAsked: only the values say so, and then everything that leads to the servers leads to HTTP.
 func TestPlainHTTPIsAsked(t *testing.T) {
 	for _, plain := range []bool{false, true} {

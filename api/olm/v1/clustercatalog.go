@@ -62,6 +62,8 @@ type ClusterCatalogSpec struct {
 	// priority decides between catalogs that offer the same; the higher one is preferred.
 	// +optional
 	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=-2147483648
+	// +kubebuilder:validation:Maximum=2147483647
 	Priority int32 `json:"priority"`
 
 	// availabilityMode says whether the catalog is to be served.

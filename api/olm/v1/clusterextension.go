@@ -97,7 +97,7 @@ type ClusterExtensionInstallConfig struct {
 // +kubebuilder:validation:XValidation:rule="has(self.crdUpgradeSafety)",message="at least one of [crdUpgradeSafety] are required when preflight is specified"
 type PreflightConfig struct {
 	// crdUpgradeSafety changes the check that an upgrade of a CRD breaks no stored object.
-	// +optional
+	// +required
 	CRDUpgradeSafety *CRDUpgradeSafetyPreflightConfig `json:"crdUpgradeSafety,omitempty"`
 }
 

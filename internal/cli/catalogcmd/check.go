@@ -18,7 +18,7 @@ type judgement struct {
 	Passed    bool            `json:"passed"`
 	Findings  []graph.Finding `json:"findings"`
 	Installed []graph.Outcome `json:"installed,omitempty"`
-	// Images are those that the catalog names and that cannot be had.
+	// Images are those that the catalog names and that cannot be pulled, or read as bundles.
 	Images []render.Verdict `json:"images,omitempty"`
 }
 
@@ -28,6 +28,7 @@ type checkFlags struct {
 	fleet       fleet
 	all, strict bool
 	images      bool
+	bundles     bool
 }
 
 func newCheckCommand(s command.Streams) *cobra.Command {
@@ -46,6 +47,9 @@ does not come to the head of its channel is an error, with the reason and the ed
 
 Needs of bundles that are accepted and probably not meant are warned of: a bundle that requires itself, a constraint of two kinds.
 Images that are named without a digest are warned of, too: a signature on the catalog does not cover them.
+
+A bundle whose ClusterServiceVersion has another name than the catalog gives it is an error under v0; v1 installs it under the name in the catalog. The name is
+known of bundles whose manifests the catalog holds; with --bundles the images of the others are read for it.
 
 With --images the registries are asked, with the user's credentials, whether the images of bundles and those that bundles need exist.
 
@@ -66,6 +70,7 @@ Exit code 0: no errors. 3: there are errors, or with --strict warnings. 1: the c
 	cmd.Flags().BoolVar(&flags.all, "all", false, "list what is legal, but worth knowing, too")
 	cmd.Flags().BoolVar(&flags.strict, "strict", false, "fail for warnings, too")
 	cmd.Flags().BoolVar(&flags.images, "images", false, "ask the registries whether all images exist that the catalog names; those that cannot be had are errors")
+	cmd.Flags().BoolVar(&flags.bundles, "bundles", false, "read the images of bundles and compare the names of their ClusterServiceVersions with the catalog; those that cannot be read are errors")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return flags.run(cmd, s, args[0]) }
 	return cmd
 }
@@ -88,8 +93,14 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	if f.pkg != "" && !slices.Contains(graph.Packages(c), f.pkg) {
 		return fmt.Errorf("check catalog %s: it has no package %q with channels", ref, f.pkg)
 	}
-	findings := slices.Concat(graph.Check(c, graph.Options{Package: f.pkg, Installed: installed}), doubtful(c, f.pkg), unpinned(c, f.pkg))
-	result := judgement{Passed: whole, Findings: []graph.Finding{}}
+	unread, names, err := f.read(cmd, s, c)
+	if err != nil {
+		return err
+	}
+	findings := append(graph.Check(c, graph.Options{Package: f.pkg, Installed: installed}), doubtful(c, f.pkg)...)
+	findings = append(findings, unpinned(c, f.pkg)...)
+	findings = append(findings, renamed(c, f.pkg, names)...)
+	result := judgement{Passed: whole && len(unread) == 0, Findings: []graph.Finding{}, Images: unread}
 	if len(installed) > 0 {
 		result.Installed = graph.Simulate(c, installed)
 	}
@@ -101,12 +112,6 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 			result.Findings = append(result.Findings, finding)
 		}
 	}
-	if f.images {
-		if result.Images, err = missingImages(cmd.Context(), s, c, f.pkg); err != nil {
-			return err
-		}
-		result.Passed = result.Passed && len(result.Images) == 0
-	}
 	hidden := len(findings) - len(result.Findings)
 	if err := f.format.Write(s.Out, result, func(w io.Writer) error { return printJudgement(w, ref, result, hidden) }); err != nil {
 		return err
@@ -115,6 +120,27 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 		return command.ExitError{Code: command.ExitNo}
 	}
 	return nil
+}
+
+// read gets what the flags ask registries for: verdicts on images that do not exist or are no bundles, and the names of ClusterServiceVersions by image.
+func (f *checkFlags) read(cmd *cobra.Command, s command.Streams, c *catalog.Catalog) (bad []render.Verdict, names map[string]string, err error) {
+	if f.bundles {
+		if bad, names, err = readBundles(cmd.Context(), s, c, f.pkg); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.images {
+		missing, err := missingImages(cmd.Context(), s, c, f.pkg)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, v := range missing {
+			if !slices.ContainsFunc(bad, func(known render.Verdict) bool { return known.Image == v.Image }) {
+				bad = append(bad, v)
+			}
+		}
+	}
+	return bad, names, nil
 }
 
 func printJudgement(w io.Writer, ref string, j judgement, hidden int) error {

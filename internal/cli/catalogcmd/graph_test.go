@@ -3,6 +3,7 @@ package catalogcmd
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -59,6 +60,8 @@ func graphCatalogs(t *testing.T) string {
 	for name, content := range map[string]string{
 		"foo/catalog.yaml": upgrades, "bar/catalog.yaml": sound,
 		"both/foo.yaml": upgrades, "both/bar.yaml": sound,
+		"renamed.yaml": strings.Replace(sound, "value: {packageName: bar, version: 1.1.0}}", "value: {packageName: bar, version: 1.1.0}}, {type: olm.bundle.object, value: {data: "+
+			base64.StdEncoding.EncodeToString([]byte(`{"kind":"ClusterServiceVersion","metadata":{"name":"other.v1.1.0"}}`))+"}}", 1),
 		"broken/bar.yaml": sound, "broken/torn.yaml": "schema: olm.bundle\n  name: [",
 		"empty.yaml": "schema: olm.package\nname: foo\ndefaultChannel: stable\n", "fleet.txt": "# what runs\nbar=1.0.0\n\nbar/stable=bar.v1.1.0\n", "bad.txt": "bar=1.0.0\nbar\n",
 	} {
@@ -112,6 +115,7 @@ func TestGraphCommands(t *testing.T) {
 		"unless it is strict":           {args: "check foo --strict", code: 3},
 		"everything":                    {args: "check foo --all", out: []string{"info: ", "[skipped-version-taken, v1]"}},
 		"one package":                   {args: "check both --strict -p bar", out: []string{"both: 0 errors"}},
+		"a CSV of another name":         {args: "check renamed.yaml", code: 3, out: []string{`its ClusterServiceVersion is named "other.v1.1.0"`, "[csv-name, v0]", "1 error"}},
 		"no such package":               {args: "check both -p baz", code: 1, errs: []string{`no package "baz"`}},
 		"installed and stuck":           {args: "check foo --installed foo=1.0.0", code: 3, out: []string{"[installed-stuck, v0]", "0 of 1 installed versions"}},
 		"installed and well":            {args: "check bar --installed bar=1.0.0 --installed bar/stable=1.1.0", out: []string{"2 of 2 installed versions"}},

@@ -3,6 +3,7 @@ package catalogcmd
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
@@ -14,22 +15,24 @@ func missingImages(ctx context.Context, s command.Streams, c *catalog.Catalog, p
 	r := &render.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
-	part := &catalog.Catalog{}
-	for _, b := range c.Bundles {
-		if pkg == "" || b.Package == pkg {
-			part.Bundles = append(part.Bundles, b)
-		}
-	}
 	printer := command.Progress(s.Err)
 	defer printer.Clear()
-	verdicts, err := r.CheckImages(ctx, part, func(done, all int) { printer.Doing("%d of %d images checked", done, all) })
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range verdicts {
-		if !v.Exists {
-			missing = append(missing, v)
+	verdicts, err := r.CheckImages(ctx, part(c, pkg), func(done, all int) { printer.Doing("%d of %d images checked", done, all) })
+	return failed(verdicts), err
+}
+
+// part has the bundles of a catalog, or of one package of it.
+func part(c *catalog.Catalog, pkg string) *catalog.Catalog {
+	out := &catalog.Catalog{}
+	for _, b := range c.Bundles {
+		if pkg == "" || b.Package == pkg {
+			out.Bundles = append(out.Bundles, b)
 		}
 	}
-	return missing, nil
+	return out
+}
+
+// failed are the verdicts on what cannot be had.
+func failed(verdicts []render.Verdict) []render.Verdict {
+	return slices.DeleteFunc(verdicts, func(v render.Verdict) bool { return v.Exists })
 }

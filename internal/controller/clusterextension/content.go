@@ -121,13 +121,14 @@ func (c *Controller) repeat(ctx context.Context, s *state, t *target, o *outcome
 	return made, err
 }
 
-// fetch gets the bundle of a target, and why it may be used; nil while it is not there.
+// fetch gets the bundle of a target, and why it may be used; nil while it is not there. A bundle is called as its catalog says, whatever the name of its
+// ClusterServiceVersion.
 func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcome) (*bundle.Bundle, *image.Verification) {
-	request := unpack.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy}
+	request := unpack.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, ByCatalog: true}
 	switch {
 	case t.info != nil && t.index != nil:
 		var err error
-		if request, err = (unpack.Origin{Index: t.index, Image: t.catalogImage}).Bundle(ctx, c.live, t.info, unpack.Policy{}); err != nil {
+		if request, err = (unpack.Origin{Index: t.index, Image: t.catalogImage, ByCatalog: true}).Bundle(ctx, c.live, t.info, unpack.Policy{}); err != nil {
 			o.problem = err
 			return nil, nil
 		}

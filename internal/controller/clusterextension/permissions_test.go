@@ -40,7 +40,7 @@ func TestServiceAccount(t *testing.T) {
 	w.add(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "installer"}})
 	w.pass("my")
 	w.expect("my", "Progressing", "True/Retrying: pre-authorization failed: service account requires the following permissions to manage cluster extension:")
-	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, `Resources:[configmaps]`) {
+	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, `Resources:[configmaps]`) || !strings.Contains(got, `"metadata":{"name":"my-installer"`) || !strings.HasSuffix(got, "' | kubectl auth reconcile -f -") {
 		t.Error(got)
 	}
 	if got := w.controller.forbidden(t.Context(), nil); len(got) != 1 || got[0].Name != "my" {

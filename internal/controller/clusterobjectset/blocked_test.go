@@ -83,7 +83,7 @@ func TestChangedContentBlocks(t *testing.T) {
 		w.settle()
 	}
 	replace("2")
-	w.expect("mine", "Progressing=False/Blocked", `phase "first"`, digest)
+	w.expect("mine", "Progressing=False/Blocked", `resolved content of 1 phase(s) has changed: phase "first"`, digest)
 	w.expect("mine", "Available=Unknown/Reconciling")
 	if got := w.objects()[0]; got != "ConfigMap/config@1 of mine" {
 		t.Errorf("%s", got)

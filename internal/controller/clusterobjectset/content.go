@@ -96,16 +96,16 @@ func unaltered(set *olmv1.ClusterObjectSet, phases []revision.Phase) error {
 		i := slices.IndexFunc(set.Status.ObservedPhases, func(o olmv1.ObservedPhase) bool { return o.Name == p.Name })
 		switch {
 		case i < 0:
-			altered = append(altered, fmt.Sprintf("phase %q was not there before", p.Name))
+			altered = append(altered, fmt.Sprintf("phase %q (it was not there before)", p.Name))
 		case set.Status.ObservedPhases[i].Digest != digest:
-			altered = append(altered, fmt.Sprintf("phase %q has digest %s, and had %s", p.Name, digest, set.Status.ObservedPhases[i].Digest))
+			altered = append(altered, fmt.Sprintf("phase %q (its digest was %s and is %s)", p.Name, set.Status.ObservedPhases[i].Digest, digest))
 		}
 	}
 	if len(altered) == 0 {
 		return nil
 	}
-	return &revision.BlockedError{Message: fmt.Sprintf("the content of the revision has changed since it was first seen: %s; "+
-		"put back the Secrets that it refers to as they were, or make a new revision", strings.Join(altered, "; "))}
+	return &revision.BlockedError{Message: fmt.Sprintf("resolved content of %d phase(s) has changed: %s; "+
+		"put back the Secrets that the revision refers to as they were when it was first seen, or make a new revision", len(altered), strings.Join(altered, ", "))}
 }
 
 // observe records the digests of the phases before anything of them is applied. It returns false when the set has changed since it was read.

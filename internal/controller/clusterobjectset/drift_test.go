@@ -152,7 +152,7 @@ func TestDeadline(t *testing.T) {
 	w.expect("ext-1", "Progressing=True/RollingOut")
 	w.clock.SetTime(epoch.Add(10 * time.Minute))
 	w.settle()
-	w.expect("ext-1", "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: ", "0 of 1 replicas")
+	w.expect("ext-1", "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Revision 1.0.0 is rolling out. ", "0 of 1 replicas")
 	w.run("op", true)
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Succeeded")

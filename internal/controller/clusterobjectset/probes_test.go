@@ -27,9 +27,9 @@ func TestProbes(t *testing.T) {
 	}{
 		"no probe":                    {object: "{apiVersion: v1, kind: ConfigMap}"},
 		"namespace":                   {object: "{apiVersion: v1, kind: Namespace, status: {phase: Active}}"},
-		"namespace that goes":         {object: "{apiVersion: v1, kind: Namespace, status: {phase: Terminating}}", want: "status.phase is Terminating"},
+		"namespace that goes":         {object: "{apiVersion: v1, kind: Namespace, status: {phase: Terminating}}", want: `value at key "status.phase" != "Active"; expected: "Active" got: "Terminating"`},
 		"claim":                       {object: "{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Bound}}"},
-		"claim without volume":        {object: "{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Pending}}", want: "status.phase is Pending, not Bound"},
+		"claim without volume":        {object: "{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Pending}}", want: `value at key "status.phase" != "Bound"; expected: "Bound" got: "Pending"`},
 		"new CRD":                     {object: "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", want: "NamesAccepted"},
 		"CRD":                         {object: `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`},
 		"certificate":                 {object: "{apiVersion: cert-manager.io/v1, kind: Certificate}", want: "Ready is not set"},
@@ -41,7 +41,7 @@ func TestProbes(t *testing.T) {
 		"set of pods that starts":     {object: "{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 2}, status: {updatedReplicas: 2, readyReplicas: 1}}", want: "1 of 2 replicas are ready"},
 
 		"value":                 {object: "{apiVersion: v1, kind: ConfigMap, data: {name: go}}", selects: kind("", "ConfigMap"), asserts: []olmv1.Assertion{value}},
-		"other value":           {object: "{apiVersion: v1, kind: ConfigMap, data: {name: stop}}", selects: kind("", "ConfigMap"), asserts: []olmv1.Assertion{value}, want: "data.name is stop, not go"},
+		"other value":           {object: "{apiVersion: v1, kind: ConfigMap, data: {name: stop}}", selects: kind("", "ConfigMap"), asserts: []olmv1.Assertion{value}, want: `value at key "data.name" != "go"; expected: "go" got: "stop"`},
 		"value of another kind": {object: "{apiVersion: v1, kind: ConfigMap, data: {name: stop}}", selects: kind("apps", "ConfigMap"), asserts: []olmv1.Assertion{value}},
 		"equal":                 {object: "{apiVersion: a/v1, kind: A, spec: {count: 2}, status: {count: 2}}", selects: kind("a", "A"), asserts: []olmv1.Assertion{equal}},
 		"unequal":               {object: "{apiVersion: a/v1, kind: A, spec: {count: 2}, status: {count: 1}}", selects: kind("a", "A"), asserts: []olmv1.Assertion{equal}, want: "spec.count is 2, but status.count is 1"},

@@ -68,7 +68,7 @@ func progress(set *olmv1.ClusterObjectSet, o outcome, now time.Time) metav1.Cond
 	}
 	last := condition.Message
 	if o.err == nil && len(o.missing) > 0 {
-		last = list(o.missing)
+		last += " " + list(o.missing)
 	}
 	return olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonProgressDeadlineExceeded,
 		fmt.Sprintf("Revision has not rolled out for %d minute(s). Last status: %s", set.Spec.ProgressDeadlineMinutes, last))

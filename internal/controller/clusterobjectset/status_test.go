@@ -47,7 +47,7 @@ func TestConditions(t *testing.T) {
 		"blocked beyond deadline": {now: outcome{err: blocked}, after: time.Hour, want: []string{"Progressing=False/Blocked: read: not immutable"}},
 		"lost after success":      {before: []outcome{complete}, now: waiting, after: time.Hour, want: []string{rollingOut, probing, succeeded}},
 		"deadline, waiting": {now: waiting, after: 10 * time.Minute, want: []string{
-			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet", probing}},
+			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Revision 1.2.3 is rolling out. Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet", probing}},
 		"deadline, failing": {now: failed, after: time.Hour, want: []string{
 			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: create ConfigMap ns/a: no"}},
 		"before the deadline": {now: waiting, after: 10*time.Minute - time.Second, want: []string{rollingOut, probing}},

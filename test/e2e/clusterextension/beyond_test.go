@@ -12,11 +12,11 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -65,7 +65,7 @@ func TestDependencies(t *testing.T) {
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: db}})
 }
 
-// TestServiceAccount lacks permissions, which are listed before anything is written, and gets them.
+// TestServiceAccount lacks permissions, which are listed before anything is written, and gets them by the command that the status carries.
 func TestServiceAccount(t *testing.T) {
 	w := newWorld(t)
 	o := operator{pkg: w.name, version: "1.0.0"}
@@ -78,8 +78,15 @@ func TestServiceAccount(t *testing.T) {
 	if err := w.Get(t.Context(), client.ObjectKeyFromObject(w.deployment(w.name)), w.deployment(w.name)); !apierrors.IsNotFound(err) || len(w.revisions(w.name)) != 0 {
 		t.Errorf("something was written: %v, %d revisions", err, len(w.revisions(w.name)))
 	}
-	w.create(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: w.name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.name, Name: "installer"}}})
+	_, command, _ := strings.Cut(meta.FindStatusCondition(w.extension(w.name).Status.Conditions, "Progressing").Message, "printf %s '")
+	command, kubectl, _ := strings.Cut(command, "'")
+	var granted unstructured.UnstructuredList
+	if err := granted.UnmarshalJSON([]byte(command)); err != nil || kubectl != " | kubectl auth reconcile -f -" {
+		t.Fatalf("%v in the command %s%s", err, command, kubectl)
+	}
+	for i := range granted.Items {
+		w.create(&granted.Items[i])
+	}
 	w.installed(w.name, o.name())
 	w.change(w.name, func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = nil })
 	w.installed(w.name, o.name())

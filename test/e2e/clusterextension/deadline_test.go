@@ -30,7 +30,7 @@ func TestProgressDeadline(t *testing.T) {
 	before := set.DeepCopy()
 	metav1.SetMetaDataAnnotation(&set.ObjectMeta, "example.com/look", "again") // real time has not passed, so nothing else leads to a look
 	w.must(w.Patch(t.Context(), &set, client.MergeFrom(before)))
-	w.says(w.name, "Progressing", "False", "ProgressDeadlineExceeded", "Revision has not rolled out for 10 minute(s). Last status: Object Deployment.apps/v1 "+w.name+"/"+w.name+":")
+	w.says(w.name, "Progressing", "False", "ProgressDeadlineExceeded", "Revision has not rolled out for 10 minute(s). Last status: Revision 1.0.0 is rolling out. Object Deployment.apps/v1 "+w.name+"/"+w.name+":")
 	w.says(w.name, "Installed", "False", "Absent", "")
 	w.change(w.name, func(e *olmv1.ClusterExtension) { e.Spec.Config = nil })
 	w.installed(w.name, first.name())

@@ -161,7 +161,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.make(w.secret("2", true))
-	w.reports("NS-1", "Progressing=False/Blocked", `phase "first" has digest sha256:`)
+	w.reports("NS-1", "Progressing=False/Blocked", `resolved content of 1 phase(s) has changed: phase "first" (its digest was sha256:`)
 	if got := w.get("v1", "ConfigMap", "config").Object["data"].(map[string]any)["key"]; got != "1" {
 		t.Errorf("the object has %v", got)
 	}
@@ -187,7 +187,7 @@ func overdue(t *testing.T) *world {
 	w.reports("NS-1", "Available=False/ProbeFailure", "data.state is not set yet")
 	later.Jump(11 * time.Minute)
 	w.change("NS-1", func(s *olmv1.ClusterObjectSet) { s.Annotations = map[string]string{"look": "again"} })
-	w.reports("NS-1", "Progressing=False/ProgressDeadlineExceeded", "Revision has not rolled out for 10 minute(s). Last status: Object ConfigMap.v1 NS/config: data.state is not set yet")
+	w.reports("NS-1", "Progressing=False/ProgressDeadlineExceeded", "Revision has not rolled out for 10 minute(s). Last status: Revision 1 is rolling out. Object ConfigMap.v1 NS/config: data.state is not set yet")
 	return w
 }
 

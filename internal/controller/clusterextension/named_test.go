@@ -1,0 +1,63 @@
+package clusterextension
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/unpack"
+
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// The manifests of a bundle that brings a CRD and nothing that runs.
+const (
+	crdsOnlyCSV = `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"another-name.v0.0.7"},"spec":{"version":"0.0.7",` +
+		`"installModes":[{"type":"AllNamespaces","supported":true}],"customresourcedefinitions":{"owned":[{"name":"widgets.example.com","version":"v1","kind":"Widget"}]}}}`
+	crdsOnlyCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",` +
+		`"names":{"kind":"Widget","plural":"widgets"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+)
+
+// TestCatalogNamesTheBundle installs, with the real unpacker and renderer, a bundle whose ClusterServiceVersion has another name and another version than
+// its catalog says, and no spec.install: the status and the revision have the identity of the catalog, and the CRD is the one object.
+func TestCatalogNamesTheBundle(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.controller.render = registryv1.Render
+	w.controller.Bundles = realUnpacker{unpack.New(nil, clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), func() {})}
+	text := strings.Replace(pkg("a", "1.0.0"), "image: quay.io/a:v1.0.0\n", "", 1)
+	for _, manifest := range []string{crdsOnlyCSV, crdsOnlyCRD} {
+		text += fmt.Sprintf("- {type: olm.bundle.object, value: {data: %s}}\n", base64.StdEncoding.EncodeToString([]byte(manifest)))
+	}
+	w.serve("cat", text)
+	w.settle("my")
+	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
+	if got := w.installed("my"); got != "a.v1.0.0" {
+		t.Errorf("the installed bundle is %q", got)
+	}
+	set := w.newest("my")
+	if set.Annotations[olmv1.BundleNameKey] != "a.v1.0.0" || set.Annotations[olmv1.BundleVersionKey] != "1.0.0" {
+		t.Errorf("the revision has annotations %v", set.Annotations)
+	}
+	objects, err := revision.Objects(t.Context(), w.client, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(objects) != 1 || objects[0].GetName() != "widgets.example.com" {
+		t.Errorf("the revision has %d objects: %v", len(objects), objects)
+	}
+}
+
+// realUnpacker waits for what is fetched in the background.
+type realUnpacker struct{ *unpack.Unpacker }
+
+func (u realUnpacker) Get(ctx context.Context, r unpack.Request, _ time.Duration) unpack.State {
+	state, err := u.Fetch(ctx, r)
+	state.Err = err
+	return state
+}
