@@ -1,65 +1,58 @@
 package docs
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-)
 
-var (
-	testName   = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
-	definition = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(t \*testing\.T\)`)
+	"fairlead.dev/fairlead/test/scenarios"
 )
 
 // TestBoundariesAreProven: each row of the table of boundaries names tests, and each of them exists.
 func TestBoundariesAreProven(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	proven(t, "security.md", "| actor | asset |", 5, 10)
+}
+
+// proven goes through the tables of a page whose first line begins with head: each row has as many columns, the last of which names tests
+// that exist. Of a test whose name several packages have the page says which package it is of.
+func proven(t *testing.T, name, head string, columns, least int) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(page), "\n## Boundaries\n")
-	section, _, _ := strings.Cut(rest, "\n## ")
-	there, rows := tests(t), 0
-	for _, line := range strings.Split(section, "\n") {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| actor |") {
+	there, err := scenarios.Find(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, inside := 0, false
+	for _, line := range strings.Split(string(page), "\n") {
+		switch {
+		case strings.HasPrefix(line, head):
+			inside = true
+			continue
+		case !strings.HasPrefix(line, "|"):
+			inside = false
+		}
+		if !inside || strings.HasPrefix(line, "|---") {
 			continue
 		}
 		rows++
 		cells := strings.Split(strings.Trim(line, "|"), "|")
-		names := testName.FindAllStringSubmatch(cells[len(cells)-1], -1)
-		if len(cells) != 5 || len(names) == 0 {
-			t.Errorf("a row has %d columns and names %d tests, want 5 and at least 1: %s", len(cells), len(names), line)
+		names := scenarios.Named(cells[len(cells)-1])
+		if len(cells) != columns || len(names) == 0 {
+			t.Errorf("docs/%s: a row has %d columns and names %d tests, want %d and at least 1: %s", name, len(cells), len(names), columns, line)
 		}
-		for _, name := range names {
-			if !there[name[1]] {
-				t.Errorf("there is no test %s: %s", name[1], line)
+		for _, n := range names {
+			if !there.Have(n) {
+				t.Errorf("docs/%s: there is no %s: %s", name, n.Text, line)
+			} else if in := there.Packages(n.Function); n.Package == "" && len(in) > 1 {
+				t.Errorf("docs/%s: %s is in several packages, say which of %q: %s", name, n.Text, in, line)
 			}
 		}
 	}
-	if rows < 10 {
-		t.Errorf("%d rows are found in the table of boundaries", rows)
+	if rows < least {
+		t.Errorf("docs/%s: %d rows are found in the tables with %q, want at least %d", name, rows, head, least)
 	}
-}
-
-// tests are the names of all tests of the project.
-func tests(t *testing.T) map[string]bool {
-	t.Helper()
-	all := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, m := range definition.FindAllStringSubmatch(string(text), -1) {
-			all[m[1]] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
