@@ -14,6 +14,11 @@ func TestBoundariesAreProven(t *testing.T) {
 	proven(t, "security.md", "| actor | asset |", 5, 10)
 }
 
+// TestCompatibilityIsProven: each row of the published contract names tests, and each of them exists, in the package that is said.
+func TestCompatibilityIsProven(t *testing.T) {
+	proven(t, "compatibility.md", "| published contract |", 3, 150)
+}
+
 // proven goes through the tables of a page whose first line begins with head: each row has as many columns, the last of which names tests
 // that exist. Of a test whose name several packages have the page says which package it is of.
 func proven(t *testing.T, name, head string, columns, least int) {
