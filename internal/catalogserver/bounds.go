@@ -73,12 +73,13 @@ func (b *bounds) attempt(ctx context.Context, e *encoder, held int64, make func(
 	if !ok {
 		return nil, 0, status.Errorf(codes.Internal, "encode the answer: it is a %T and no message", made)
 	}
-	needs = weight(proto.Size(m))
+	size := proto.Size(m)
+	needs = weight(size)
 	more := max(0, needs-held)
 	if !e.large.try(more) {
 		return nil, needs, nil
 	}
-	encoded, err := e.encode(m, held+more)
+	encoded, err := e.encode(m, size, held+more)
 	if err != nil {
 		e.large.release(more)
 		return nil, 0, err

@@ -35,10 +35,10 @@ type encoder struct {
 	chunk []byte // the rest of it is free
 }
 
-// encode encodes a message, for which so many bytes of the room for large messages are taken, and counts it until it is written.
-func (e *encoder) encode(m proto.Message, held int64) (*outgoing, error) {
+// encode encodes a message whose size was just computed, for which so many bytes of the room for large messages are taken, and counts it until
+// it is written.
+func (e *encoder) encode(m proto.Message, size int, held int64) (*outgoing, error) {
 	a := &outgoing{of: e.delivery, held: held}
-	size := proto.Size(m)
 	var into []byte
 	if size >= trackedBytes {
 		a.pooled = mem.DefaultBufferPool().Get(size)

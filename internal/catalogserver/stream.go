@@ -38,13 +38,14 @@ func (s *boundedStream) SendMsg(message any) error {
 	if !ok {
 		return status.Errorf(codes.Internal, "send a %T: it is no message", message)
 	}
-	needs := weight(proto.Size(m))
+	size := proto.Size(m)
+	needs := weight(size)
 	if !s.large.try(needs) {
 		if err := s.await(needs); err != nil {
 			return err
 		}
 	}
-	a, err := s.encode(m, needs)
+	a, err := s.encode(m, size, needs)
 	if err != nil {
 		s.large.release(needs)
 		return err
