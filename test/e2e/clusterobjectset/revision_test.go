@@ -73,7 +73,7 @@ func TestClaims(t *testing.T) {
     objects:
     - object: {apiVersion: v1, kind: ConfigMap, metadata: {name: config, namespace: NS}, data: {key: value}}
 `)
-	w.reports("NS-1", "Available=False/ProbeFailure", "Object PersistentVolumeClaim.v1 NS/claim: status.phase is Pending, not Bound")
+	w.reports("NS-1", "Available=False/ProbeFailure", `Object PersistentVolumeClaim.v1 NS/claim: value at key "status.phase" != "Bound"; expected: "Bound" got: "Pending"`)
 	w.reports("NS-1", "Progressing=True/RollingOut", "Revision 1 is rolling out.")
 	if w.get("v1", "ConfigMap", "config") != nil {
 		t.Error("the next phase was begun")
@@ -120,7 +120,7 @@ func TestUserProbes(t *testing.T) {
 		w.edit("v1", "ConfigMap", "config", func(o map[string]any) { o["data"].(map[string]any)["state"] = value })
 	}
 	state("stop")
-	w.reports("NS-1", "Available=False/ProbeFailure", "Object ConfigMap.v1 NS/config: data.state is stop, not go")
+	w.reports("NS-1", "Available=False/ProbeFailure", `Object ConfigMap.v1 NS/config: value at key "data.state" != "go"; expected: "go" got: "stop"`)
 	state("go")
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	w.there(true, "apps/v1", "Deployment", "web")
