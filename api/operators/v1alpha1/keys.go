@@ -122,6 +122,10 @@ const (
 	// BundleUnpackMinRetryIntervalAnnotation, on an OperatorGroup, is how long to wait before a bundle is fetched again.
 	BundleUnpackMinRetryIntervalAnnotation = "operatorframework.io/bundle-unpack-min-retry-interval"
 
+	// PromoteRolesAnnotation "true", on an OperatorGroup of all namespaces, makes Roles with the owner labels of an operator cluster-wide that its
+	// ClusterServiceVersion does not ask for.
+	PromoteRolesAnnotation = "operators.fairlead.dev/promote-labelled-roles"
+
 	// RetryAnnotation, on an InstallPlan that failed, says what has changed of what it failed on: another plan for the same has better
 	// prospects now.
 	RetryAnnotation = "operators.fairlead.dev/retry"

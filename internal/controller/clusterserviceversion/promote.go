@@ -7,6 +7,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
 
@@ -14,12 +15,12 @@ import (
 // although it does not ask for them, such as Roles that a user labelled. Names are the lifted roles by those of the Roles that it asks for; what is promoted
 // is added.
 //
-// A client that may write Roles in the namespace thereby changes what the operator may do in others. So nothing is promoted in a group with an account, which
-// bounds what its namespace may do; only the accounts that the operator runs as are bound; and only roles that were lifted here are bound to, never a
-// ClusterRole of that name. In a group without an account a namespace's editors may create a ClusterServiceVersion, which may ask for as much.
+// A client that may write Roles in the namespace, such as its administrator, thereby changes what the operator may do in others. So the OperatorGroup, which
+// only administrators of the cluster write, has to ask for it; nothing is promoted in a group with an account, which bounds what its namespace may do; only
+// the accounts that the operator runs as are bound; and only roles that were lifted here are bound to, never a ClusterRole of that name.
 func (f *facts) promoted(ctx context.Context, accounts []*bundle.AccountRBAC, owned *roleSet, names map[string]string) ([]client.Object, error) {
 	group, err := f.group(ctx)
-	if err != nil || group == nil || group.Spec.ServiceAccountName != "" {
+	if err != nil || group == nil || group.Spec.ServiceAccountName != "" || group.Annotations[v1alpha1.PromoteRolesAnnotation] != "true" {
 		return nil, err
 	}
 	var out []client.Object

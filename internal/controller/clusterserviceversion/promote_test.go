@@ -8,11 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
 
 // TestLabelledRolesArePromoted: with AllNamespaces, a Role and a RoleBinding with the owner labels of the operator become cluster-wide whatever their names,
-// for the accounts of the operator alone, and only while the group has no account.
+// for the accounts of the operator alone, and only while the group asks for it and has no account.
 func TestLabelledRolesArePromoted(t *testing.T) {
 	csv := newCSV("op.v1")
 	gathering := bundle.OwnerLabels(csv)
@@ -20,7 +21,7 @@ func TestLabelledRolesArePromoted(t *testing.T) {
 	account := rbacv1.Subject{Kind: "ServiceAccount", Namespace: ns, Name: "account"}
 	eve := rbacv1.Subject{Kind: "User", Name: "eve", APIGroup: rbacv1.GroupName}
 	elsewhere := rbacv1.Subject{Kind: "ServiceAccount", Namespace: "elsewhere", Name: "account"}
-	k := newCluster(t, newGroup(""),
+	k := newCluster(t, promoting(),
 		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mine", Labels: gathering}, Rules: foreignRules},
 		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "binds", Labels: gathering},
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "mine"}, Subjects: []rbacv1.Subject{account, eve, elsewhere}},
@@ -62,12 +63,29 @@ func TestLabelledRolesArePromoted(t *testing.T) {
 	if k.get("", "mine", role) || k.get("", "binds", binding) {
 		t.Error("they remain although the Role has lost its labels")
 	}
+	edit(k, ns, "mine", &rbacv1.Role{}, func(r *rbacv1.Role) { r.Labels = gathering })
+	k.pass("op.v1")
+	if !k.get("", "mine", role) {
+		t.Error("it is not promoted again with its labels")
+	}
+	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { delete(g.Annotations, v1alpha1.PromoteRolesAnnotation) })
+	k.pass("op.v1")
+	if k.get("", "mine", role) || k.get("", "binds", binding) {
+		t.Error("they remain although the group does not ask for it any more")
+	}
+}
+
+// promoting is a group of all namespaces that asks for the promotion of labelled Roles.
+func promoting() *v1.OperatorGroup {
+	g := newGroup("")
+	g.Annotations = map[string]string{v1alpha1.PromoteRolesAnnotation: "true"}
+	return g
 }
 
 // TestAGroupWithAnAccountPromotesNothing: its namespace must not get more than the account has.
 func TestAGroupWithAnAccountPromotesNothing(t *testing.T) {
 	csv := newCSV("op.v1")
-	k := newCluster(t, newGroup(""), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mine", Labels: bundle.OwnerLabels(csv)}, Rules: foreignRules})
+	k := newCluster(t, promoting(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mine", Labels: bundle.OwnerLabels(csv)}, Rules: foreignRules})
 	k.installed(csv.DeepCopy())
 	if !k.get("", "mine", &rbacv1.ClusterRole{}) {
 		t.Fatal("without an account it is promoted")
