@@ -18,7 +18,7 @@ import (
 var hostileServers = map[string]*hostileServer{
 	// A channel without anything is sent as 2 bytes.
 	"server-channels": {pkg: func() *registry.Package {
-		return &registry.Package{Channels: slices.Repeat([]*registry.Channel{{}}, 8<<20)}
+		return &registry.Package{Channels: slices.Repeat([]*registry.Channel{{}}, 2<<20)}
 	}},
 	// So is a property.
 	"server-properties": {bundle: func(int) *registry.Bundle {
