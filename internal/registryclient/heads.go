@@ -109,7 +109,7 @@ func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) s
 	defer d.release()
 	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer cancel()
-	b, err := c.registry.GetBundleForChannel(ctx, &registry.GetBundleInChannelRequest{PkgName: pkg, ChannelName: channel}, d.options()...)
+	b, err := c.registry.GetBundleForChannel(ctx, &registry.GetBundleInChannelRequest{PkgName: pkg, ChannelName: channel}, d.options()...) //nolint:staticcheck // SA1019: servers answer it, and no other call has the head with its manifests
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		h.mu.Lock()
 		h.silent++

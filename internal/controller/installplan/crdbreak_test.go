@@ -22,7 +22,10 @@ func widget(name, version string, spec map[string]any) *unstructured.Unstructure
 	o.SetKind("Widget")
 	o.SetNamespace("default")
 	o.SetName(name)
-	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "example.com/" + version, Time: &metav1.Time{Time: epoch}, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}})
+	fields := &metav1.FieldsV1{}
+	fields.SetRawString(`{"f:spec":{}}`)
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "example.com/" + version,
+		Time: &metav1.Time{Time: epoch}, FieldsType: "FieldsV1", FieldsV1: fields}})
 	return o
 }
 
