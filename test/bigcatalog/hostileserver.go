@@ -1,6 +1,7 @@
 package bigcatalog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -9,6 +10,9 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec of all other messages
+	"google.golang.org/grpc/mem"
 
 	"fairlead.dev/fairlead/api/registry"
 )
@@ -16,10 +20,8 @@ import (
 // hostileServers are registry servers that are made to cost a reader as much as their messages can. Each goes for something else that a reader
 // decodes or keeps.
 var hostileServers = map[string]*hostileServer{
-	// A channel without anything is sent as 2 bytes.
-	"server-channels": {pkg: func() *registry.Package {
-		return &registry.Package{Channels: slices.Repeat([]*registry.Channel{{}}, 2<<20)}
-	}},
+	// A channel without anything is sent as 2 bytes: the number and type of its field, and its size.
+	"server-channels": {pkg: bytes.Repeat([]byte{2<<3 | 2, 0}, 8<<20)},
 	// So is a property.
 	"server-properties": {bundle: func(int) *registry.Bundle {
 		return &registry.Bundle{Properties: slices.Repeat([]*registry.Property{{}}, 4<<20+1)}
@@ -37,7 +39,7 @@ var hostileServers = map[string]*hostileServer{
 // hostileServer has one package, and a list of bundles without an end.
 type hostileServer struct {
 	registry.UnimplementedRegistryServer
-	pkg    func() *registry.Package
+	pkg    []byte // encoded; nil for one like those of others
 	bundle func(i int) *registry.Bundle
 }
 
@@ -57,7 +59,7 @@ func ServeHostile(t testing.TB, kind string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := grpc.NewServer()
+	s := grpc.NewServer(grpc.ForceServerCodecV2(hostileCodec{encoding.GetCodecV2("proto"), hostile.pkg}))
 	registry.RegisterRegistryServer(s, hostile)
 	go func() { _ = s.Serve(listener) }() // it ends when the server is stopped
 	t.Cleanup(s.Stop)
@@ -71,12 +73,21 @@ func (s *hostileServer) ListPackages(_ *registry.ListPackageRequest, stream grpc
 
 // GetPackage implements the registry.
 func (s *hostileServer) GetPackage(context.Context, *registry.GetPackageRequest) (*registry.Package, error) {
-	p := &registry.Package{Channels: []*registry.Channel{{Name: "stable"}}}
-	if s.pkg != nil {
-		p = s.pkg()
+	return &registry.Package{Name: "hostile", DefaultChannelName: "stable", Channels: []*registry.Channel{{Name: "stable"}}}, nil
+}
+
+// hostileCodec sends a package that is encoded already, at once.
+type hostileCodec struct {
+	encoding.CodecV2
+	pkg []byte
+}
+
+// Marshal implements the codec.
+func (c hostileCodec) Marshal(v any) (mem.BufferSlice, error) {
+	if _, ok := v.(*registry.Package); ok && c.pkg != nil {
+		return mem.BufferSlice{mem.SliceBuffer(c.pkg)}, nil
 	}
-	p.Name, p.DefaultChannelName = "hostile", "stable"
-	return p, nil
+	return c.CodecV2.Marshal(v)
 }
 
 // ListBundles implements the registry.

@@ -12,7 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream" //nolint:staticcheck // SA1019: dialers of client-go are of this type
+	"k8s.io/apimachinery/pkg/util/httpstream"      //nolint:staticcheck // SA1019: dialers of client-go are of this type
 	"k8s.io/apimachinery/pkg/util/httpstream/spdy" //nolint:staticcheck // SA1019: dialers of client-go are of this type
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
