@@ -46,16 +46,20 @@ func Start(o manager.Options) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c, startShared(o)
+}
+
+func startShared(o manager.Options) (err error) {
 	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
-		return nil, err
+		return err
 	}
 	o.StoreDir, o.AcceptMissingPolicies = store, true
 	ready, ended := start(context.Background(), o)
 	select {
 	case <-ready:
-		return c, nil
+		return nil
 	case err := <-ended:
-		return nil, err
+		return err
 	}
 }
 

@@ -24,6 +24,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
 )
 
 // Documents decodes the YAML documents of a text.
@@ -125,9 +128,8 @@ func (r refusals) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// AsManager returns the configuration of a pod that runs as the service account of the manifests. Every request that the API server
-// refuses to it as forbidden fails the test when it ends.
-func AsManager(t testing.TB, admin *rest.Config) *rest.Config {
+// managerAccount returns the configuration of the service account of the manifests.
+func managerAccount(t testing.TB, admin *rest.Config) *rest.Config {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(admin)
 	if err != nil {
@@ -139,6 +141,30 @@ func AsManager(t testing.TB, admin *rest.Config) *rest.Config {
 	}
 	config := rest.AnonymousClientConfig(admin)
 	config.BearerToken = token.Status.Token
+	return config
+}
+
+// rights are the kinds of the manifests that decide what the manager and users may do.
+var rights = []string{"Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+
+// StartAsShipped is Start for a manager that has the rights of the manifests in dir and no others. They remain when the test ends, as the manager does.
+func StartAsShipped(t testing.TB, dir string, o manager.Options) (client.Client, error) {
+	t.Helper()
+	admin := devcluster.Config()
+	c, err := prepare(t.Context(), admin)
+	if err != nil {
+		return nil, err
+	}
+	Apply(t.Context(), t, c, slices.DeleteFunc(Kustomized(t, dir), func(o *unstructured.Unstructured) bool { return !slices.Contains(rights, o.GetKind()) }))
+	o.Config = managerAccount(t, admin)
+	return c, startShared(o)
+}
+
+// AsManager returns the configuration of a pod that runs as the service account of the manifests. Every request that the API server
+// refuses to it as forbidden fails the test when it ends.
+func AsManager(t testing.TB, admin *rest.Config) *rest.Config {
+	t.Helper()
+	config := managerAccount(t, admin)
 	refused := refusals{mu: &sync.Mutex{}, seen: map[string]string{}}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { refused.next = next; return refused })
 	t.Cleanup(func() {

@@ -26,8 +26,12 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // later is the manager's clock: deadlines and the intervals of polls are minutes.
 var later = &harness.Clock{}
 
-// shared starts the manager of all tests.
-var shared = sync.OnceValues(func() (client.Client, error) { return harness.Start(manager.Options{Clock: later}) })
+// shared is the manager of all tests, with the rights of the shipped manifests. The first test starts it.
+var shared struct {
+	sync.Once
+	client.Client
+	err error
+}
 
 // patience is how long a test waits for something that takes a second on an idle machine.
 const patience = 2 * time.Minute
@@ -48,10 +52,13 @@ func newWorld(t *testing.T) *world {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	c, err := shared()
-	if err != nil {
-		t.Fatal(err)
+	shared.Do(func() {
+		shared.Client, shared.err = harness.StartAsShipped(t, "../../../config", manager.Options{Clock: later})
+	})
+	if shared.err != nil || shared.Client == nil {
+		t.Fatal("the manager was not started: ", shared.err)
 	}
+	c := shared.Client
 	w := &world{T: t, Client: c, name: fmt.Sprintf("x%d-%d", os.Getpid()%1000, worlds.Add(1)), registry: devcluster.Registry()}
 	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}
 	if err := c.Create(t.Context(), system); err != nil && !apierrors.IsAlreadyExists(err) {
