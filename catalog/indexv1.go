@@ -7,7 +7,7 @@ import (
 	"fairlead.dev/fairlead/version"
 )
 
-// Under v0 a channel that does not hold together, for example because it has two heads, is not served: nobody can say where it leads. Under v1
+// Under v0 a channel that does not hold together, for example because it has two heads, is not served: it leads nowhere in particular. Under v1
 // versions decide and heads mean nothing, so every entry of every channel counts. An Index has what v0 serves, and beside it what v1 serves more.
 
 // onlyV1 is what an Index serves under v1 alone.

@@ -77,25 +77,9 @@ func checkCustom(request *registry.ExperimentalListPackageCustomSchemasRequest) 
 // maxCustomValues bounds the values in an object that is sent: each takes about 150 bytes, however short it is written.
 const maxCustomValues = 200_000
 
-// values counts the values and keys of JSON, or somewhat more.
-func values(object json.RawMessage) int {
-	n, quoted := 1, false
-	for i := 0; i < len(object); i++ {
-		switch c := object[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
-			n++
-		}
-	}
-	return n
-}
-
 // sendCustom sends an object, unless it belongs to a package and those that belong to none are asked for.
 func sendCustom(stream grpc.ServerStreamingServer[structpb.Struct], request *registry.ExperimentalListPackageCustomSchemasRequest, object json.RawMessage) error {
-	if n := values(object); n > maxCustomValues {
+	if n := catalog.JSONValues(object); n > maxCustomValues {
 		return status.Errorf(codes.ResourceExhausted, "an object of schema %q has about %d values, more than the %d that are sent; make it smaller, or read it over HTTP",
 			request.GetSchema(), n, maxCustomValues)
 	}

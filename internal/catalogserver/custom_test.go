@@ -132,7 +132,7 @@ func TestObjectsOfManyValuesAreNotSent(t *testing.T) {
 		t.Errorf("got %v, want ResourceExhausted", err)
 	}
 	for text, want := range map[string]int{`{}`: 2, `"[,:{"`: 1, `"\"[,"`: 1, `{"a\\":[1,2]}`: 5} {
-		if got := values(json.RawMessage(text)); got != want {
+		if got := catalog.JSONValues(json.RawMessage(text)); got != want {
 			t.Errorf("values of %s: %d, want %d", text, got, want)
 		}
 	}

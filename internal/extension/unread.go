@@ -67,7 +67,7 @@ func (b *builder) kept() *Result {
 	return r
 }
 
-// leave notes what cannot be used. What a catalog failed with may be another text at every attempt, and is told in notes alone.
+// leave notes what cannot be used. What a catalog failed with may be another text at every attempt, and is reported in notes alone.
 func (b *builder) leave(r *Result, chosen *candidate) {
 	for _, c := range b.unread {
 		if !b.mayChange(c, chosen) {

@@ -41,7 +41,7 @@ func (n *Namespace) Input() (in plan.Input, idle map[string]string) {
 
 // Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before, else the
 // version that has replaced one of these without the Subscription saying so, as when the manager was stopped meanwhile, else the one that
-// the version it moved to was replacing when somebody deleted that. What it brought when it asked for another package is its own only as long
+// the version it moved to was replacing when a client deleted that. What it brought when it asked for another package is its own only as long
 // as the package that it asks for goes on from it.
 func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	stated := []string{Target(sub), sub.Status.InstalledCSV}

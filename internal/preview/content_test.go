@@ -114,7 +114,7 @@ func TestEveryKindOfCatalogIsRead(t *testing.T) {
 
 var kubernetes129 = server{version: "v1.29.3"}
 
-// TestACatalogThatOnlyTheClusterReaches is not called broken, and nobody is advised to repair or delete it.
+// TestACatalogThatOnlyTheClusterReaches is not called broken, and no one is advised to repair or delete it.
 func TestACatalogThatOnlyTheClusterReaches(t *testing.T) {
 	source := ready(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: "cat.olm.svc:50051"})
 	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "app"},

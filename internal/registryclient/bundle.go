@@ -15,12 +15,12 @@ import (
 
 // bundleOf writes a message as a bundle. Older servers say in fields of the message what newer ones say in properties: both are taken.
 func bundleOf(b *registry.Bundle) (catalog.Bundle, error) {
-	n := values(b.GetCsvJson())
+	n := catalog.JSONValues(b.GetCsvJson())
 	for _, property := range b.GetProperties() {
-		n += values(property.GetValue())
+		n += catalog.JSONValues(property.GetValue())
 	}
 	for _, dependency := range b.GetDependencies() {
-		n += values(dependency.GetValue())
+		n += catalog.JSONValues(dependency.GetValue())
 	}
 	if n > maxValues {
 		return catalog.Bundle{}, fmt.Errorf("its properties and its ClusterServiceVersion have about %d values, more than the %d that are read; make them smaller", n, maxValues)

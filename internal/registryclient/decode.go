@@ -113,19 +113,3 @@ func costOf(text []byte, d protoreflect.MessageDescriptor, most int) (int, error
 
 // maxValues bounds the values of JSON in a bundle, each of which takes about a hundred bytes while it is read, however short it is.
 const maxValues = 300_000
-
-// values counts the values and keys of JSON, or somewhat more.
-func values(text string) int {
-	n, quoted := 1, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
-			n++
-		}
-	}
-	return n
-}

@@ -85,7 +85,7 @@ func (h *heads) describe(ctx context.Context, c *Client, b catalog.Bundle, csv s
 
 // describeInTurn is describe for one of a few large descriptions at a time.
 func (h *heads) describeInTurn(ctx context.Context, b catalog.Bundle, csv string) (described, error) {
-	if n := values(csv); n > maxValues {
+	if n := catalog.JSONValues(csv); n > maxValues {
 		return described{}, fmt.Errorf("describe bundle %q: its ClusterServiceVersion has about %d values, more than the %d that are read", b.Name, n, maxValues)
 	}
 	if len(csv) > heavy {

@@ -79,7 +79,7 @@ func (w *written) Get(_ context.Context, key client.ObjectKey, o client.Object, 
 	return nil
 }
 
-// TestObjectsOfADroppedVersion counts objects by their last writer, once, whether or not a webhook converts them, and sees when they were written anew.
+// TestObjectsOfADroppedVersion counts objects by their last writer, once, whether or not a webhook converts them, and sees when they were written again.
 func TestObjectsOfADroppedVersion(t *testing.T) {
 	for name, conversion := range map[string]apiextensionsv1.ConversionStrategyType{"without conversion": apiextensionsv1.NoneConverter, "with a webhook before and after": apiextensionsv1.WebhookConverter} {
 		t.Run(name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func TestWrongContentIsRefused(t *testing.T) {
 }
 
 // TestTheCatalogNamesTheBundle: where the catalog alone says what a bundle is called, its ClusterServiceVersion may have another name, in an image and in
-// the catalog; whoever goes by the name of that is refused it still.
+// the catalog; a client that goes by the name of that is refused it still.
 func TestTheCatalogNamesTheBundle(t *testing.T) {
 	r := newRegistry(t)
 	u, _, _ := newUnpacker(t)

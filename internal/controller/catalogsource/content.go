@@ -21,7 +21,7 @@ type content struct {
 	served   string // what the index was made from, for people
 	index    *catalog.Index
 	loaded   time.Time // when the index was made
-	reached  time.Time // when this process read it anew, or for the first time, as the status reports it
+	reached  time.Time // when this process read it again, or for the first time, as the status reports it
 	digest   string    // of what the index was made from
 	earlier  bool      // another build of the program made the index, which may judge catalogs in another way
 	warnings string    // what is wrong in a catalog that is served all the same

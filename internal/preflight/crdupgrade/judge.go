@@ -57,7 +57,7 @@ func (v Verdict) Thorough() bool { return v.Binding || v.Keeps || len(v.Dropped)
 
 // Judge applies the rules for InstallPlans. No upgrade makes a stored object invalid, or drops a version that is served and that objects are stored or
 // were last written in, unless the live CRD exempts it. A CRD with several owners keeps every served version besides. Who becomes one of several owners
-// must define it as it is. No stored object may be lost, whoever owns the CRD.
+// must define it as it is. No stored object may be lost, no matter which operator owns the CRD.
 func Judge(u Upgrade) Verdict {
 	var v Verdict
 	owners := ownersOf(u.Others)
