@@ -29,12 +29,14 @@ type heads struct {
 	slots chan struct{}
 	tasks sync.WaitGroup
 
-	mu     sync.Mutex
-	silent int
+	mu      sync.Mutex
+	silent  int
+	givenUp chan struct{} // closed when the server was silent too often
 }
 
 func newHeads(turns *Turns) *heads {
-	return &heads{turns: turns, channels: map[[2]string]string{}, defaults: map[string]string{}, slots: make(chan struct{}, headsAtOnce)}
+	return &heads{turns: turns, channels: map[[2]string]string{}, defaults: map[string]string{}, slots: make(chan struct{}, headsAtOnce),
+		givenUp: make(chan struct{})}
 }
 
 // note remembers the heads of a package. Of the channels that a bundle is the head of, the default channel counts.
@@ -99,20 +101,28 @@ func (h *heads) describeInTurn(ctx context.Context, b catalog.Bundle, csv string
 
 // ask returns the ClusterServiceVersion at the head of a channel, empty if the server does not say it.
 func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) string {
-	h.mu.Lock()
-	enough := h.silent >= maxSilent
-	h.mu.Unlock()
-	if enough {
+	select {
+	case <-h.givenUp:
 		return ""
+	default:
 	}
 	d := c.decoder(ctx, bundleBound)
 	defer d.release()
 	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer cancel()
+	go func() { // what was begun before the server was silent too often ends with it
+		select {
+		case <-h.givenUp:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	b, err := c.registry.GetBundleForChannel(ctx, &registry.GetBundleInChannelRequest{PkgName: pkg, ChannelName: channel}, d.options()...) //nolint:staticcheck // SA1019: servers answer it, and no other call has the head with its manifests
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		h.mu.Lock()
-		h.silent++
+		if h.silent++; h.silent == maxSilent {
+			close(h.givenUp)
+		}
 		h.mu.Unlock()
 	}
 	if err != nil || b.GetCsvName() != name {

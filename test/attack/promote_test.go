@@ -24,24 +24,29 @@ func TestAdminOfANamespaceWidensItsOperator(t *testing.T) {
 	w.group(namespace, "")
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.TargetNamespaces = nil })
 	csv := operator(namespace, name)
-	csv.Spec.InstallStrategy.StrategySpec.Permissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: worker,
-		Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}}}
+	asked := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}
+	csv.Spec.InstallStrategy.StrategySpec.Permissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: worker, Rules: asked}}
 	csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.ServiceAccountName = worker
-	harness.Create(t, w, csv, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: worker}})
-	w.becomes(account(namespace, worker), victim, "", "configmaps", true)
+	account := func(name string) string { return account(namespace, name) }
+	bound := func(meta metav1.ObjectMeta) *rbacv1.RoleBinding {
+		return &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: worker}}}
+	}
+	own := metav1.ObjectMeta{Namespace: namespace, Name: worker}
+	harness.Create(t, w, csv, &corev1.ServiceAccount{ObjectMeta: own}, &rbacv1.Role{ObjectMeta: own, Rules: asked}, bound(own)) // as an InstallPlan does
+	w.phase(namespace, name, v1alpha1.CSVPhaseSucceeded)
+	w.becomes(account(worker), victim, "", "configmaps", true)
 
 	w.bind(namespace, "mallory", "admin")
 	mallory := harness.ClientOf(t, w.as("mallory"))
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: "widened", Labels: bundle.OwnerLabels(csv)}
 	harness.Create(t, mallory,
-		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}}}},
-		&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: worker}}})
-	w.becomes(account(namespace, worker), namespace, "", "secrets", true)
-	w.never("the operator writes Secrets of other namespaces", func() bool { return w.allowed(account(namespace, worker), victim, "", "secrets") })
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}}}}, bound(meta))
+	w.becomes(account(worker), namespace, "", "secrets", true)
+	w.never("the operator writes Secrets of other namespaces", func() bool { return w.allowed(account(worker), victim, "", "secrets") })
 
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) {
 		g.Annotations = map[string]string{v1alpha1.PromoteRolesAnnotation: "true"}
 	})
-	w.becomes(account(namespace, worker), victim, "", "secrets", true)
+	w.becomes(account(worker), victim, "", "secrets", true)
 }
