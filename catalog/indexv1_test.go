@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUnderV1 demands that errors which matter to v0 alone are told from others: wherever nothing else is wrong, v1 serves every entry.
+// TestUnderV1 demands that errors which matter to v0 alone are distinguished from others: wherever nothing else is wrong, v1 serves every entry.
 func TestUnderV1(t *testing.T) {
 	only := 0
 	for _, name := range archives(t) {

@@ -52,7 +52,7 @@ var removals = []removal{
 	}},
 }
 
-// removesKind says whether Kubernetes stopped serving the kind in this version.
+// removesKind reports whether Kubernetes stopped serving the kind in this version.
 func (r removal) removesKind(apiVersion, kind string) bool {
 	return slices.ContainsFunc(r.apis, func(api removedAPI) bool { return apiVersion == api.apiVersion && slices.Contains(api.kinds, kind) })
 }

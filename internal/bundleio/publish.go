@@ -48,7 +48,7 @@ func Publish(ctx context.Context, files fs.FS, labels map[string]string, destina
 	if err != nil {
 		return Published{}, err
 	}
-	return Published{Image: repository(destination) + "@" + digest, Digest: digest}, nil
+	return Published{Image: image.Pin(destination, digest), Digest: digest}, nil
 }
 
 // checkDestination refuses what would end up where nobody meant it to: in the current directory, or in a registry that is not named.
@@ -78,12 +78,6 @@ func splitTag(text string) (path, tag string) {
 		return text[:i], text[i+1:]
 	}
 	return text, ""
-}
-
-// repository is an image reference without its tag.
-func repository(ref string) string {
-	name, _ := splitTag(ref)
-	return name
 }
 
 func writeArchive(ctx context.Context, file, tag string, files fs.FS, labels map[string]string) (digest string, err error) {

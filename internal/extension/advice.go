@@ -55,7 +55,7 @@ func (b *builder) advice(ctx context.Context, r Reason) string {
 	edit := "of ClusterExtension " + b.name
 	switch r {
 	case ChannelNotFound:
-		if b.leftOut(nil) != "" { // which is told after it
+		if b.leftOut(nil) != "" { // which is reported after it
 			return fmt.Sprintf("correct %s %s, or ask the authors of the catalog to correct the channel: those that can be used are %s", fieldChannels, edit, list("channel", b.channels()))
 		}
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.channels()))

@@ -32,15 +32,7 @@ func CatalogTree(ctx context.Context, tree fs.FS, ref string, labels map[string]
 	if err != nil {
 		return Pushed{}, err
 	}
-	return Pushed{Ref: ref, Digest: digest, Image: repository(ref) + "@" + digest}, nil
-}
-
-// repository is a reference without its tag.
-func repository(ref string) string {
-	if i := strings.LastIndexByte(ref, ':'); i > strings.LastIndexByte(ref, '/') {
-		return ref[:i]
-	}
-	return ref
+	return Pushed{Ref: ref, Digest: digest, Image: image.Pin(ref, digest)}, nil
 }
 
 // below shows a tree as a directory of another, which holds nothing else, to whoever walks it.

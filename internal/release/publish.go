@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/signature"
@@ -22,7 +21,7 @@ func Publish(ctx context.Context, out, ref string, key *signature.Key, o image.P
 	if err != nil {
 		return "", err
 	}
-	pinned := repository(ref) + "@" + digest
+	pinned := image.Pin(ref, digest)
 	if key == nil {
 		return pinned, nil
 	}
@@ -33,12 +32,4 @@ func Publish(ctx context.Context, out, ref string, key *signature.Key, o image.P
 		return "", fmt.Errorf("the image was pushed and signed, but its provenance was not attached: %w; run the same command again", err)
 	}
 	return pinned, nil
-}
-
-// repository is a reference without its tag.
-func repository(ref string) string {
-	if colon := strings.LastIndex(ref, ":"); colon > strings.LastIndex(ref, "/") {
-		return ref[:colon]
-	}
-	return ref
 }

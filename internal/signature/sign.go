@@ -59,7 +59,7 @@ func Attest(ctx context.Context, repository, digest string, statement []byte, ke
 	if err != nil {
 		return fmt.Errorf("attest %s at %s: %w", repository, digest, err)
 	}
-	ref := reference.TrimNamed(named).Name() + "@" + digest
+	ref := image.Pin(named.String(), digest)
 	predicate, err := predicateAbout(statement, digest)
 	if err != nil {
 		return fmt.Errorf("attest %s: %w", ref, err)

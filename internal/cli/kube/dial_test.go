@@ -54,7 +54,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(data, upstream)
 }
 
-// echo is a server that repeats what it is told, in capitals.
+// echo is a server that repeats what it receives, in capitals.
 func echo(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

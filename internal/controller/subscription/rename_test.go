@@ -22,7 +22,7 @@ func withEdge(catalog, entry, edge string) string {
 	return strings.Replace(catalog, "- name: "+entry+"\n", "- name: "+entry+"\n  "+edge+"\n", 1)
 }
 
-// subscribedToA is a world in which a.v1.0.0 is installed, with API A, and the catalog goes on to have content, too.
+// subscribedToA is a world in which a.v1.0.0 is installed, with API A, and the catalog has further content.
 func subscribedToA(t *testing.T, content string) *world {
 	t.Helper()
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("s", "a", ""))
