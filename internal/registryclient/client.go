@@ -146,7 +146,7 @@ func (c *Client) Package(ctx context.Context, name string) (*registry.Package, e
 
 // withPackage asks for a package and uses it. Few that cost much are in use at once; use may say when it needs it no more.
 func (c *Client) withPackage(ctx context.Context, name string, use func(p *registry.Package, release func()) error) error {
-	asking, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
+	asking, cancel := patiently(ctx)
 	defer cancel()
 	d := c.decoder(ctx, packageBound)
 	defer d.release()
@@ -158,6 +158,17 @@ func (c *Client) withPackage(ctx context.Context, name string, use func(p *regis
 		return c.failed(fmt.Sprintf("get package %q", name), err)
 	}
 	return use(p, d.release)
+}
+
+// patiently returns a context whose cause is errSilent once the time of a small call is over. It is no deadline, since a server is told of a
+// deadline: one that ends the call in the same instant would look like one that answers.
+func patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	patience := time.AfterFunc(silence, func() { cancel(errSilent) })
+	return ctx, func() {
+		patience.Stop()
+		cancel(nil)
+	}
 }
 
 // Bundle asks for an entry of a channel, with its manifests.

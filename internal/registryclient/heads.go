@@ -108,7 +108,7 @@ func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) s
 	}
 	d := c.decoder(ctx, bundleBound)
 	defer d.release()
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
+	ctx, cancel := patiently(ctx)
 	defer cancel()
 	go func() { // what was begun before the server was silent too often ends with it
 		select {
