@@ -45,14 +45,20 @@ func properties(last string) map[string]string {
 	return map[string]string{olmv1.PropertiesKey: `[{"type":"olm.maxOpenShiftVersion","value":"` + last + `"}]`}
 }
 
-// TestInstalledOperatorsHoldUpgradesUp: the manager runs before the kinds of the platform are there, names the operators of both APIs, and
-// takes it back when they are upgraded or gone.
+// limit patches the highest release of the platform that an object says it works on.
+func limit(last string) client.Patch {
+	return client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"olm.properties":"[{\"type\":\"olm.maxOpenShiftVersion\",\"value\":\"`+last+`\"}]"}}}`))
+}
+
+// TestInstalledOperatorsHoldUpgradesUp: the manager, with its shipped rights, runs before the kinds of the platform are there, names the operators
+// of both APIs, and takes it back when they are upgraded or gone. 4.23 and 5.0 are one release, before 5.1.
 func TestInstalledOperatorsHoldUpgradesUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
 	w := &world{t, harness.Client(t, devcluster.Config())}
-	harness.Run(t, manager.Options{Config: devcluster.Config()})
+	harness.Apply(t.Context(), t, w, harness.Kustomized(t, "../../../config"))
+	harness.RunAsShipped(t, manager.Options{Config: harness.AsManager(t, devcluster.Config()), Log: harness.Log(t), LeaderElection: true, LeaderNamespace: "olm"})
 	namespace := devcluster.Namespace(t)
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app.v1.0.0", Annotations: properties("4.18")}}
 	csv.Spec.InstallStrategy.StrategyName = "deployment"
@@ -71,14 +77,30 @@ func TestInstalledOperatorsHoldUpgradesUp(t *testing.T) {
 
 	w.must(w.Delete(t.Context(), set))
 	w.expect("False", "IncompatibleOperatorsInstalled", "first: ClusterServiceVersion app.v1.0.0")
-	w.must(w.Patch(t.Context(), csv, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"olm.properties":"[{\"type\":\"olm.maxOpenShiftVersion\",\"value\":\"4.19\"}]"}}}`))))
+	w.must(w.Patch(t.Context(), csv, limit("4.19")))
 	w.expect("True", "OperatorsCompatible", "4.19")
 	w.desire(version, "4.18.7")
 	w.expect("True", "OperatorsCompatible", "4.19")
 	w.desire(version, "4.19.0")
 	w.expect("False", "IncompatibleOperatorsInstalled", "OpenShift 4.20", "up to 4.19")
+	for _, row := range []struct {
+		desired, limit, status, reason string
+		parts                          []string
+	}{
+		{"4.22.1", "4.22", "False", "IncompatibleOperatorsInstalled", []string{"OpenShift 5.0 (which is 4.23)", "up to 4.22"}},
+		{"4.22.1", "5.0", "True", "OperatorsCompatible", []string{"OpenShift 5.0 (which is 4.23)"}},
+		{"4.23.0-rc.2", "5.0", "False", "IncompatibleOperatorsInstalled", []string{"OpenShift 5.1", "app.v1.0.0", "up to 5.0 (which is 4.23)"}},
+		{"4.23.0", "5.0", "False", "IncompatibleOperatorsInstalled", []string{"OpenShift 5.1", "up to 5.0 (which is 4.23)"}},
+		{"5.0.3", "4.23", "False", "IncompatibleOperatorsInstalled", []string{"OpenShift 5.1", "up to 4.23 (which is 5.0)"}},
+		{"4.23.0", "5.1", "True", "OperatorsCompatible", []string{"no installed operator excludes OpenShift 5.1"}},
+		{"5.1.0", "5.1", "False", "IncompatibleOperatorsInstalled", []string{"OpenShift 5.2", "up to 5.1"}},
+	} {
+		w.must(w.Patch(t.Context(), csv, limit(row.limit)))
+		w.desire(version, row.desired)
+		w.expect(row.status, row.reason, row.parts...)
+	}
 	w.must(w.Delete(t.Context(), csv))
-	w.expect("True", "OperatorsCompatible", "4.20")
+	w.expect("True", "OperatorsCompatible", "5.2")
 }
 
 func (w *world) must(err error) {
