@@ -145,7 +145,7 @@ func (o oracle) v0(at Stop) string {
 	for _, c := range p.Channels {
 		for _, e := range c.Entries {
 			if (o.channel == "" || c.Name == o.channel) && e.InChain && e.Name != at.Name && !e.Bundle.Deprecated &&
-				(e.Replaces == at.Name || slices.Contains(e.Skips, at.Name) || e.SkipRange.Contains(installed.Version) && e.Bundle.Version.Compare(installed) >= 0) {
+				(e.Replaces == at.Name || slices.Contains(e.Skips, at.Name) || e.SkipRange.Contains(installed.Version) && catalog.Released(e.Bundle.Version).Compare(installed) >= 0) {
 				return e.Name
 			}
 		}
