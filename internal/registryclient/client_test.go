@@ -69,7 +69,7 @@ entries:
 `
 
 // listen serves gRPC on loopback until the test ends.
-func listen(t *testing.T, s *grpc.Server) string {
+func listen(t testing.TB, s *grpc.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,7 +80,7 @@ func listen(t *testing.T, s *grpc.Server) string {
 	return listener.Addr().String()
 }
 
-func dial(t *testing.T, address string) *Client {
+func dial(t testing.TB, address string) *Client {
 	t.Helper()
 	c, err := Dial(address, Options{})
 	if err != nil {
@@ -105,7 +105,7 @@ func original(t *testing.T) (*catalog.Index, *catalogserver.Health, *Client) {
 	return x, health, dial(t, listen(t, catalogserver.NewGRPC(&set, health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})))
 }
 
-func index(t *testing.T, c *catalog.Catalog) *catalog.Index {
+func index(t testing.TB, c *catalog.Catalog) *catalog.Index {
 	t.Helper()
 	x, err := catalog.NewIndex(c, "sha256:0")
 	if err != nil {

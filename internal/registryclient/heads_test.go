@@ -26,7 +26,7 @@ import (
 )
 
 // readBack is the index of what a server says, as the manager makes it.
-func readBack(t *testing.T, client *Client) *catalog.Index {
+func readBack(t testing.TB, client *Client) *catalog.Index {
 	t.Helper()
 	var text bytes.Buffer
 	if _, err := client.Write(t.Context(), &text); err != nil {
