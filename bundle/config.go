@@ -35,11 +35,6 @@ func configFor(config *v1alpha1.SubscriptionConfig, in *v1alpha1.StrategyDeploym
 	return config.DeepCopy(), nil
 }
 
-// MergeConfig merges a configuration into a Deployment in the way that Deployments does, whatever its selector says.
-func MergeConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig) {
-	applyConfig(d, config.DeepCopy(), nil)
-}
-
 // applyConfig merges the configuration of a Subscription into a Deployment, each field by its own rule.
 func applyConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig, proxy []corev1.EnvVar) {
 	template := &d.Spec.Template
@@ -124,4 +119,41 @@ func mergeByName[T any](list, over []T, name func(T) string) []T {
 		out[place], replaced[place] = item, true
 	}
 	return out
+}
+
+// mergeAffinity overrides the affinity of pods part by part. No override, or no part in it, keeps what is there, an
+// empty one clears it, anything else replaces it. The override as a whole follows the same rule.
+func mergeAffinity(have, over *corev1.Affinity) *corev1.Affinity {
+	if over == nil {
+		return have
+	}
+	if *over == (corev1.Affinity{}) {
+		return nil
+	}
+	out := corev1.Affinity{}
+	if have != nil {
+		out = *have
+	}
+	if part := over.NodeAffinity; part != nil {
+		out.NodeAffinity = part
+		if part.RequiredDuringSchedulingIgnoredDuringExecution == nil && len(part.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+			out.NodeAffinity = nil
+		}
+	}
+	if part := over.PodAffinity; part != nil {
+		out.PodAffinity = part
+		if len(part.RequiredDuringSchedulingIgnoredDuringExecution)+len(part.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+			out.PodAffinity = nil
+		}
+	}
+	if part := over.PodAntiAffinity; part != nil {
+		out.PodAntiAffinity = part
+		if len(part.RequiredDuringSchedulingIgnoredDuringExecution)+len(part.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+			out.PodAntiAffinity = nil
+		}
+	}
+	if out == (corev1.Affinity{}) {
+		return nil
+	}
+	return &out
 }

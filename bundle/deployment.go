@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,8 +11,11 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// ConditionNameEnv tells an operator which OperatorCondition is its own.
+// ConditionNameEnv is the environment variable that holds the name of an operator's OperatorCondition.
 const ConditionNameEnv = "OPERATOR_CONDITION_NAME"
+
+// revisionHistoryLimit is that of all Deployments: another version of the operator is the way back.
+const revisionHistoryLimit int32 = 1
 
 // DeploymentOptions are what the Deployments of a ClusterServiceVersion depend on besides itself.
 type DeploymentOptions struct {
@@ -31,48 +35,50 @@ func Deployments(csv *v1alpha1.ClusterServiceVersion, o DeploymentOptions) ([]*a
 		return nil, fmt.Errorf("read install strategy of ClusterServiceVersion %s: %q is not known; the only one is %q",
 			csv.Name, install.StrategyName, v1alpha1.InstallStrategyNameDeployment)
 	}
-	out := make([]*appsv1.Deployment, 0, len(install.StrategySpec.DeploymentSpecs))
-	for i := range install.StrategySpec.DeploymentSpecs {
-		deployment, err := renderDeployment(csv, &install.StrategySpec.DeploymentSpecs[i], o)
+	out, err := deployments(csv, owned{csv}, o)
+	for _, deployment := range out {
+		hash, err := Hash62(deployment.Spec)
 		if err != nil {
-			return nil, fmt.Errorf("render Deployment %s of ClusterServiceVersion %s: %w",
-				install.StrategySpec.DeploymentSpecs[i].Name, csv.Name, err)
+			return nil, fmt.Errorf("render Deployment %s of ClusterServiceVersion %s: %w", deployment.Name, csv.Name, err)
 		}
+		deployment.Labels[v1alpha1.DeploymentSpecHashLabel] = hash
+	}
+	return out, err
+}
+
+// deployments renders the Deployments of the install strategy, configured and with their certificates.
+func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, o DeploymentOptions) ([]*appsv1.Deployment, error) {
+	specs := csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs
+	out := make([]*appsv1.Deployment, 0, len(specs))
+	for i := range specs {
+		in := &specs[i]
+		deployment := &appsv1.Deployment{
+			TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
+			ObjectMeta: d.meta(in.Name),
+			Spec:       *in.Spec.DeepCopy(),
+		}
+		deployment.Labels = union(in.Label, deployment.Labels)
+		template := &deployment.Spec.Template
+		template.Annotations = d.podAnnotations(template)
+		config, err := configFor(o.Config, in)
+		if err != nil {
+			return nil, fmt.Errorf("render Deployment %s of ClusterServiceVersion %s: %w", in.Name, csv.Name, err)
+		}
+		applyConfig(deployment, config, o.ProxyEnv)
+		if cert, ok := o.Certs[in.Name]; ok {
+			d.mountCert(template, cert, in.Name)
+		}
+		if name := d.conditionName(); name != "" {
+			eachContainer(template, func(c *corev1.Container) {
+				c.Env = mergeEnv(c.Env, []corev1.EnvVar{{Name: ConditionNameEnv, Value: name}})
+			})
+		}
+		uniqueLists(&template.Spec)
+		deployment.Spec.RevisionHistoryLimit = new(int32)
+		*deployment.Spec.RevisionHistoryLimit = revisionHistoryLimit
 		out = append(out, deployment)
 	}
 	return out, nil
-}
-
-func renderDeployment(csv *v1alpha1.ClusterServiceVersion, in *v1alpha1.StrategyDeploymentSpec, o DeploymentOptions) (*appsv1.Deployment, error) {
-	deployment := &appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
-		ObjectMeta: managedMeta(csv, in.Name),
-		Spec:       *in.Spec.DeepCopy(),
-	}
-	deployment.Labels = union(in.Label, deployment.Labels)
-	template := &deployment.Spec.Template
-	template.Annotations = union(template.Annotations, csv.Annotations)
-
-	config, err := configFor(o.Config, in)
-	if err != nil {
-		return nil, err
-	}
-	applyConfig(deployment, config, o.ProxyEnv)
-	if cert, ok := o.Certs[in.Name]; ok {
-		mountCert(template, cert.secretName(in.Name), cert.CA)
-	}
-	condition := []corev1.EnvVar{{Name: ConditionNameEnv, Value: csv.Name}}
-	eachContainer(template, func(c *corev1.Container) { c.Env = mergeEnv(c.Env, condition) })
-	UniqueLists(&template.Spec)
-	deployment.Spec.RevisionHistoryLimit = new(int32)
-	*deployment.Spec.RevisionHistoryLimit = 1
-
-	hash, err := Hash62(deployment.Spec)
-	if err != nil {
-		return nil, err
-	}
-	deployment.Labels[v1alpha1.DeploymentSpecHashLabel] = hash
-	return deployment, nil
 }
 
 // eachContainer calls f on the regular containers: init containers are left as their author wrote them.
@@ -80,4 +86,38 @@ func eachContainer(template *corev1.PodTemplateSpec, f func(*corev1.Container)) 
 	for i := range template.Spec.Containers {
 		f(&template.Spec.Containers[i])
 	}
+}
+
+// uniqueLists leaves of several variables, ports, volumes or pull secrets with the same key the last one, in its place. When an object is
+// created, the API server takes such variables and ports with a warning, and the last variable wins; when it is applied, it refuses them.
+func uniqueLists(pod *corev1.PodSpec) {
+	pod.Volumes = lastOfEach(pod.Volumes, func(v corev1.Volume) string { return v.Name })
+	pod.ImagePullSecrets = lastOfEach(pod.ImagePullSecrets, func(r corev1.LocalObjectReference) string { return r.Name })
+	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
+		for i := range containers {
+			c := &containers[i]
+			c.Env = lastOfEach(c.Env, func(e corev1.EnvVar) string { return e.Name })
+			c.Ports = lastOfEach(c.Ports, func(p corev1.ContainerPort) string {
+				return fmt.Sprint(p.ContainerPort, "/", cmp.Or(p.Protocol, corev1.ProtocolTCP))
+			})
+		}
+	}
+}
+
+// lastOfEach leaves of entries with the same key the last one. A list without such entries is returned as it is.
+func lastOfEach[T any](list []T, key func(T) string) []T {
+	last := make(map[string]int, len(list))
+	for i, item := range list {
+		last[key(item)] = i
+	}
+	if len(last) == len(list) {
+		return list
+	}
+	out := make([]T, 0, len(last))
+	for i, item := range list {
+		if last[key(item)] == i {
+			out = append(out, item)
+		}
+	}
+	return out
 }

@@ -11,7 +11,8 @@
 //	metadata.go, manifests.go    how it is read, from files or from the inline manifests of a catalog
 //	validate.go                  what installation relies on
 //	tocatalog.go                 the olm.bundle of a catalog
-//	steps.go, rbac.go            the objects of an InstallPlan, and lift.go to widen permissions to the cluster
+//	steps.go, rbac.go            the objects of an InstallPlan, and service accounts with their roles
+//	dialect.go, extension.go     what differs between a ClusterServiceVersion in the cluster and a ClusterExtension
 //	deployment.go, config.go     the Deployments, with the configuration of a Subscription merged in
 //	serving.go, webhook.go       Services, webhook configurations and CRD conversions, with their certificates
 //	hash.go                      the hashes that names and labels are made of

@@ -1,18 +1,24 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// defaultServiceAccount exists in every namespace and is never created.
-const defaultServiceAccount = "default"
+const (
+	// DefaultServiceAccount is the account of pods and permissions that name none. It exists in every namespace and is never created.
+	DefaultServiceAccount = "default"
+	serviceAccountKind    = "ServiceAccount"
+)
 
 // AccountRBAC is one service account of a ClusterServiceVersion with what its permissions become: a Role and a
 // RoleBinding for each permission, a ClusterRole and a ClusterRoleBinding for each cluster permission.
@@ -29,123 +35,88 @@ type AccountRBAC struct {
 // cluster permissions name them, with all objects in the namespace of the ClusterServiceVersion. Names and labels
 // follow from the name and namespace of the ClusterServiceVersion and from the permission alone.
 func RBAC(csv *v1alpha1.ClusterServiceVersion) ([]*AccountRBAC, error) {
-	strategy := csv.Spec.InstallStrategy.StrategySpec
-	accounts := &accountSet{csv: csv}
-	for i, permission := range strategy.Permissions {
-		if err := accounts.get(permission).addRole(csv, permission); err != nil {
-			return nil, fmt.Errorf("permissions[%d] of ClusterServiceVersion %s: %w", i, csv.Name, err)
+	strategy, d := csv.Spec.InstallStrategy.StrategySpec, owned{csv}
+	namespaced, err := grants(csv, d, strategy.Permissions, csv.Namespace, false)
+	if err != nil {
+		return nil, fmt.Errorf("permissions of ClusterServiceVersion %s: %w", csv.Name, err)
+	}
+	cluster, err := grants(csv, d, strategy.ClusterPermissions, "", true)
+	if err != nil {
+		return nil, fmt.Errorf("clusterPermissions of ClusterServiceVersion %s: %w", csv.Name, err)
+	}
+	var out []*AccountRBAC
+	for _, g := range append(namespaced, cluster...) {
+		at := slices.IndexFunc(out, func(a *AccountRBAC) bool { return a.Name == g.account })
+		if at < 0 {
+			account := &AccountRBAC{Name: g.account}
+			if g.account != DefaultServiceAccount {
+				meta := d.planMeta(g.account)
+				meta.Labels = nil
+				account.ServiceAccount = serviceAccount(meta)
+			}
+			at, out = len(out), append(out, account)
+		}
+		switch role := g.role.(type) {
+		case *rbacv1.Role:
+			out[at].Roles, out[at].RoleBindings = append(out[at].Roles, role), append(out[at].RoleBindings, g.binding.(*rbacv1.RoleBinding))
+		case *rbacv1.ClusterRole:
+			out[at].ClusterRoles = append(out[at].ClusterRoles, role)
+			out[at].ClusterRoleBindings = append(out[at].ClusterRoleBindings, g.binding.(*rbacv1.ClusterRoleBinding))
 		}
 	}
-	for i, permission := range strategy.ClusterPermissions {
-		if err := accounts.get(permission).addClusterRole(csv, permission); err != nil {
-			return nil, fmt.Errorf("clusterPermissions[%d] of ClusterServiceVersion %s: %w", i, csv.Name, err)
+	return out, nil
+}
+
+// grant is a permission of a service account as a role and its binding.
+type grant struct {
+	account       string
+	role, binding runtime.Object
+}
+
+// grants are the permissions in their order, each once: for the cluster, or for a namespace.
+func grants(csv *v1alpha1.ClusterServiceVersion, d dialect, permissions []v1alpha1.StrategyDeploymentPermissions, namespace string, cluster bool) ([]grant, error) {
+	kind := "Role"
+	if cluster {
+		kind = "ClusterRole"
+	}
+	var out []grant
+	done := map[string]bool{}
+	for i, p := range permissions {
+		name, err := d.roleName(p, cluster)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
 		}
-	}
-	return accounts.list, nil
-}
-
-// accountSet holds service accounts in the order of their first use.
-type accountSet struct {
-	csv  *v1alpha1.ClusterServiceVersion
-	list []*AccountRBAC
-}
-
-func (s *accountSet) get(permission v1alpha1.StrategyDeploymentPermissions) *AccountRBAC {
-	name := accountName(permission.ServiceAccountName)
-	for _, account := range s.list {
-		if account.Name == name {
-			return account
+		if done[name] {
+			continue // the same permission once more
 		}
-	}
-	account := &AccountRBAC{Name: name}
-	if name != defaultServiceAccount {
-		meta := ownedMeta(s.csv, name)
-		meta.Labels = nil
-		account.ServiceAccount = &corev1.ServiceAccount{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
-			ObjectMeta: meta,
+		done[name] = true
+		account := cmp.Or(p.ServiceAccountName, DefaultServiceAccount)
+		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+		subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: csv.Namespace}}
+		rulesHash, err := PermissionHash(p.Rules)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
 		}
+		bindingHash, err := BindingHash(ref, subjects)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
+		}
+		role, binding := d.roleMeta(name, namespace, cluster, rulesHash), d.roleMeta(name, namespace, cluster, bindingHash)
+		g := grant{account: account}
+		if cluster {
+			g.role = &rbacv1.ClusterRole{TypeMeta: rbacType(kind), ObjectMeta: role, Rules: copyRules(p.Rules)}
+			g.binding = &rbacv1.ClusterRoleBinding{TypeMeta: rbacType("ClusterRoleBinding"), ObjectMeta: binding, RoleRef: ref, Subjects: subjects}
+		} else {
+			g.role = &rbacv1.Role{TypeMeta: rbacType(kind), ObjectMeta: role, Rules: copyRules(p.Rules)}
+			g.binding = &rbacv1.RoleBinding{TypeMeta: rbacType("RoleBinding"), ObjectMeta: binding, RoleRef: ref, Subjects: subjects}
+		}
+		out = append(out, g)
 	}
-	s.list = append(s.list, account)
-	return account
+	return out, nil
 }
 
-// accountName is the account that a permission or a pod means; none is the default one.
-func accountName(name string) string {
-	if name == "" {
-		return defaultServiceAccount
-	}
-	return name
-}
-
-func (a *AccountRBAC) addRole(csv *v1alpha1.ClusterServiceVersion, p v1alpha1.StrategyDeploymentPermissions) error {
-	name, err := hashedName(csv.Name+"-"+p.ServiceAccountName, []any{csv.Name, p})
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(a.Roles, func(r *rbacv1.Role) bool { return r.Name == name }) {
-		return nil // the same permission once more
-	}
-	hash, err := PermissionHash(p.Rules)
-	if err != nil {
-		return err
-	}
-	role := &rbacv1.Role{
-		TypeMeta:   rbacType("Role"),
-		ObjectMeta: ownedMeta(csv, name),
-		Rules:      copyRules(p.Rules),
-	}
-	role.Labels[v1alpha1.PermissionsHashLabel] = hash
-	binding := &rbacv1.RoleBinding{
-		TypeMeta:   rbacType("RoleBinding"),
-		ObjectMeta: ownedMeta(csv, name),
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-		Subjects:   a.subjects(csv.Namespace),
-	}
-	if binding.Labels[v1alpha1.PermissionsHashLabel], err = BindingHash(binding.RoleRef, binding.Subjects); err != nil {
-		return err
-	}
-	a.Roles = append(a.Roles, role)
-	a.RoleBindings = append(a.RoleBindings, binding)
-	return nil
-}
-
-// addClusterRole adds a permission for the cluster. Its name depends on the namespace as well, because the operator may
-// run in several.
-func (a *AccountRBAC) addClusterRole(csv *v1alpha1.ClusterServiceVersion, p v1alpha1.StrategyDeploymentPermissions) error {
-	name, err := hashedName(csv.Name, []any{csv.Name, csv.Namespace, p})
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(a.ClusterRoles, func(r *rbacv1.ClusterRole) bool { return r.Name == name }) {
-		return nil
-	}
-	hash, err := PermissionHash(p.Rules)
-	if err != nil {
-		return err
-	}
-	role := &rbacv1.ClusterRole{
-		TypeMeta:   rbacType("ClusterRole"),
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: OwnerLabels(csv)},
-		Rules:      copyRules(p.Rules),
-	}
-	role.Labels[v1alpha1.PermissionsHashLabel] = hash
-	binding := &rbacv1.ClusterRoleBinding{
-		TypeMeta:   rbacType("ClusterRoleBinding"),
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: OwnerLabels(csv)},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   a.subjects(csv.Namespace),
-	}
-	if binding.Labels[v1alpha1.PermissionsHashLabel], err = BindingHash(binding.RoleRef, binding.Subjects); err != nil {
-		return err
-	}
-	a.ClusterRoles = append(a.ClusterRoles, role)
-	a.ClusterRoleBindings = append(a.ClusterRoleBindings, binding)
-	return nil
-}
-
-func (a *AccountRBAC) subjects(namespace string) []rbacv1.Subject {
-	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: a.Name, Namespace: namespace}}
+func serviceAccount(meta metav1.ObjectMeta) *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: serviceAccountKind}, ObjectMeta: meta}
 }
 
 func rbacType(kind string) metav1.TypeMeta {
@@ -161,4 +132,31 @@ func copyRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		rules[i].DeepCopyInto(&out[i])
 	}
 	return out
+}
+
+// liftedRules are the rules of an operator that watches all namespaces: it has to see which ones there are.
+func liftedRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	return append(copyRules(rules), rbacv1.PolicyRule{
+		Verbs: []string{"get", "list", "watch"}, APIGroups: []string{corev1.GroupName}, Resources: []string{"namespaces"},
+	})
+}
+
+// LiftRole is the ClusterRole that stands for a Role of an operator whose OperatorGroup targets all namespaces: same
+// name, labels and rules, and the right to see namespaces.
+func LiftRole(role *rbacv1.Role) *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{
+		TypeMeta:   rbacType("ClusterRole"),
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name, Labels: maps.Clone(role.Labels)},
+		Rules:      liftedRules(role.Rules),
+	}
+}
+
+// LiftRoleBinding is the ClusterRoleBinding that stands for a RoleBinding of such an operator, to the lifted role.
+func LiftRoleBinding(binding *rbacv1.RoleBinding) *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		TypeMeta:   rbacType("ClusterRoleBinding"),
+		ObjectMeta: metav1.ObjectMeta{Name: binding.Name, Labels: maps.Clone(binding.Labels)},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: binding.RoleRef.Name},
+		Subjects:   slices.Clone(binding.Subjects),
+	}
 }

@@ -30,6 +30,10 @@ func ServingDeployments(csv *v1alpha1.ClusterServiceVersion) []string {
 
 // Services returns the Services in front of the ServingDeployments.
 func Services(csv *v1alpha1.ClusterServiceVersion) ([]*corev1.Service, error) {
+	return services(csv, owned{csv})
+}
+
+func services(csv *v1alpha1.ClusterServiceVersion, dialect dialect) ([]*corev1.Service, error) {
 	var out []*corev1.Service
 	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
 		ports := servingPorts(csv, d.Name)
@@ -42,7 +46,7 @@ func Services(csv *v1alpha1.ClusterServiceVersion) ([]*corev1.Service, error) {
 		}
 		out = append(out, &corev1.Service{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-			ObjectMeta: managedMeta(csv, ServingServiceName(d.Name)),
+			ObjectMeta: dialect.meta(ServingServiceName(d.Name)),
 			Spec:       corev1.ServiceSpec{Selector: union(d.Spec.Selector.MatchLabels, nil), Ports: ports},
 		})
 	}

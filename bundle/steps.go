@@ -57,7 +57,7 @@ func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
 	}
-	first, err := toUnstructured(csv)
+	first, err := ToUnstructured(csv)
 	if err != nil {
 		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
 	}
@@ -68,7 +68,7 @@ func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
 	}
 	for _, account := range accounts {
 		for _, object := range account.objects() {
-			step, err := toUnstructured(object)
+			step, err := ToUnstructured(object)
 			if err != nil {
 				return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
 			}
@@ -146,12 +146,16 @@ func (a *AccountRBAC) objects() []runtime.Object {
 	return out
 }
 
-func toUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil, fmt.Errorf("convert %T: %w", object, err)
+// ToUnstructured is an object as a manifest, without what belongs to the API server.
+func ToUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
+	out, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			return nil, fmt.Errorf("convert %T: %w", object, err)
+		}
+		out = &unstructured.Unstructured{Object: content}
 	}
-	out := &unstructured.Unstructured{Object: content}
 	tidy(out)
 	return out, nil
 }

@@ -50,7 +50,7 @@ func checkPermissions(r recorder, csv *v1alpha1.ClusterServiceVersion) {
 
 func checkPermission(r recorder, field string, permission v1alpha1.StrategyDeploymentPermissions, cluster bool) {
 	if permission.ServiceAccountName == "" {
-		r.warn(RuleAccount, field+".serviceAccountName", "is missing; the rules go to the account %q", defaultServiceAccount)
+		r.warn(RuleAccount, field+".serviceAccountName", "is missing; the rules go to the account %q", DefaultServiceAccount)
 	} else {
 		for _, message := range validation.IsDNS1123Subdomain(permission.ServiceAccountName) {
 			r.err(RuleAccount, field+".serviceAccountName", "%s", message)

@@ -1,7 +1,9 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -23,21 +25,25 @@ type WebhookOptions struct {
 // name is the description's generateName, cut to what the name has room for, and a hash of the namespace and name of the
 // ClusterServiceVersion.
 func ValidatingWebhooks(csv *v1alpha1.ClusterServiceVersion, o WebhookOptions) ([]*admissionv1.ValidatingWebhookConfiguration, error) {
+	return validatingWebhooks(csv, owned{csv}, o)
+}
+
+func validatingWebhooks(csv *v1alpha1.ClusterServiceVersion, d dialect, o WebhookOptions) ([]*admissionv1.ValidatingWebhookConfiguration, error) {
 	var out []*admissionv1.ValidatingWebhookConfiguration
 	for i := range csv.Spec.WebhookDefinitions {
 		description := csv.Spec.WebhookDefinitions[i].DeepCopy()
 		if description.Type != v1alpha1.ValidatingAdmissionWebhook {
 			continue
 		}
-		meta, err := webhookMeta(csv, i, "ValidatingWebhookConfiguration")
+		meta, name, err := webhookMeta(csv, d, i, "ValidatingWebhookConfiguration")
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, &admissionv1.ValidatingWebhookConfiguration{
-			TypeMeta:   admissionType("ValidatingWebhookConfiguration"),
+			TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingWebhookConfiguration"},
 			ObjectMeta: meta,
 			Webhooks: []admissionv1.ValidatingWebhook{{
-				Name:                    description.GenerateName,
+				Name:                    name,
 				ClientConfig:            clientConfig(csv, description, o),
 				Rules:                   description.Rules,
 				FailurePolicy:           description.FailurePolicy,
@@ -55,21 +61,25 @@ func ValidatingWebhooks(csv *v1alpha1.ClusterServiceVersion, o WebhookOptions) (
 
 // MutatingWebhooks returns a configuration for each mutating webhook, as ValidatingWebhooks does for the validating ones.
 func MutatingWebhooks(csv *v1alpha1.ClusterServiceVersion, o WebhookOptions) ([]*admissionv1.MutatingWebhookConfiguration, error) {
+	return mutatingWebhooks(csv, owned{csv}, o)
+}
+
+func mutatingWebhooks(csv *v1alpha1.ClusterServiceVersion, d dialect, o WebhookOptions) ([]*admissionv1.MutatingWebhookConfiguration, error) {
 	var out []*admissionv1.MutatingWebhookConfiguration
 	for i := range csv.Spec.WebhookDefinitions {
 		description := csv.Spec.WebhookDefinitions[i].DeepCopy()
 		if description.Type != v1alpha1.MutatingAdmissionWebhook {
 			continue
 		}
-		meta, err := webhookMeta(csv, i, "MutatingWebhookConfiguration")
+		meta, name, err := webhookMeta(csv, d, i, "MutatingWebhookConfiguration")
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, &admissionv1.MutatingWebhookConfiguration{
-			TypeMeta:   admissionType("MutatingWebhookConfiguration"),
+			TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "MutatingWebhookConfiguration"},
 			ObjectMeta: meta,
 			Webhooks: []admissionv1.MutatingWebhook{{
-				Name:                    description.GenerateName,
+				Name:                    name,
 				ClientConfig:            clientConfig(csv, description, o),
 				Rules:                   description.Rules,
 				FailurePolicy:           description.FailurePolicy,
@@ -86,28 +96,12 @@ func MutatingWebhooks(csv *v1alpha1.ClusterServiceVersion, o WebhookOptions) ([]
 	return out, nil
 }
 
-func admissionType(kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: kind}
-}
-
-// webhookMeta is the metadata of the configuration for one webhook description. An existing configuration for it is
-// found by its labels, whatever its name is.
-func webhookMeta(csv *v1alpha1.ClusterServiceVersion, index int, kind string) (metav1.ObjectMeta, error) {
-	description := csv.Spec.WebhookDefinitions[index]
-	if err := CheckWebhookRules(description); err != nil {
-		return metav1.ObjectMeta{}, fmt.Errorf("render %s of ClusterServiceVersion %s: %w", kind, csv.Name, err)
+// webhookMeta is the metadata of the configuration for one webhook description, and the name of its webhook.
+func webhookMeta(csv *v1alpha1.ClusterServiceVersion, d dialect, index int, kind string) (metav1.ObjectMeta, string, error) {
+	if err := CheckWebhookRules(csv.Spec.WebhookDefinitions[index]); err != nil {
+		return metav1.ObjectMeta{}, "", fmt.Errorf("render %s of ClusterServiceVersion %s: %w", kind, csv.Name, err)
 	}
-	hash, err := Hash62(description)
-	if err != nil {
-		return metav1.ObjectMeta{}, err
-	}
-	labels := union(OwnerLabels(csv), map[string]string{
-		v1alpha1.WebhookGenerateNameLabel: cut(description.GenerateName, maxNameLength),
-		v1alpha1.WebhookHashLabel:         hash,
-		v1alpha1.ManagedLabel:             v1alpha1.ManagedLabelValue,
-	})
-	place := fmt.Sprintf("%s/%s/%d", csv.Namespace, csv.Name, namesakesBefore(csv, index))
-	return metav1.ObjectMeta{Name: configurationPrefix(description) + "-" + fnvHex(place), Labels: labels}, nil
+	return d.webhook(index)
 }
 
 // configurationPrefix is what the name of the configuration for a description begins with. A hash and a dash follow it.
@@ -115,24 +109,16 @@ func configurationPrefix(description v1alpha1.WebhookDescription) string {
 	return cut(description.GenerateName, validation.DNS1123SubdomainMaxLength-len("-")-len(fnvHex("")))
 }
 
-// cut shortens a name to so many bytes, so that what is left ends as a name and the value of a label may. The generateName of a webhook
-// may be four times as long as a label.
-func cut(name string, length int) string {
-	if len(name) <= length {
-		return name
-	}
-	return strings.TrimRight(name[:length], "-._")
-}
-
-// namesakesBefore counts the earlier descriptions of the same type whose configurations have names that begin alike: usually none.
-func namesakesBefore(csv *v1alpha1.ClusterServiceVersion, index int) int {
+// configurationName is a prefix and a hash of the place of a description among its namesakes: those of the same type whose configurations have
+// names that begin alike, usually none.
+func configurationName(csv *v1alpha1.ClusterServiceVersion, index int) string {
 	count, description := 0, csv.Spec.WebhookDefinitions[index]
 	for _, earlier := range csv.Spec.WebhookDefinitions[:index] {
 		if earlier.Type == description.Type && configurationPrefix(earlier) == configurationPrefix(description) {
 			count++
 		}
 	}
-	return count
+	return configurationPrefix(description) + "-" + fnvHex(fmt.Sprintf("%s/%s/%d", csv.Namespace, csv.Name, count))
 }
 
 func clientConfig(csv *v1alpha1.ClusterServiceVersion, description *v1alpha1.WebhookDescription, o WebhookOptions) admissionv1.WebhookClientConfig {
@@ -146,4 +132,42 @@ func clientConfig(csv *v1alpha1.ClusterServiceVersion, description *v1alpha1.Web
 		},
 		CABundle: o.Certs[description.DeploymentName].CA,
 	}
+}
+
+// webhookResources are the resources of admissionregistration.k8s.io that a webhook must not intercept, under the
+// names that authors use for them.
+var webhookResources = []string{
+	"*",
+	"mutatingwebhookconfiguration", "mutatingwebhookconfigurations",
+	"validatingwebhookconfiguration", "validatingwebhookconfigurations",
+}
+
+// ErrForbiddenRule is in the error of CheckWebhookRules.
+var ErrForbiddenRule = errors.New("webhook rules must leave alone the API groups * and of operator lifecycle management, and webhook configurations")
+
+// CheckWebhookRules refuses a webhook that would intercept the management of operators or of webhooks: it could stop its own removal, and so
+// could one on every group.
+func CheckWebhookRules(description v1alpha1.WebhookDescription) error {
+	for i, rule := range description.Rules {
+		for _, group := range rule.APIGroups {
+			if group == "*" { // the words are those that clients of the published API look for
+				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: webhook rules cannot include all groups: %w", description.GenerateName, i, group, ErrForbiddenRule)
+			}
+			if isLifecycleGroup(group) {
+				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: %w", description.GenerateName, i, group, ErrForbiddenRule)
+			}
+			for _, resource := range rule.Resources {
+				if group == "admissionregistration.k8s.io" && isWebhookResource(resource) {
+					return fmt.Errorf("webhook %s: rules[%d] names the resource %q of %s: %w", description.GenerateName, i, resource, group, ErrForbiddenRule)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// isWebhookResource looks at the resource of a rule without its subresource.
+func isWebhookResource(resource string) bool {
+	resource, _, _ = strings.Cut(resource, "/")
+	return slices.Contains(webhookResources, strings.ToLower(resource))
 }

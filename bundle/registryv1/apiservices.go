@@ -30,7 +30,7 @@ const (
 func (r *renderer) apiServices() ([]runtime.Object, error) {
 	var rights, registrations []runtime.Object
 	done := map[string]bool{}
-	for _, d := range r.csv.Spec.APIServiceDefinitions.Owned {
+	for _, d := range r.CSV.Spec.APIServiceDefinitions.Owned {
 		if !done[d.DeploymentName] {
 			rights = append(rights, r.delegation(d.DeploymentName)...)
 			done[d.DeploymentName] = true
@@ -48,7 +48,7 @@ func (r *renderer) apiServices() ([]runtime.Object, error) {
 				"namespace": r.options.Namespace, "name": service, "port": int64(cmp.Or(d.ContainerPort, defaultPort)),
 			},
 		}
-		if ca := r.certs[d.DeploymentName].CA; len(ca) > 0 {
+		if ca := r.Certs[d.DeploymentName].CA; len(ca) > 0 {
 			spec["caBundle"] = base64.StdEncoding.EncodeToString(ca)
 		}
 		registration := &unstructured.Unstructured{Object: map[string]any{
@@ -63,30 +63,26 @@ func (r *renderer) apiServices() ([]runtime.Object, error) {
 
 // delegation lets the pods of a Deployment ask the cluster who calls them and what callers may do.
 func (r *renderer) delegation(deployment string) []runtime.Object {
+	account := ""
+	for _, d := range r.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+		if d.Name == deployment {
+			account = d.Spec.Template.Spec.ServiceAccountName
+		}
+	}
 	service := bundle.ServingServiceName(deployment)
-	subjects := r.subjects(r.podAccount(deployment))
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: cmp.Or(account, bundle.DefaultServiceAccount), Namespace: r.options.Namespace}}
 	return []runtime.Object{
 		&rbacv1.ClusterRoleBinding{
-			TypeMeta:   rbacType("ClusterRoleBinding"),
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
 			ObjectMeta: metav1.ObjectMeta{Name: service + "-" + delegatorRole},
-			RoleRef:    roleRef("ClusterRole", delegatorRole),
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: delegatorRole},
 			Subjects:   subjects,
 		},
 		&rbacv1.RoleBinding{
-			TypeMeta:   rbacType("RoleBinding"),
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
 			ObjectMeta: metav1.ObjectMeta{Name: service + "-auth-reader", Namespace: systemNamespace},
-			RoleRef:    roleRef("Role", readerRole),
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: readerRole},
 			Subjects:   subjects,
 		},
 	}
-}
-
-// podAccount is the service account that the pods of a Deployment run with.
-func (r *renderer) podAccount(deployment string) string {
-	for _, d := range r.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-		if d.Name == deployment {
-			return cmp.Or(d.Spec.Template.Spec.ServiceAccountName, defaultServiceAccount)
-		}
-	}
-	return defaultServiceAccount
 }

@@ -1,11 +1,11 @@
 package registryv1
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
 
@@ -14,6 +14,12 @@ const (
 	certManagerInjectAnnotation = "cert-manager.io/inject-ca-from"
 	serviceCACertAnnotation     = "service.beta.openshift.io/serving-cert-secret-name"
 	serviceCAInjectAnnotation   = "service.beta.openshift.io/inject-cabundle"
+)
+
+// Annotations that both leave on the Secrets that they make.
+const (
+	certManagerNameAnnotation = "cert-manager.io/certificate-name"
+	serviceCANameAnnotation   = "service.beta.openshift.io/originating-service-name"
 )
 
 // Certificates of cert-manager are valid for two years and renewed a day before they end.
@@ -27,12 +33,12 @@ const (
 const certManagerGroup = "cert-manager.io"
 
 // servingCerts are the certificates that Deployments need. Their authorities are known where we make them.
-func (r *renderer) servingCerts() map[string]bundle.ServingCert {
+func servingCerts(csv *v1alpha1.ClusterServiceVersion, o Options) map[string]bundle.ServingCert {
 	out := map[string]bundle.ServingCert{}
-	for _, deployment := range bundle.ServingDeployments(r.csv) {
-		cert := bundle.ServingCert{Secret: bundle.ServingSecretName(deployment)}
-		if r.options.Certificates == BuiltIn && r.options.CA != nil {
-			cert.CA = r.options.CA(deployment)
+	for _, deployment := range bundle.ServingDeployments(csv) {
+		cert := bundle.ServingCert{}
+		if o.Certificates == BuiltIn && o.CA != nil {
+			cert.CA = o.CA(deployment)
 		}
 		out[deployment] = cert
 	}
@@ -45,7 +51,7 @@ func (r *renderer) serving() []Serving {
 		return nil
 	}
 	var out []Serving
-	for _, deployment := range bundle.ServingDeployments(r.csv) {
+	for _, deployment := range bundle.ServingDeployments(r.CSV) {
 		out = append(out, Serving{
 			Deployment: deployment,
 			Service:    bundle.ServingServiceName(deployment),
@@ -66,13 +72,6 @@ func (r *renderer) injectCA(object metav1.Object, service string) {
 	}
 }
 
-// makeCert has service-ca make the certificate of a Service.
-func (r *renderer) makeCert(service *corev1.Service) {
-	if r.options.Certificates == ServiceCA {
-		annotate(service, serviceCACertAnnotation, service.Name+"-cert")
-	}
-}
-
 func annotate(object metav1.Object, key, value string) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
@@ -88,13 +87,17 @@ func (r *renderer) certificates() ([]runtime.Object, error) {
 		return nil, nil
 	}
 	var out []runtime.Object
-	for _, deployment := range bundle.ServingDeployments(r.csv) {
+	for _, deployment := range bundle.ServingDeployments(r.CSV) {
 		name := bundle.ServingSecretName(deployment)
 		issuer := name + "-selfsigned-issuer"
 		hosts := bundle.ServingHosts(deployment, r.options.Namespace)
+		names := make([]any, len(hosts))
+		for i, host := range hosts {
+			names[i] = host
+		}
 		spec := map[string]any{
 			"secretName":  name,
-			"dnsNames":    anyList(hosts),
+			"dnsNames":    names,
 			"usages":      []any{"server auth"},
 			"isCA":        false,
 			"duration":    certDuration,
@@ -104,27 +107,23 @@ func (r *renderer) certificates() ([]runtime.Object, error) {
 		if len(hosts[0]) <= maxCommonName {
 			spec["commonName"] = hosts[0]
 		}
-		out = append(out,
-			r.certManagerObject("Issuer", issuer, map[string]any{"selfSigned": map[string]any{}}),
-			r.certManagerObject("Certificate", name, spec),
-		)
+		for _, o := range []struct {
+			kind, name string
+			spec       map[string]any
+		}{{"Issuer", issuer, map[string]any{"selfSigned": map[string]any{}}}, {"Certificate", name, spec}} {
+			object := &unstructured.Unstructured{Object: map[string]any{"spec": o.spec}}
+			object.SetAPIVersion(certManagerGroup + "/v1")
+			object.SetKind(o.kind)
+			object.SetNamespace(r.options.Namespace)
+			object.SetName(o.name)
+			out = append(out, object)
+		}
 	}
 	return out, nil
 }
 
-func (r *renderer) certManagerObject(kind, name string, spec map[string]any) *unstructured.Unstructured {
-	out := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	out.SetAPIVersion(certManagerGroup + "/v1")
-	out.SetKind(kind)
-	out.SetNamespace(r.options.Namespace)
-	out.SetName(name)
-	return out
-}
-
-func anyList(texts []string) []any {
-	out := make([]any, 0, len(texts))
-	for _, text := range texts {
-		out = append(out, text)
-	}
-	return out
+// MadeElsewhere reports whether a Secret was made for a serving certificate by cert-manager or by service-ca, as Render has them do it.
+func MadeElsewhere(secret metav1.Object, s Serving) bool {
+	annotations := secret.GetAnnotations()
+	return annotations[certManagerNameAnnotation] == s.Secret || annotations[serviceCANameAnnotation] == s.Service
 }

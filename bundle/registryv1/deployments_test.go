@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
 
@@ -22,49 +23,26 @@ func podOf(b *bundle.Bundle) *corev1.PodTemplateSpec {
 	return &b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template
 }
 
-// TestDeploymentConfig holds how each key of a configuration is merged: a part of the pods before, the configuration, the part afterwards.
+// TestDeploymentConfig holds that each key of a configuration reaches the pods: a part of them before, the configuration, the part afterwards.
+// How each one is merged is proved in package bundle, for both APIs.
 func TestDeploymentConfig(t *testing.T) {
 	tests := map[string]struct{ before, config, want string }{
-		"env replaces by name and adds": {
-			"containers: [{name: a, env: [{name: A, value: '1'}, {name: B, value: '2'}]}, {name: b}]",
-			`{"env": [{"name": "B", "value": "3"}, {"name": "C", "value": "4"}]}`,
-			"containers: [{name: a, env: [{name: A, value: '1'}, {name: B, value: '3'}, {name: C, value: '4'}]}, {name: b, env: [{name: B, value: '3'}, {name: C, value: '4'}]}]"},
-		"envFrom adds what is not there": {
-			"containers: [{name: a, envFrom: [{configMapRef: {name: c}}]}]",
-			`{"envFrom": [{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "s"}}]}`,
-			"containers: [{name: a, envFrom: [{configMapRef: {name: c}}, {secretRef: {name: s}}]}]"},
-		"volumes and mounts replace by name and add": {
-			"volumes: [{name: v, emptyDir: {}}, {name: w, emptyDir: {}}]\ncontainers: [{name: a, volumeMounts: [{name: v, mountPath: /old}]}]",
-			`{"volumes": [{"name": "v", "secret": {"secretName": "s"}}, {"name": "x", "emptyDir": {}}], "volumeMounts": [{"name": "v", "mountPath": "/new"}, {"name": "x", "mountPath": "/x"}]}`,
-			"volumes: [{name: v, secret: {secretName: s}}, {name: w, emptyDir: {}}, {name: x, emptyDir: {}}]\ncontainers: [{name: a, volumeMounts: [{name: v, mountPath: /new}, {name: x, mountPath: /x}]}]"},
-		"tolerations add what is not there": {
-			"tolerations: [{key: a}]\ncontainers: [{name: a}]",
-			`{"tolerations": [{"key": "a"}, {"key": "b"}]}`,
-			"tolerations: [{key: a}, {key: b}]\ncontainers: [{name: a}]"},
-		"resources and nodeSelector replace": {
-			"nodeSelector: {a: b}\ncontainers: [{name: a, resources: {limits: {cpu: '1'}}}]",
-			`{"nodeSelector": {"c": "d"}, "resources": {"requests": {"memory": "1Gi"}}}`,
-			"nodeSelector: {c: d}\ncontainers: [{name: a, resources: {requests: {memory: 1Gi}}}]"},
-		"empty resources and nodeSelector erase": {
-			"nodeSelector: {a: b}\ncontainers: [{name: a, resources: {limits: {cpu: '1'}}}]",
-			`{"nodeSelector": {}, "resources": {}}`,
+		"every key": {
+			"nodeSelector: {a: b}\ntolerations: [{key: a}]\nvolumes: [{name: v, emptyDir: {}}]\ninitContainers: [{name: i}]\ncontainers: [{name: a, env: [{name: A, value: '1'}], envFrom: [{configMapRef: {name: c}}]}, {name: b}]",
+			`{"env": [{"name": "A", "value": "2"}], "envFrom": [{"secretRef": {"name": "s"}}], "volumes": [{"name": "v", "secret": {"secretName": "s"}}], "volumeMounts": [{"name": "v", "mountPath": "/v"}],
+				"tolerations": [{"key": "b"}], "nodeSelector": {"c": "d"}, "resources": {"requests": {"memory": "1Gi"}},
+				"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "a"}]}}}`,
+			"nodeSelector: {c: d}\ntolerations: [{key: a}, {key: b}]\nvolumes: [{name: v, secret: {secretName: s}}]\ninitContainers: [{name: i}]\naffinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\n" +
+				"containers: [{name: a, env: [{name: A, value: '2'}], envFrom: [{configMapRef: {name: c}}, {secretRef: {name: s}}], volumeMounts: [{name: v, mountPath: /v}], resources: {requests: {memory: 1Gi}}}, " +
+				"{name: b, env: [{name: A, value: '2'}], envFrom: [{secretRef: {name: s}}], volumeMounts: [{name: v, mountPath: /v}], resources: {requests: {memory: 1Gi}}}]"},
+		"empty objects erase": {
+			"nodeSelector: {a: b}\naffinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\ncontainers: [{name: a, resources: {limits: {cpu: '1'}}}]",
+			`{"nodeSelector": {}, "resources": {}, "affinity": {}}`,
 			"containers: [{name: a}]"},
-		"init containers stay": {
-			"initContainers: [{name: i}]\ncontainers: [{name: a}]",
-			`{"env": [{"name": "A"}], "resources": {"limits": {"cpu": "1"}}}`,
-			"initContainers: [{name: i}]\ncontainers: [{name: a, env: [{name: A}], resources: {limits: {cpu: '1'}}}]"},
-		"affinity absent keeps": {
-			"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\ncontainers: [{name: a}]",
-			`{"affinity": null}`,
-			"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\ncontainers: [{name: a}]"},
-		"affinity empty erases": {
-			"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\ncontainers: [{name: a}]",
-			`{"affinity": {}}`,
-			"containers: [{name: a}]"},
-		"affinity parts replace, erase and stay": {
-			"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}, podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: b}]}, nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}\ncontainers: [{name: a}]",
-			`{"affinity": {"podAffinity": {}, "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}}`,
-			"affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: b}]}, nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: k, operator: Exists}]}]}}}\ncontainers: [{name: a}]"},
+		"null keeps": {
+			"nodeSelector: {a: b}\naffinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\ncontainers: [{name: a, resources: {limits: {cpu: '1'}}}]",
+			`{"nodeSelector": null, "resources": null, "affinity": null}`,
+			"nodeSelector: {a: b}\naffinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}\ncontainers: [{name: a, resources: {limits: {cpu: '1'}}}]"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +68,9 @@ func convert(t *testing.T, from, to any) {
 		t.Fatal(err)
 	}
 }
+
+// maxPodAnnotation is the length of the longest annotation of a ClusterServiceVersion that pods get without reading it.
+const maxPodAnnotation = 1024
 
 // TestAnnotations holds which annotations Deployments and pods have.
 func TestAnnotations(t *testing.T) {
@@ -144,5 +125,40 @@ func TestListsHaveNoDuplicates(t *testing.T) {
 	}), Options{})
 	if got := yamlOf(t, container(t, out)["env"]); got != "- name: A\n  value: \"2\"\n" {
 		t.Errorf("env %s", got)
+	}
+}
+
+// TestMountCert holds what pods mount before, and afterwards.
+func TestMountCert(t *testing.T) {
+	const ours = "{name: apiservice-cert, mountPath: /apiserver.local.config/certificates}, {name: webhook-cert, mountPath: /tmp/k8s-webhook-server/serving-certs}"
+	const volumes = "{name: apiservice-cert, secret: {secretName: op-manager-service-cert, items: [{key: tls.crt, path: apiserver.crt}, {key: tls.key, path: apiserver.key}]}}, " +
+		"{name: webhook-cert, secret: {secretName: op-manager-service-cert, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}}"
+	tests := map[string]struct{ before, want string }{
+		"nothing": {
+			"containers: [{name: a}, {name: b}]",
+			"volumes: [" + volumes + "]\ncontainers: [{name: a, volumeMounts: [" + ours + "]}, {name: b, volumeMounts: [" + ours + "]}]"},
+		"another volume at the place of ours, mounted by an init container as well": {
+			"volumes: [{name: certs, secret: {secretName: theirs}}, {name: v, emptyDir: {}}]\ninitContainers: [{name: i, volumeMounts: [{name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs/}]}]\n" +
+				"containers: [{name: a, volumeMounts: [{name: v, mountPath: /v}, {name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs}]}]",
+			"volumes: [{name: v, emptyDir: {}}, " + volumes + "]\ninitContainers: [{name: i, volumeMounts: [{name: webhook-cert, mountPath: /tmp/k8s-webhook-server/serving-certs}]}]\n" +
+				"containers: [{name: a, volumeMounts: [{name: v, mountPath: /v}, " + ours + "]}]"},
+		"a volume that is mounted elsewhere too stays": {
+			"volumes: [{name: certs, secret: {secretName: theirs}}]\ncontainers: [{name: a, volumeMounts: [{name: certs, mountPath: /tmp/k8s-webhook-server/serving-certs}]}, {name: b, volumeMounts: [{name: certs, mountPath: /b}]}]",
+			"volumes: [{name: certs, secret: {secretName: theirs}}, " + volumes + "]\ncontainers: [{name: a, volumeMounts: [" + ours + "]}, {name: b, volumeMounts: [{name: certs, mountPath: /b}, " + ours + "]}]"},
+		"a volume of our name, mounted elsewhere": {
+			"volumes: [{name: webhook-cert, secret: {secretName: theirs}}]\ncontainers: [{name: a, volumeMounts: [{name: webhook-cert, mountPath: /elsewhere}]}]",
+			"volumes: [" + volumes + "]\ncontainers: [{name: a, volumeMounts: [{name: webhook-cert, mountPath: /elsewhere}, " + ours + "]}]"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got corev1.PodSpec
+			convert(t, pod(t, mustRender(t, loadTest(t, func(b *bundle.Bundle) {
+				b.CSV.Spec.WebhookDefinitions = []v1alpha1.WebhookDescription{hook(validating, "v.example.com")}
+				podOf(b).Spec = specOf(t, test.before)
+			}), Options{})), &got)
+			if diff := cmp.Diff(yamlOf(t, specOf(t, test.want)), yamlOf(t, got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

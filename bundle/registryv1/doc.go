@@ -11,5 +11,5 @@
 //
 //	validate*.go    what is checked before anything is rendered
 //	config*.go      spec.config.inline: its schema, how it is judged, what it means
-//	rbac.go, ...    one file for each kind of objects, in the order of render.go
+//	renderer.go     the objects, in their order; package bundle renders those that both APIs have
 package registryv1

@@ -29,6 +29,18 @@ func hashed(t *testing.T, which int) string {
 	return base[:min(len(base), 62-len(hash))] + "-" + hash
 }
 
+// roleName is the name of the role for a permission of a ClusterServiceVersion.
+func roleName(csv string, permission v1alpha1.StrategyDeploymentPermissions) (string, error) {
+	extension := bundle.Extension{CSV: &v1alpha1.ClusterServiceVersion{}, Targets: []string{""}}
+	extension.CSV.Name = csv
+	extension.CSV.Spec.InstallStrategy.StrategySpec.ClusterPermissions = []v1alpha1.StrategyDeploymentPermissions{permission}
+	roles, err := extension.Roles()
+	if err != nil {
+		return "", err
+	}
+	return roles[0].(*rbacv1.ClusterRole).Name, nil
+}
+
 // TestRoleNames holds where names are cut: never more than 63 characters, and never the hash.
 func TestRoleNames(t *testing.T) {
 	permission := v1alpha1.StrategyDeploymentPermissions{ServiceAccountName: "a", Rules: []rbacv1.PolicyRule{{Verbs: []string{"get"}}}}

@@ -1,7 +1,9 @@
 package registryv1
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -72,7 +74,7 @@ func Render(b *bundle.Bundle, o Options) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Rendered{Serving: r.serving(), WatchNamespaces: r.targets}
+	out := &Rendered{Serving: r.serving(), WatchNamespaces: r.Targets}
 	if out.Properties, err = propertiesOf(b); err != nil {
 		return nil, err
 	}
@@ -83,4 +85,23 @@ func Render(b *bundle.Bundle, o Options) (*Rendered, error) {
 		return nil, &InvalidError{Bundle: b.Name, Problems: []error{err}}
 	}
 	return out, nil
+}
+
+// propertiesOf is the JSON list of the properties in the annotation of the ClusterServiceVersion, followed by those in the metadata of the
+// bundle; nil when there are none.
+func propertiesOf(b *bundle.Bundle) (json.RawMessage, error) {
+	properties, err := annotatedProperties(b)
+	if err != nil {
+		return nil, fmt.Errorf("read annotation %s of bundle %s: %w", propertiesAnnotation, b.Name, err)
+	}
+	if properties = append(properties, b.Properties...); len(properties) == 0 {
+		return nil, nil
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(properties); err != nil {
+		return nil, fmt.Errorf("write the properties of bundle %s: %w", b.Name, err)
+	}
+	return bytes.TrimSpace(text.Bytes()), nil
 }

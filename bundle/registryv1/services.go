@@ -9,23 +9,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"fairlead.dev/fairlead/bundle"
 )
 
 // services stand in front of the Deployments that serve webhooks or aggregated APIs.
 func (r *renderer) services() ([]runtime.Object, error) {
-	services, err := bundle.Services(r.csv)
+	services, err := r.Services()
 	if err != nil {
 		return nil, err
 	}
 	var out []runtime.Object
 	for _, service := range services {
-		service.ObjectMeta = r.meta(service.Name)
 		if err := r.joinManifest(service); err != nil {
 			return nil, err
 		}
-		r.makeCert(service)
+		if r.options.Certificates == ServiceCA {
+			annotate(service, serviceCACertAnnotation, service.Name+"-cert")
+		}
 		out = append(out, service)
 	}
 	return out, nil

@@ -50,7 +50,7 @@ func uniqueWebhooks(p *problems, b *bundle.Bundle) {
 	seen := map[key]bool{}
 	eachWebhook(b, "", func(i int, w v1alpha1.WebhookDescription) {
 		// Names that differ in a hyphen at the end are those of the same object.
-		name := webhookName(w)
+		name := bundle.ExtensionWebhookName(w)
 		if seen[key{w.Type, name}] {
 			p.csv(b, webhookField(i)+".generateName", "%q is that of an earlier %s; give each its own", w.GenerateName, w.Type)
 		}
@@ -60,7 +60,7 @@ func uniqueWebhooks(p *problems, b *bundle.Bundle) {
 
 func webhookNames(p *problems, b *bundle.Bundle) {
 	eachWebhook(b, "", func(i int, w v1alpha1.WebhookDescription) {
-		for _, message := range validation.IsDNS1123Subdomain(webhookName(w)) {
+		for _, message := range validation.IsDNS1123Subdomain(bundle.ExtensionWebhookName(w)) {
 			p.csv(b, webhookField(i)+".generateName", "%q cannot be the name of a webhook: %s", w.GenerateName, message)
 		}
 	})
