@@ -13,8 +13,12 @@ import (
 	"fairlead.dev/fairlead/bundle"
 )
 
-// maxConfigBytes bounds a configuration. The API server takes objects of 3 MiB at most.
-const maxConfigBytes = 1 << 20
+const (
+	// maxConfigBytes bounds a configuration. The API server takes objects of 3 MiB at most.
+	maxConfigBytes = 1 << 20
+	// maxConfigValues bounds the values of a configuration, which bounds the time to check it.
+	maxConfigValues = 2000
+)
 
 // settings are what a configuration comes to.
 type settings struct {
@@ -42,10 +46,8 @@ func readConfig(modes v1alpha1.InstallModeSet, namespace string, raw json.RawMes
 	if object, ok := config.(map[string]any); ok {
 		dropNulls(object, deploymentConfig)
 	}
-	c := &checker{root: configSchema(modes), namespace: namespace, hint: hints(modes)}
-	c.check("", c.root, config)
-	if len(c.problems) > 0 {
-		return nil, &ConfigError{Problems: c.problems}
+	if problems := checkConfig(configSchema(modes), hints(modes), namespace, config); len(problems) > 0 {
+		return nil, &ConfigError{Problems: problems}
 	}
 	object := config.(map[string]any)
 	deployment, err := decodeDeployment(object[deploymentConfig])
@@ -71,7 +73,26 @@ func decodeConfig(raw json.RawMessage) (any, error) {
 	if len(repeated) > 0 {
 		return nil, fmt.Errorf("it cannot be understood: %s", shorten(repeated[0].Error()))
 	}
+	if countValues(config) > maxConfigValues {
+		return nil, fmt.Errorf("it has more than %d values: make it smaller", maxConfigValues)
+	}
 	return config, nil
+}
+
+// countValues counts a value and all values within it.
+func countValues(value any) int {
+	count := 1
+	switch value := value.(type) {
+	case map[string]any:
+		for _, inner := range value {
+			count += countValues(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			count += countValues(inner)
+		}
+	}
+	return count
 }
 
 // dropNulls removes a field that is null, and all such fields within it: Kubernetes takes null for absence.

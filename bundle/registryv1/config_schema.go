@@ -3,8 +3,15 @@ package registryv1
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
+	"strings"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
@@ -29,6 +36,9 @@ const (
 	maxNamespaceName = 63
 	// maxNamespaces bounds a list of namespaces: every permission becomes a Role and a RoleBinding in each.
 	maxNamespaces = 100
+	// quantityPattern is what the texts of quantities look like; whether one can be read is found out by reading it. Digits and exponents are
+	// few, because reading 1e999999999 would take minutes; Kubernetes knows no quantity above 2^63.
+	quantityPattern = `^[+-]?[0-9.]{1,64}([eE][+-]?[0-9]{1,2}|[numkKMGTPE]i?)?$`
 )
 
 // ConfigSchema is the JSON schema (draft-07) of the configuration that a bundle takes, for clients that show or check it. Its formats
@@ -48,91 +58,125 @@ func ConfigSchema(b *bundle.Bundle) (json.RawMessage, error) {
 
 // configSchema is the schema for an operator with some install modes. Which of the namespaces can be given, and whether one has to
 // be, follows from these alone.
-func configSchema(modes v1alpha1.InstallModeSet) *schema {
+func configSchema(modes v1alpha1.InstallModeSet) *spec.Schema {
 	all, own := modes[v1alpha1.InstallModeTypeAllNamespaces], modes[v1alpha1.InstallModeTypeOwnNamespace]
 	single, multi := modes[v1alpha1.InstallModeTypeSingleNamespace], modes[v1alpha1.InstallModeTypeMultiNamespace]
-	root := deploymentSchema()
-	root.Draft = draft07
-	root.Title = "Configuration of an extension"
+	root := closed().WithTitle("Configuration of an extension").SetProperty(deploymentConfig, *deploymentSchema())
+	root.Schema = draft07
+	// add lets null stand for all namespaces, where the operator can watch them all.
 	var named []string
+	add := func(name, kind, description string, s *spec.Schema) {
+		if all {
+			s.Type = spec.StringOrArray{"null"}
+			description += " All when it is absent or null."
+		}
+		s.Type = append(s.Type, kind)
+		named = append(named, name)
+		root.SetProperty(name, *s.WithDescription(description))
+	}
+	name := new(spec.Schema).WithMinLength(1).WithMaxLength(maxNamespaceName).WithPattern(namespacePattern)
 	if own || single {
-		named = append(named, watchNamespace)
-		root.Properties[watchNamespace] = orNull(all, oneNamespace(own, single))
+		one, description := *name, "The namespace that the operator watches."
+		switch {
+		case !single:
+			one.Format = formatOwn
+			description += " It can only be the one that it is installed in."
+		case !own:
+			one.Format = formatSingle
+			description += " It cannot be the one that it is installed in."
+		}
+		add(watchNamespace, "string", description, &one)
 	}
 	if multi {
-		named = append(named, watchNamespaces)
-		root.Properties[watchNamespaces] = orNull(all, manyNamespaces(own))
+		description := "The namespaces that the operator watches."
+		name.Type = spec.StringOrArray{"string"}
+		if !own {
+			name.Format = formatSingle
+			description += " The one that it is installed in cannot be among them."
+		}
+		many := new(spec.Schema).WithMinItems(1).WithMaxItems(maxNamespaces).UniqueValues()
+		many.Items = &spec.SchemaOrArray{Schema: name}
+		add(watchNamespaces, "array", description, many)
 	}
 	switch {
 	case len(named) == 2 && all:
-		root.Not = &schema{Required: named}
+		root.Not = new(spec.Schema).WithRequired(named...)
 	case len(named) == 2:
-		root.OneOf = []*schema{{Required: named[:1]}, {Required: named[1:]}}
+		root.OneOf = []spec.Schema{*new(spec.Schema).WithRequired(named[0]), *new(spec.Schema).WithRequired(named[1])}
 	case !all:
 		root.Required = named
 	}
 	return root
 }
 
-func oneNamespace(own, single bool) *schema {
-	s := namespaceName()
-	s.Description = "The namespace that the operator watches."
-	switch {
-	case !single:
-		s.Format = formatOwn
-		s.Description += " It can only be the one that it is installed in."
-	case !own:
-		s.Format = formatSingle
-		s.Description += " It cannot be the one that it is installed in."
-	}
-	return s
-}
-
-func manyNamespaces(own bool) *schema {
-	s := &schema{
-		Description: "The namespaces that the operator watches.",
-		Type:        types{typeArray}, MinItems: ptr(1), MaxItems: ptr(maxNamespaces), UniqueItems: true,
-		Items: namespaceName(),
-	}
-	if !own {
-		s.Items.Format = formatSingle
-		s.Description += " The one that it is installed in cannot be among them."
-	}
-	return s
-}
-
-func namespaceName() *schema {
-	return &schema{Type: types{typeString}, MinLength: ptr(1), MaxLength: ptr(maxNamespaceName), Pattern: namespacePattern}
-}
-
-// orNull lets null stand for all namespaces, where the operator can watch them all.
-func orNull(all bool, s *schema) *schema {
-	if all {
-		s.Type = append(types{typeNull}, s.Type...)
-		s.Description += " All when it is absent or null."
-	}
-	return s
-}
-
-// deploymentSchemas is what does not depend on the bundle: the fields of a Subscription's configuration but its selector.
-var deploymentSchemas = sync.OnceValue(func() *schema {
-	g := &typeSchemas{definitions: map[string]*schema{}}
-	g.of(reflect.TypeFor[v1alpha1.SubscriptionConfig]())
-	const name = "SubscriptionConfig"
-	config := g.definitions[name]
-	delete(g.definitions, name)
-	delete(config.Properties, "selector")
-	config.Description = "Changes of the Deployments of the operator and of all their containers, init containers excepted."
-	return &schema{
-		Type: types{typeObject}, Values: closed,
-		Properties:  map[string]*schema{deploymentConfig: config},
-		Definitions: g.definitions,
-	}
+// deploymentSchema is what does not depend on the bundle: the fields of a Subscription's configuration but its selector.
+var deploymentSchema = sync.OnceValue(func() *spec.Schema {
+	s := schemaOf(reflect.TypeFor[v1alpha1.SubscriptionConfig]())
+	delete(s.Properties, "selector")
+	return s.WithDescription("Changes of the Deployments of the operator and of all their containers, init containers excepted.")
 })
 
-// deploymentSchema is a copy of deploymentSchemas to which properties can be added.
-func deploymentSchema() *schema {
-	out := *deploymentSchemas()
-	out.Properties = map[string]*schema{deploymentConfig: out.Properties[deploymentConfig]}
-	return &out
+// closed is an object that has no other fields than those that are added.
+func closed() *spec.Schema {
+	s := new(spec.Schema).Typed("object", "").WithProperties(map[string]spec.Schema{})
+	s.AdditionalProperties = &spec.SchemaOrBool{}
+	return s
+}
+
+// schemaOf is the schema of the JSON form of a Go type that Kubernetes objects are decoded into.
+func schemaOf(t reflect.Type) *spec.Schema {
+	s := new(spec.Schema)
+	switch t {
+	case reflect.TypeFor[resource.Quantity]():
+		return s.AddType("string", "").AddType("number", "").WithPattern(quantityPattern)
+	case reflect.TypeFor[intstr.IntOrString]():
+		return s.AddType("string", "").AddType("integer", "")
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime](), reflect.TypeFor[metav1.Duration]():
+		return s.Typed("string", "")
+	case reflect.TypeFor[metav1.FieldsV1]():
+		return s.Typed("object", "")
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.String:
+		return s.Typed("string", "")
+	case reflect.Bool:
+		return s.Typed("boolean", "")
+	case reflect.Int32:
+		return s.Typed("integer", "").WithMinimum(math.MinInt32, false).WithMaximum(math.MaxInt32, false)
+	case reflect.Int, reflect.Int64:
+		return s.Typed("integer", "")
+	case reflect.Map:
+		return spec.MapProperty(schemaOf(t.Elem()))
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return s.Typed("string", "")
+		}
+		return spec.ArrayProperty(schemaOf(t.Elem()))
+	case reflect.Struct:
+		s = closed()
+		addFields(s, t)
+		return s
+	default:
+		panic("no JSON schema for the Go type " + t.String()) // the types are fixed, and a test goes through them
+	}
+}
+
+// addFields adds the fields of a struct that have a JSON form, and those of the structs that are written inline.
+func addFields(to *spec.Schema, t reflect.Type) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !field.IsExported():
+		case name == "":
+			addFields(to, field.Type)
+		default:
+			to.SetProperty(name, *schemaOf(field.Type))
+			if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
+				to.AddRequired(name)
+			}
+		}
+	}
 }

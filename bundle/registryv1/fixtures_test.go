@@ -158,3 +158,5 @@ func yamlOf(t testing.TB, v any) string {
 	}
 	return string(out)
 }
+
+func ptr[T any](v T) *T { return &v }

@@ -17,6 +17,10 @@ func TestConfigLimits(t *testing.T) {
 	if _, err := Render(b, Options{Namespace: "ns", Config: long}); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("the message has %d bytes", len(err.Error()))
 	}
+	many := json.RawMessage(`{"deploymentConfig": {"env": [` + strings.Repeat(`{"name": "A"},`, maxConfigValues/2) + `{"name": "A"}]}}`)
+	if _, err := Render(b, Options{Namespace: "ns", Config: many}); err == nil || !strings.Contains(err.Error(), "more than 2000 values: make it smaller") {
+		t.Errorf("error %v", err)
+	}
 	deep := json.RawMessage(`{"deploymentConfig": ` + strings.Repeat(`{"affinity":`, 5000) + `1` + strings.Repeat(`}`, 5001))
 	if _, err := Render(b, Options{Namespace: "ns", Config: deep}); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("error %v", err)
