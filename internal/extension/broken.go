@@ -53,6 +53,10 @@ func (b *builder) weight(c *Catalog, p catalog.Problem, chosen *candidate) int {
 		return b.missed(info, chosen, func(u catalog.UnusableEntry) bool {
 			return u.Version == nil && slices.Contains(u.Channels, p.Object.Name)
 		})
+	case p.Rule == catalog.RuleDeprecationDuplicate || p.Rule == catalog.RuleDeprecationMessage:
+		if chosen != nil && !chosen.deprecated() { // what is left out may have named the chosen one
+			return 1
+		}
 	case p.Rule == catalog.RuleEntrySkipRange && b.follows(p.Object.Name) && b.in.Installed != nil && b.in.Policy != SelfCertified:
 		return 1
 	}
