@@ -94,7 +94,7 @@ func (b *builder) channels() []string {
 	return slices.Compact(all)
 }
 
-// newest is the highest version in the channels that are followed.
+// newest is the highest version in the channels that are followed, as a range can name it.
 func (b *builder) newest() string {
 	var found *candidate
 	for _, c := range b.candidates {
@@ -102,7 +102,7 @@ func (b *builder) newest() string {
 			found = c
 		}
 	}
-	return found.bundle.Version.String()
+	return found.bundle.VersionText
 }
 
 // provide says what to create so that a need, which stands in a certain place, is met.

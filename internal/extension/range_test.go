@@ -86,7 +86,7 @@ func TestParseInstalled(t *testing.T) {
 		want    string // version and release; empty when it is refused
 	}{
 		"a version":                         {"1.2.3", nil, "1.2.3"},
-		"build metadata that is a release":  {"1.2.3+2", nil, "1.2.3-2"},
+		"build metadata that is a release":  {"1.2.3+2", nil, "1.2.3+2"},
 		"build metadata that is none":       {"1.2.3+a_b", nil, ""},
 		"a release":                         {"1.2.3", text("4.el9"), "1.2.3-4.el9"},
 		"an empty release":                  {"1.2.3+2", text(""), "1.2.3+2"},

@@ -47,7 +47,7 @@ func (b *builder) refuse(c *candidate) {
 			c.bundle.Name, list("channel", c.all), list("channel", b.in.Channels)), "version in the channels that the extension follows")
 	}
 	if !b.versions.IsZero() && !b.versions.Contains(c.bundle.Version.Version) {
-		b.add(c, ruleRange, b.originOf(c, fieldVersion, "%s has version %s, which is not in range %q", c.bundle.Name, c.bundle.Version, b.in.Version),
+		b.add(c, ruleRange, b.originOf(c, fieldVersion, "%s has version %s, which is not in range %q", c.bundle.Name, c.bundle.WrittenVersion(), b.in.Version),
 			"version in the range")
 	}
 	if len(c.entries) > 0 && !b.mayReplace(c) {

@@ -60,14 +60,14 @@ type Installed struct {
 }
 
 // ParseInstalled reads what status.install.bundle says. Without a release, build metadata may be one, as it was written before there
-// were releases.
+// were releases: it is ordered so, and named as it is written.
 func ParseInstalled(name, text string, release *string) (Installed, error) {
 	v, err := version.ParseTolerant(text)
 	if err != nil {
 		return Installed{}, fmt.Errorf("read the version of installed bundle %q: %w", name, err)
 	}
 	if release == nil {
-		return Installed{Name: name, Version: version.FromBuild(v)}, nil
+		return Installed{Name: name, Version: version.VersionRelease{Version: v}}, nil
 	}
 	r, err := version.ParseRelease(*release)
 	if err != nil {

@@ -110,7 +110,7 @@ func (b *builder) change(to *candidate) Change {
 func (b *builder) verdicts() []Candidate {
 	out := make([]Candidate, len(b.candidates))
 	for i, c := range b.candidates {
-		out[i] = Candidate{Name: c.bundle.Name, Version: c.bundle.Version.String(), Catalog: c.catalog.Name, Channels: c.all, Deprecated: c.deprecated()}
+		out[i] = Candidate{Name: c.bundle.Name, Version: c.bundle.WrittenVersion(), Catalog: c.catalog.Name, Channels: c.all, Deprecated: c.deprecated()}
 		for _, why := range c.refusals {
 			out[i].Refused = append(out[i].Refused, why.origin.Text)
 		}

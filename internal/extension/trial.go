@@ -41,13 +41,13 @@ func (b *builder) otherVersion(ctx context.Context) string {
 	switch {
 	case found == nil && b.in.Installed != nil:
 		return b.otherChannel(ctx, b.force(ctx))
-	case found == nil || found.Version.String() == newest:
+	case found == nil || found.VersionText == newest:
 		return correct + "the newest version in its channels is " + newest
 	case b.in.Installed == nil:
-		return fmt.Sprintf("%sthe newest version that can be had now is %s", correct, found.Version)
+		return fmt.Sprintf("%sthe newest version that can be had now is %s", correct, found.VersionText)
 	}
 	return fmt.Sprintf("%sthe newest version that can be had now is %s, and %s in its channels is not reached from the installed %s in one step",
-		correct, found.Version, newest, b.in.Installed.Name)
+		correct, found.VersionText, newest, b.in.Installed.Name)
 }
 
 // otherChannel says which other channel leads on from what is installed, with the range as it is or with another one; without such a channel,
@@ -67,7 +67,7 @@ func (b *builder) otherChannel(ctx context.Context, otherwise string) string {
 			}
 			way := fmt.Sprintf("set %s of ClusterExtension %s to %s", fieldChannels, b.name, name)
 			if version != b.in.Version {
-				way += fmt.Sprintf(" and %s to a range with %s", fieldVersion, found.Version)
+				way += fmt.Sprintf(" and %s to a range with %s", fieldVersion, found.VersionText)
 			}
 			return fmt.Sprintf("%s, which leads to %s; or %s", way, found.Name, otherwise)
 		}
@@ -84,7 +84,7 @@ func (b *builder) force(ctx context.Context) string {
 	ask := "ask the authors of the catalog for an upgrade from " + from
 	if found := b.try(ctx, func(r *Request) { r.Policy, r.Version = SelfCertified, "" }); found != nil {
 		return fmt.Sprintf("%s, or, after making sure that it loses no data, set %s of ClusterExtension %s to %s and %s to a range with %s",
-			ask, fieldPolicy, b.name, SelfCertified, fieldVersion, found.Version)
+			ask, fieldPolicy, b.name, SelfCertified, fieldVersion, found.VersionText)
 	}
 	return ask
 }
