@@ -66,18 +66,21 @@ func TestDescribedListsAll(t *testing.T) {
 // TestEqualDependenciesStay shows that a dependency that is listed twice is in the catalog twice, as other tools write it, and that required
 // APIs are a set.
 func TestEqualDependenciesStay(t *testing.T) {
-	const api, pkg, label = `{"group":"g","kind":"K","version":"v1"}`, `{"packageName":"p","version":"1.0.0"}`, `{"label":"l"}`
-	b := loadTest(t, nil)
-	for _, d := range []Dependency{{"olm.gvk", []byte(api)}, {"olm.package", []byte(pkg)}, {"olm.label", []byte(label)}} {
-		b.Dependencies = append(b.Dependencies, d, d)
-	}
-	all, err := b.AllProperties()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind, want := range map[string]int{catalog.PropertyGVKRequired: 1, catalog.PropertyPackageRequired: 2, "olm.label": 2} {
-		if got := len(slices.DeleteFunc(slices.Clone(all), func(p catalog.Property) bool { return p.Type != kind })); got != want {
-			t.Errorf("%d properties %s, want %d", got, kind, want)
+	dependencies := []Dependency{{"olm.gvk", []byte(`{"group":"g","kind":"K","version":"v1"}`)}, {"olm.package", []byte(`{"packageName":"p","version":"1.0.0"}`)},
+		{"olm.label", []byte(`{"label":"l"}`)}}
+	for first := range dependencies { // whichever is listed before the others
+		b := loadTest(t, nil)
+		for _, d := range append(slices.Clone(dependencies[first:]), dependencies[:first]...) {
+			b.Dependencies = append(b.Dependencies, d, d)
+		}
+		all, err := b.AllProperties()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, want := range map[string]int{catalog.PropertyGVKRequired: 1, catalog.PropertyPackageRequired: 2, "olm.label": 2} {
+			if got := len(slices.DeleteFunc(slices.Clone(all), func(p catalog.Property) bool { return p.Type != kind })); got != want {
+				t.Errorf("%s first: %d properties %s, want %d", dependencies[first].Type, got, kind, want)
+			}
 		}
 	}
 }

@@ -96,8 +96,9 @@ func parseAnnotatedProperties(text string) ([]catalog.Property, error) {
 
 // propertyList collects properties and the first error of writing one.
 type propertyList struct {
-	items []catalog.Property
-	err   error
+	items    []catalog.Property
+	required map[string]bool // values of the APIs that are required, once a dependency names one
+	err      error
 }
 
 func (l *propertyList) has(kind string) bool {
@@ -117,6 +118,25 @@ func (l *propertyList) add(kind string, value any) {
 	l.items = append(l.items, catalog.Property{Type: kind, Value: raw})
 }
 
+// addRequired adds an API that is required, unless it is there. Required APIs are a set.
+func (l *propertyList) addRequired(gvk catalog.GVK) {
+	if l.required == nil {
+		l.required = map[string]bool{}
+		for _, item := range l.items {
+			if item.Type == catalog.PropertyGVKRequired {
+				l.required[string(item.Value)] = true
+			}
+		}
+	}
+	l.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+	last := len(l.items) - 1
+	if value := string(l.items[last].Value); l.required[value] {
+		l.items = l.items[:last]
+	} else {
+		l.required[value] = true
+	}
+}
+
 // addDependency turns a dependency on a package or an API into the property for it, and takes over any other as it is.
 func (l *propertyList) addDependency(d Dependency) error {
 	switch d.Type {
@@ -131,8 +151,7 @@ func (l *propertyList) addDependency(d Dependency) error {
 		if err != nil {
 			return err
 		}
-		l.add(catalog.PropertyGVKRequired, apiProperty(gvk))
-		l.items = l.unique() // required APIs are a set
+		l.addRequired(gvk)
 	default:
 		l.items = append(l.items, catalog.Property(d))
 	}
