@@ -2,8 +2,11 @@ package devcluster
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -21,15 +24,31 @@ const joinTimeout = 15 * time.Minute // the first build of Kubernetes is part of
 // it is started when the first test asks for it, so that tests that need none do not wait, and stops by itself when no
 // test process has been using it for a while, even if they were killed.
 func Main(m *testing.M) {
-	code := m.Run()
-	os.Exit(code)
+	os.Exit(RunTests(m, atOnce))
+}
+
+// atOnce is how many parallel tests of a package with one cluster run at a time.
+const atOnce = 6
+
+// RunTests runs the tests of a package, those that are parallel so many at a time, unless -parallel says otherwise: tests with a cluster wait for it
+// more than they compute, so that as many as there are processors would leave these idle.
+func RunTests(m *testing.M, atOnce int) (code int) {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
+			panic(err) // the flag is that of the testing package
+		}
+	}
+	return m.Run()
 }
 
 // MainAlone is Main for a package whose tests run a manager of the whole cluster: it would work on the namespaces of other packages as
 // well, so the package has a cluster of its own. What is to be done after the tests is done before that ends.
 func MainAlone(m *testing.M, after ...func()) {
 	join = joinAlone
-	code := m.Run()
+	code := RunTests(m, atOnce)
 	for _, do := range after {
 		do()
 	}
