@@ -13,8 +13,7 @@ import (
 
 // TestEditMakesNoOperatorGroup: a user with edit rights in a namespace cannot make an OperatorGroup there.
 func TestEditMakesNoOperatorGroup(t *testing.T) {
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	namespace := w.namespace("attack-edit")
 	w.bind(namespace, "mallory", "edit")
 	mallory := harness.ClientOf(t, w.as("mallory"))

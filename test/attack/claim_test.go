@@ -19,8 +19,7 @@ import (
 // the whole cluster from an upgrade that brings this API.
 func TestIdleOperatorVetoesUpgrade(t *testing.T) {
 	const group = "veto.example.com"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	installer := w.confined("attack-veto")
 	global := w.namespace("attack-veto-global")
 	harness.Create(t, w, &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: global, Name: "group"}})
@@ -64,8 +63,7 @@ func lamps(group string, versions ...apiextensionsv1.CustomResourceDefinitionVer
 // and run: their pods do nothing. The platform team upgrades to a definition that no longer serves the version that they list.
 func TestRunningOperatorVetoesUpgrade(t *testing.T) {
 	const group, platform = "runs.example.com", "attack-runs-platform"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	w.namespace(platform)
 	w.group(platform, "")
 	t.Cleanup(func() {

@@ -20,8 +20,7 @@ import (
 // the CRD; with the right to patch the CRD it is done, which shows that nothing else stands in the way.
 func TestConfinedTenantConvertsAForeignCRD(t *testing.T) {
 	const namespace, name = "attack-convert", "reader.v1"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	installer := w.confined(namespace)
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.TargetNamespaces = nil })
 	w.mayServe(namespace, "installer")

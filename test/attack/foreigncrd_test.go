@@ -132,8 +132,7 @@ func leave(t *testing.T, installer client.Client, namespace, name string) {
 // the CRD, one with another field.
 func TestConfinedTenantReplacesAForeignCRD(t *testing.T) {
 	const namespace, group = "attack-crd", "crd.attack.example.com"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	crd, object := w.victim(w.namespace("attack-crd-victim"), group)
 	installer := w.tenant(namespace)
 	w.shop(namespace, map[string][]string{
@@ -171,8 +170,7 @@ func TestConfinedTenantReplacesAForeignCRD(t *testing.T) {
 // may neither change it, nor have it deleted.
 func TestConfinedTenantReplacesASharedCRD(t *testing.T) {
 	const namespace, platform, group = "attack-share", "attack-share-platform", "share.attack.example.com"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	w.namespace(platform)
 	w.group(platform, "")
 	name := "vaults." + group

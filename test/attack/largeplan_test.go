@@ -13,8 +13,7 @@ import (
 // TestLargePlansStarveANamespace: a user with edit rights subscribes to bundles whose plan is larger than etcd takes, or whose objects the API server
 // never takes. Each is reported on its own Subscription, and the Subscription of a harmless operator beside them is carried out.
 func TestLargePlansStarveANamespace(t *testing.T) {
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	namespace := w.namespace("attack-large")
 	w.group(namespace, "")
 	w.bind(namespace, "mallory", "edit")

@@ -18,8 +18,7 @@ import (
 // the cluster asks for the promotion of such Roles, which shows that nothing else stands in the way.
 func TestAdminOfANamespaceWidensItsOperator(t *testing.T) {
 	const name, worker = "wide.v1", "worker"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	namespace, victim := w.namespace("attack-promote"), w.namespace("attack-promote-victim")
 	w.group(namespace, "")
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.TargetNamespaces = nil })

@@ -18,8 +18,7 @@ import (
 // TestConfinedAccountOpensLifecycleKinds: an account that an OperatorGroup confines to one namespace says that its operator owns OperatorGroups and
 // CatalogSources. No user with edit rights elsewhere may create these then.
 func TestConfinedAccountOpensLifecycleKinds(t *testing.T) {
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	installer := w.confined("attack-lifecycle")
 	victim := w.namespace("attack-lifecycle-edit")
 	w.bind(victim, "mallory", "edit")
@@ -39,8 +38,7 @@ func TestConfinedAccountOpensLifecycleKinds(t *testing.T) {
 // TestConfinedAccountOpensForeignAPI: an account says that its operator owns the definition of a platform team, which is not aggregated. No user with
 // edit rights may write its custom resources then.
 func TestConfinedAccountOpensForeignAPI(t *testing.T) {
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	installer := w.confined("attack-foreign")
 	victim := w.namespace("attack-foreign-edit")
 	w.bind(victim, "mallory", "edit")
@@ -53,16 +51,15 @@ func TestConfinedAccountOpensForeignAPI(t *testing.T) {
 
 // TestRolesEndWithTheirOperator: what a ClusterServiceVersion opened is closed when it is deleted.
 func TestRolesEndWithTheirOperator(t *testing.T) {
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	home, victim := w.namespace("attack-outlive"), w.namespace("attack-outlive-edit")
 	w.group(home, "")
 	w.bind(victim, "mallory", "edit")
 	mallory := harness.ClientOf(t, w.as("mallory"))
 	crd := w.definition("lamps", "outlive.example.com", provided)
-	csv := operator(home, "lamps.v1", crd.Name)
+	csv := operator(home, "outlived.v1", crd.Name)
 	harness.Create(t, w, csv)
-	w.phase(home, "lamps.v1", v1alpha1.CSVPhaseSucceeded)
+	w.phase(home, "outlived.v1", v1alpha1.CSVPhaseSucceeded)
 	w.may(mallory, crd, victim, true)
 	harness.Remove(t, w, csv)
 	w.may(mallory, crd, victim, false)

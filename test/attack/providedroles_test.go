@@ -79,8 +79,7 @@ func must(t testing.TB, err error) {
 // it with the operator.
 func TestOperatorOfACatalogGetsRoles(t *testing.T) {
 	const group, resource, home, tenant = "demo.fairlead.dev", "greetings", "attack-catalog", "attack-catalog-edit"
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	w.namespace(home)
 	w.namespace(tenant)
 	w.group(home, "")

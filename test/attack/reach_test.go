@@ -16,8 +16,7 @@ import (
 // TestConfinedOperatorReachesOtherNamespaces: an account that may do everything in its namespace, and nothing elsewhere, installs an operator that asks for
 // all Secrets in a group that targets more. The operator gets them in its namespace alone, until the account itself may give them elsewhere.
 func TestConfinedOperatorReachesOtherNamespaces(t *testing.T) {
-	w := newWorld(t)
-	w.run(nil)
+	w := sharedWorld(t)
 	other := w.namespace("attack-reached")
 	everything := []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}
 	secrets := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"*"}}}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -23,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) { devcluster.MainAlone(m) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
 const (
 	config     = "../../config" // the shipped manifests
@@ -40,8 +41,11 @@ type world struct {
 	registry   string
 }
 
-// newWorld returns the cluster that the tests of this package share, with the shipped manifests applied. Tests run one after the other, each in
-// namespaces of its own.
+// shipped applies the shipped manifests, once: a test may take some of them away for a while.
+var shipped sync.Once
+
+// newWorld returns the cluster that the tests of this package share, with the shipped manifests applied, for a test that runs managers of its own:
+// such tests run one after the other, each in namespaces of its own.
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	kubeconfig := devcluster.Kubeconfig()
@@ -51,16 +55,38 @@ func newWorld(t testing.TB) *world {
 	}
 	admin.QPS = -1
 	w := &world{t: t, Client: harness.ClientOf(t, admin), admin: admin, kubeconfig: kubeconfig, registry: devcluster.Registry()}
-	if err := manager.InstallCRDs(t.Context(), admin); err != nil {
-		t.Fatal(err)
-	}
-	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
+	shipped.Do(func() {
+		if err := manager.InstallCRDs(t.Context(), admin); err != nil {
+			t.Fatal(err)
+		}
+		harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
+	})
+	return w
+}
+
+// sharedWorld is newWorld for a test that runs at the same time as others, with the manager that they share.
+func sharedWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	w := newWorld(t)
+	harness.SharedAsShipped(t, w.admin, w.options())
 	return w
 }
 
 // run runs the manager with the service account of the manifests until stop is called or the test ends. A request that is forbidden to the
 // manager fails the test. change, when set, changes the options.
 func (w *world) run(change func(*manager.Options)) (stop func()) {
+	w.t.Helper()
+	o := w.options()
+	o.Config, o.Log = harness.AsManager(w.t, w.admin), harness.Log(w.t)
+	if change != nil {
+		change(&o)
+	}
+	return harness.RunAsShipped(w.t, o)
+}
+
+// options are those of the manifests, as far as they go in a test.
+func (w *world) options() manager.Options {
 	w.t.Helper()
 	embedded, err := devcluster.Connect(filepath.Dir(w.kubeconfig))
 	if err != nil {
@@ -69,13 +95,9 @@ func (w *world) run(change func(*manager.Options)) (stop func()) {
 	route := func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
 		return embedded.Expose(ctx, local)
 	}
-	o := manager.Options{Config: harness.AsManager(w.t, w.admin), Log: harness.Log(w.t),
-		LeaderElection: true, LeaderNamespace: olm, GlobalNamespace: olm, CatalogPods: catalogsource.PodOptions{Settings: registrypod.Settings{RunAsUser: 1001}},
+	return manager.Options{LeaderElection: true, LeaderNamespace: olm, GlobalNamespace: olm,
+		CatalogPods:    catalogsource.PodOptions{Settings: registrypod.Settings{RunAsUser: 1001}},
 		CatalogAddress: "127.0.0.1:0", CatalogAdvertise: ownAddress, PackageServer: manager.PackageServer{Namespace: olm, Route: route}}
-	if change != nil {
-		change(&o)
-	}
-	return harness.RunAsShipped(w.t, o)
 }
 
 // namespace makes a namespace, which is removed with its content when the test ends.

@@ -46,6 +46,7 @@ func Start(o manager.Options) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.AcceptMissingPolicies = true
 	return c, startShared(o)
 }
 
@@ -53,7 +54,7 @@ func startShared(o manager.Options) (err error) {
 	if store, err = os.MkdirTemp("", "fairlead-e2e-"); err != nil {
 		return err
 	}
-	o.StoreDir, o.AcceptMissingPolicies = store, true
+	o.StoreDir = store
 	ready, ended := start(context.Background(), o)
 	select {
 	case <-ready:

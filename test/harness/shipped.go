@@ -22,6 +22,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -104,28 +105,42 @@ func Apply(ctx context.Context, t testing.TB, c client.Client, all []*unstructur
 	}
 }
 
-// refusals are the requests that the API server has not allowed.
+// refusals are the requests that the API server has not allowed; those of accounts that the manager acts as do not count where lenient says so.
 type refusals struct {
-	next http.RoundTripper
-	mu   *sync.Mutex
-	seen map[string]string
+	lenient bool
+	mu      sync.Mutex
+	seen    map[string]string
 }
 
-// RoundTrip implements http.RoundTripper.
-func (r refusals) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := r.next.RoundTrip(request)
-	if err == nil && answer.StatusCode == http.StatusForbidden {
-		body, failed := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		answer.Body = io.NopCloser(bytes.NewReader(body))
-		if failed == nil && bytes.Contains(body, []byte("because it is being terminated")) {
-			return answer, nil // nothing may be created in a namespace that is being deleted
+func (r *refusals) through(next http.RoundTripper) func(*http.Request) (*http.Response, error) {
+	return func(request *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(request)
+		if err == nil && answer.StatusCode == http.StatusForbidden {
+			body, failed := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			answer.Body = io.NopCloser(bytes.NewReader(body))
+			switch {
+			case failed == nil && bytes.Contains(body, []byte("because it is being terminated")):
+				return answer, nil // nothing may be created in a namespace that is being deleted
+			case r.lenient && request.Header.Get(transport.ImpersonateUserHeader) != "":
+				return answer, nil
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.seen[request.Method+" "+request.URL.Path] = answer.Status
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.seen[request.Method+" "+request.URL.Path] = answer.Status
+		return answer, err
 	}
-	return answer, err
+}
+
+// report fails a test for each request that was refused since the last report.
+func (r *refusals) report(t testing.TB) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for request, status := range r.seen {
+		t.Errorf("the manager may not: %s: %s", request, status)
+	}
+	clear(r.seen)
 }
 
 // managerAccount returns the configuration of the service account of the manifests.
@@ -156,7 +171,7 @@ func StartAsShipped(t testing.TB, dir string, o manager.Options) (client.Client,
 		return nil, err
 	}
 	Apply(t.Context(), t, c, slices.DeleteFunc(Kustomized(t, dir), func(o *unstructured.Unstructured) bool { return !slices.Contains(rights, o.GetKind()) }))
-	o.Config = managerAccount(t, admin)
+	o.Config, o.AcceptMissingPolicies = managerAccount(t, admin), true
 	return c, startShared(o)
 }
 
@@ -164,34 +179,67 @@ func StartAsShipped(t testing.TB, dir string, o manager.Options) (client.Client,
 // refuses to it as forbidden fails the test when it ends.
 func AsManager(t testing.TB, admin *rest.Config) *rest.Config {
 	t.Helper()
-	config := managerAccount(t, admin)
-	refused := refusals{mu: &sync.Mutex{}, seen: map[string]string{}}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { refused.next = next; return refused })
-	t.Cleanup(func() {
-		refused.mu.Lock()
-		defer refused.mu.Unlock()
-		for request, status := range refused.seen {
-			t.Errorf("the manager may not: %s: %s", request, status)
-		}
-	})
+	config, refused := watched(t, admin)
+	t.Cleanup(func() { refused.report(t) })
 	return config
+}
+
+func watched(t testing.TB, admin *rest.Config) (*rest.Config, *refusals) {
+	t.Helper()
+	config, refused := managerAccount(t, admin), &refusals{seen: map[string]string{}}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return roundTripper(refused.through(next)) })
+	return config, refused
+}
+
+// common is the manager of SharedAsShipped.
+var common struct {
+	once    sync.Once
+	refused *refusals
+	log     lines
+	err     error
+}
+
+// SharedAsShipped runs one manager for all tests that call it, with the rights of AsManager and the options of the first call, until the process
+// ends. Tests that run managers of their own must not be parallel, those that share this one must be: then they begin when no other manager runs.
+// A request that is refused to it fails one of the tests that run at the time, unless it was made as another account: the rights of those go with the
+// tests. What it logs is shown with a test that fails.
+func SharedAsShipped(t testing.TB, admin *rest.Config, o manager.Options) {
+	t.Helper()
+	common.once.Do(func() {
+		o.Config, common.refused = watched(t, admin)
+		common.refused.lenient = true
+		o.Log = common.log.logger()
+		common.err = startShared(o)
+	})
+	if common.err != nil {
+		t.Fatalf("start the manager that tests share: %v", common.err)
+	}
+	t.Cleanup(func() { common.refused.report(t) })
+	common.log.show(t)
 }
 
 // Log returns a logger whose lines are shown when the test fails.
 func Log(t testing.TB) logr.Logger {
-	said := &lines{}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the manager said:\n%s", said)
-		}
-	})
-	return logr.FromSlogHandler(slog.NewTextHandler(said, nil))
+	log := &lines{}
+	log.show(t)
+	return log.logger()
 }
 
 // lines is text that many write.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
+}
+
+func (l *lines) logger() logr.Logger { return logr.FromSlogHandler(slog.NewTextHandler(l, nil)) }
+
+// show shows the lines when the test ends and has failed.
+func (l *lines) show(t testing.TB) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the manager said:\n%s", l)
+		}
+	})
 }
 
 // Write implements io.Writer.
