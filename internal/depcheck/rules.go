@@ -44,14 +44,13 @@ var rules = []rule{
 	{pkg: "internal/catalogimage", may: []string{"catalog", "internal/catalogcache", "internal/image"}},
 	{pkg: "internal/catalogserver", may: []string{"api/registry", "catalog", "internal/catalogcache", "internal/catalogimage", "internal/image"}},
 	{pkg: "internal/registryclient", may: []string{"api/registry", "catalog"}},
-	{pkg: "internal/certs"},
+	{pkg: "internal/rollout/serving", client: true},
 	{pkg: "config"},
 	{pkg: "internal/policies", may: []string{"config"}, client: true},
-	{pkg: "internal/certs/rotation", may: []string{"internal/certs"}, client: true},
 	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/catalogset", "internal/inorder", "internal/packageserver", "internal/tlsprofile"}, client: true},
 	{pkg: "internal/packageserver/manifest", may: []string{"api", "catalog"}},
 	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
-	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/certs"}, client: true},
+	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/rollout/serving"}, client: true},
 	{pkg: "internal/owncache", client: true},
 	{pkg: "internal/pagedlist", client: true},
 	{pkg: "internal/trigger", client: true},
@@ -112,7 +111,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/certs", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/rollout/serving", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -18,9 +18,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/metrics"
+	certs "fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
@@ -135,7 +135,7 @@ func TestClusterCatalogsOverTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(issued.Authorities)
+		roots.AppendCertsFromPEM(issued.CABundle)
 		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}, DisableKeepAlives: true}}
 	}
 	trusting := issue()

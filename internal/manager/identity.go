@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"fairlead.dev/fairlead/internal/certs/rotation"
+	certs "fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/telemetry"
 
 	"k8s.io/utils/clock"
@@ -31,7 +31,7 @@ const (
 )
 
 // identity is the serving certificate of the manager's own; nil where nothing needs one.
-type identity struct{ keeper *rotation.Keeper }
+type identity struct{ keeper *certs.Keeper }
 
 // ownCertificate prepares the certificate that metrics and ClusterCatalogs need where they are served over HTTPS without files of their own.
 func ownCertificate(ctx context.Context, o Options) (*identity, error) {
@@ -48,7 +48,7 @@ func ownCertificate(ctx context.Context, o Options) (*identity, error) {
 	if os.Getenv(PodIPVariable) != "" {
 		prefix = ""
 	}
-	keeper := rotation.NewKeeper(rotation.Options{Client: c, Namespace: o.home(), Secret: prefix + ServingSecret, Name: "manager", Hosts: o.servingHosts(),
+	keeper := certs.NewKeeper(certs.Options{Client: c, Namespace: o.home(), Secret: prefix + ServingSecret, Name: "manager", Hosts: o.servingHosts(),
 		Clock: clock.RealClock{}, FieldManager: string(crdOwner), Log: o.Log.WithName("certificate")}, prefix+ServingCA)
 	if err := keeper.Prepare(ctx); err != nil {
 		return nil, fmt.Errorf("serve over HTTPS: %w; or give certificates by --tls-cert, --tls-key, --catalog-http-cert and --catalog-http-key", err)
@@ -93,7 +93,7 @@ func (i *identity) certificate() telemetry.Certificate {
 	if i == nil {
 		return nil
 	}
-	return i.keeper.Certificate()
+	return i.keeper.Provider()
 }
 
 // addTo makes the manager renew the certificate.

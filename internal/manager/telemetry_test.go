@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/certs"
+	certs "fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/telemetry"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,7 +32,7 @@ var (
 func metricsFiles(dir string) (telemetry.Files, error) {
 	f := telemetry.Files{Certificate: filepath.Join(dir, "metrics.crt"), Key: filepath.Join(dir, "metrics.key")}
 	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-	authorities = issued.Authorities
+	authorities = issued.CABundle
 	return f, errors.Join(err, os.WriteFile(f.Certificate, issued.Certificate, 0o600), os.WriteFile(f.Key, issued.Key, 0o600))
 }
 

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead.dev/fairlead/api/registry"
-	"fairlead.dev/fairlead/internal/certs"
+	certs "fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // issue makes a certificate for localhost, and the authority that vouches for it.
@@ -29,7 +29,7 @@ func issue(t *testing.T) (tls.Certificate, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pair, issued.Authorities
+	return pair, issued.CABundle
 }
 
 // secured is a server with a certificate.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // listen serves TLS on loopback with the profile of a Source.
 func listen(t *testing.T, s *Source) net.Addr {
 	t.Helper()
-	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
+	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

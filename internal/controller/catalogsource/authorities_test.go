@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +31,7 @@ func (s *server) secured(pair tls.Certificate) string {
 
 func issue(t *testing.T) (tls.Certificate, []byte) {
 	t.Helper()
-	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
+	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func issue(t *testing.T) (tls.Certificate, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pair, issued.Authorities
+	return pair, issued.CABundle
 }
 
 func withAuthority(ca []byte) *corev1.Secret {

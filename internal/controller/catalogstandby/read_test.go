@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
 	corev1 "k8s.io/api/core/v1"
@@ -225,7 +225,7 @@ func TestAuthoritiesOfASecret(t *testing.T) {
 // issue makes a certificate for localhost, and the authority that vouches for it.
 func issue(t *testing.T) (tls.Certificate, []byte) {
 	t.Helper()
-	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
+	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func issue(t *testing.T) (tls.Certificate, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pair, issued.Authorities
+	return pair, issued.CABundle
 }
 
 // TestAHostileServer is refused by the limit on the memory of a catalog, and reading it takes a turn of all who read catalogs.

@@ -43,7 +43,7 @@ func (c *Controller) trust(ctx context.Context, s *state, made *content) error {
 		if err != nil {
 			return err
 		}
-		found[one.Service] = certificate.current.Authorities
+		found[one.Service] = certificate.current.CABundle
 	}
 	made.authorities = found.digest()
 	objects := slices.Clone(made.objects)

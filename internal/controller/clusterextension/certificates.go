@@ -9,7 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,7 +64,7 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 		if err := c.showNext(ctx, certificate); err != nil {
 			return err
 		}
-		needed = append(needed, certificate.serving)
+		needed = append(needed, certificate.need)
 	}
 	return c.dropCertificates(ctx, c.secrets, s.ext, needed)
 }
@@ -83,18 +83,18 @@ func trustedSince(r *olmv1.ClusterObjectSet) time.Time {
 
 // certificatesOf are the certificates of a revision, which can be used, and what those who ask for its Services are to trust.
 func (c *Controller) certificatesOf(ctx context.Context, s *state, r *olmv1.ClusterObjectSet, o *outcome) (authorities, []*certificate, error) {
-	serving, err := servingOf(r)
+	need, err := servingOf(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	found := authorities{}
 	var all []*certificate
-	for _, one := range serving {
+	for _, one := range need {
 		certificate, err := c.ensure(ctx, s.ext, one)
 		if err != nil {
 			return nil, nil, err
 		}
-		found[one.Service] = certificate.current.Authorities
+		found[one.Service] = certificate.current.CABundle
 		all = append(all, certificate)
 		if at, err := certificate.current.RotateAt(); err == nil {
 			o.soonest(max(at.Sub(c.Clock.Now()), recheck))
@@ -105,41 +105,41 @@ func (c *Controller) certificatesOf(ctx context.Context, s *state, r *olmv1.Clus
 
 // certificate is a serving certificate in its Secret.
 type certificate struct {
-	serving registryv1.Serving
+	need    registryv1.Serving
 	secret  *corev1.Secret
-	current certs.Serving // with the authorities of the next one, too
-	next    certs.Serving // without a certificate when none is waiting
+	current serving.Certificate // with the authorities of the next one, too
+	next    serving.Certificate // without a certificate when none is waiting
 }
 
 // waits tells whether there is a next one that pods do not have yet.
 func (c *certificate) waits() bool { return len(c.next.Certificate) > 0 }
 
 // ensure reads a certificate. One that cannot be used is made anew; one that is due gets a successor, which waits.
-func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, serving registryv1.Serving) (*certificate, error) {
-	at := client.ObjectKey{Namespace: ext.Spec.Namespace, Name: serving.Secret}
+func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, need registryv1.Serving) (*certificate, error) {
+	at := client.ObjectKey{Namespace: ext.Spec.Namespace, Name: need.Secret}
 	secret := &corev1.Secret{}
 	if err := c.live.Get(ctx, at, secret); err != nil && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", at, serving.Deployment, err)
+		return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", at, need.Deployment, err)
 	}
-	if secret.ResourceVersion != "" && !claimable(secret, ext, serving) {
+	if secret.ResourceVersion != "" && !claimable(secret, ext, need) {
 		return nil, fmt.Errorf("secret %s is there already and is not that of ClusterExtension %s, which needs it for the serving certificate of Deployment %s: delete it",
-			at, ext.Name, serving.Deployment)
+			at, ext.Name, need.Deployment)
 	}
 	unclaimed, d := claim(secret, ext), secret.Data
-	one := &certificate{serving: serving, secret: secret,
-		current: certs.Serving{Certificate: d[corev1.TLSCertKey], Key: d[corev1.TLSPrivateKeyKey], Authorities: d[authoritiesData]},
-		next:    certs.Serving{Certificate: d[nextCertificate], Key: d[nextKey], Authorities: d[authoritiesData]}}
+	one := &certificate{need: need, secret: secret,
+		current: serving.Certificate{Certificate: d[corev1.TLSCertKey], Key: d[corev1.TLSPrivateKeyKey], CABundle: d[authoritiesData]},
+		next:    serving.Certificate{Certificate: d[nextCertificate], Key: d[nextKey], CABundle: d[authoritiesData]}}
 	now := c.Clock.Now()
 	switch {
-	case one.current.Check(serving.Hosts, now) != nil:
+	case one.current.Check(need.Hosts, now) != nil:
 		if !c.issued.allows(at, now) {
 			return nil, fmt.Errorf("secret %s with the serving certificate of Deployment %s was made %d times within %s, because somebody else deletes or changes it, which each "+
-				"time lets requests fail: find out who, by its managedFields or the audit log of the cluster; it is made again later", at, serving.Deployment, issuesAtMost, issuesWithin)
+				"time lets requests fail: find out who, by its managedFields or the audit log of the cluster; it is made again later", at, need.Deployment, issuesAtMost, issuesWithin)
 		}
-		return one, c.issue(ctx, ext, one, func(fresh certs.Serving) { one.current, one.next = fresh, certs.Serving{} })
-	case one.current.Due(serving.Hosts, now) != nil && one.next.Check(serving.Hosts, now) != nil:
-		return one, c.issue(ctx, ext, one, func(fresh certs.Serving) {
-			one.next, one.current.Authorities = fresh, fresh.Authorities
+		return one, c.issue(ctx, ext, one, func(fresh serving.Certificate) { one.current, one.next = fresh, serving.Certificate{} })
+	case one.current.Due(need.Hosts, now) != nil && one.next.Check(need.Hosts, now) != nil:
+		return one, c.issue(ctx, ext, one, func(fresh serving.Certificate) {
+			one.next, one.current.CABundle = fresh, fresh.CABundle
 		})
 	case unclaimed:
 		return one, c.save(ctx, one)
@@ -147,13 +147,13 @@ func (c *Controller) ensure(ctx context.Context, ext *olmv1.ClusterExtension, se
 	return one, nil
 }
 
-func (c *Controller) issue(ctx context.Context, ext *olmv1.ClusterExtension, one *certificate, take func(certs.Serving)) error {
-	fresh, err := certs.Issue(certs.Request{Hosts: one.serving.Hosts, Now: c.Clock.Now(), Old: one.current})
+func (c *Controller) issue(ctx context.Context, ext *olmv1.ClusterExtension, one *certificate, take func(serving.Certificate)) error {
+	fresh, err := serving.Issue(serving.Request{Hosts: one.need.Hosts, Now: c.Clock.Now(), Old: one.current})
 	if err != nil {
 		return err
 	}
 	take(fresh)
-	one.secret.Namespace, one.secret.Name, one.secret.Type = ext.Spec.Namespace, one.serving.Secret, corev1.SecretTypeTLS
+	one.secret.Namespace, one.secret.Name, one.secret.Type = ext.Spec.Namespace, one.need.Secret, corev1.SecretTypeTLS
 	return c.save(ctx, one)
 }
 
@@ -162,13 +162,13 @@ func (c *Controller) showNext(ctx context.Context, one *certificate) error {
 	if !one.waits() {
 		return nil
 	}
-	one.current, one.next = one.next, certs.Serving{}
+	one.current, one.next = one.next, serving.Certificate{}
 	return c.save(ctx, one)
 }
 
 // save writes the Secret. Somebody else's write in between is an error: then that one is looked at.
 func (c *Controller) save(ctx context.Context, one *certificate) error {
-	one.secret.Data = map[string][]byte{corev1.TLSCertKey: one.current.Certificate, corev1.TLSPrivateKeyKey: one.current.Key, authoritiesData: one.current.Authorities}
+	one.secret.Data = map[string][]byte{corev1.TLSCertKey: one.current.Certificate, corev1.TLSPrivateKeyKey: one.current.Key, authoritiesData: one.current.CABundle}
 	if one.waits() {
 		one.secret.Data[nextCertificate], one.secret.Data[nextKey] = one.next.Certificate, one.next.Key
 	}
@@ -177,7 +177,7 @@ func (c *Controller) save(ctx context.Context, one *certificate) error {
 		write = func() error { return c.client.Create(ctx, one.secret, fieldOwner) }
 	}
 	if err := write(); err != nil {
-		return fmt.Errorf("write Secret %s/%s with the serving certificate of Deployment %s: %w", one.secret.Namespace, one.secret.Name, one.serving.Deployment, err)
+		return fmt.Errorf("write Secret %s/%s with the serving certificate of Deployment %s: %w", one.secret.Namespace, one.secret.Name, one.need.Deployment, err)
 	}
 	return nil
 }

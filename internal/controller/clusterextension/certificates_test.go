@@ -9,7 +9,7 @@ import (
 
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,10 +49,10 @@ func (w *world) secret() *corev1.Secret {
 }
 
 // shown is what pods serve with, and what the webhook configuration of the newest revision trusts.
-func (w *world) shown() (shown certs.Serving, trusted []byte) {
+func (w *world) shown() (shown serving.Certificate, trusted []byte) {
 	w.t.Helper()
 	data := w.secret().Data
-	shown = certs.Serving{Certificate: data["tls.crt"], Key: data["tls.key"]}
+	shown = serving.Certificate{Certificate: data["tls.crt"], Key: data["tls.key"]}
 	for _, u := range w.objects() {
 		for _, config := range clientConfigs(u) {
 			text, _ := config["caBundle"].(string)
@@ -61,7 +61,7 @@ func (w *world) shown() (shown certs.Serving, trusted []byte) {
 			trusted = ca
 		}
 	}
-	shown.Authorities = trusted
+	shown.CABundle = trusted
 	return shown, trusted
 }
 
@@ -86,7 +86,7 @@ func TestRenewal(t *testing.T) {
 	w := newServingWorld(t)
 	w.settle("my")
 	first, _ := w.shown()
-	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	for step := range 6 {
 		w.controller.rendered = contents{}
 		w.pass("my")
@@ -228,11 +228,11 @@ func TestProviderStays(t *testing.T) {
 func TestSecretOfAProductThatIsGone(t *testing.T) {
 	for _, annotations := range []map[string]string{{"cert-manager.io/certificate-name": served.Secret}, {"service.beta.openshift.io/originating-service-name": served.Service}} {
 		w := newServingWorld(t)
-		left := certs.Request{Hosts: served.Hosts, Now: w.clock.Now()}
-		theirs, err := certs.Issue(left)
+		left := serving.Request{Hosts: served.Hosts, Now: w.clock.Now()}
+		theirs, err := serving.Issue(left)
 		w.must(err)
 		w.add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: served.Secret, Annotations: annotations}, Type: corev1.SecretTypeTLS,
-			Data: map[string][]byte{"tls.crt": theirs.Certificate, "tls.key": theirs.Key, "ca.crt": theirs.Authorities}})
+			Data: map[string][]byte{"tls.crt": theirs.Certificate, "tls.key": theirs.Key, "ca.crt": theirs.CABundle}})
 		w.settle("my")
 		shown, _ := w.shown()
 		if err := shown.Check(served.Hosts, w.clock.Now()); err != nil || !metav1.IsControlledBy(w.secret(), w.extension("my")) {

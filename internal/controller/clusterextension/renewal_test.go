@@ -8,8 +8,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,7 +55,7 @@ func TestRenewalIsNotHeldUp(t *testing.T) {
 				t.Fatalf("nothing is in the way: %v", names(w.revisions("my")))
 			}
 			said := w.condition("my", "Progressing")
-			w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+			w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 			for step := range 6 {
 				w.pass("my")
 				if shown, _ := w.shown(); shown.Check(served.Hosts, w.clock.Now()) != nil {
@@ -118,7 +118,7 @@ func TestRenewedCertificateWaits(t *testing.T) {
 	w := newServingWorld(t)
 	w.settle("my")
 	first := w.secret().Data["tls.crt"]
-	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	w.pass("my")
 	trusting := w.newest("my")
 	w.says(trusting, done...)
@@ -156,7 +156,7 @@ func TestRenewalOfWhatWasGoneBackTo(t *testing.T) {
 	w.settle("my")
 	w.annotate("my", RollbackToKey, "1")
 	w.settle("my")
-	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	w.settle("my")
 	w.settle("my")
 	if got := w.newest("my"); got.Spec.Revision != 4 {
@@ -173,7 +173,7 @@ func TestRenewalThatFails(t *testing.T) {
 	w := newServingWorld(t)
 	w.annotate("my", OnFailureKey, OnFailureRollback)
 	w.settle("my")
-	w.clock.Step(certs.DefaultLife/3*2 + time.Hour)
+	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	w.pass("my")
 	w.says(w.newest("my"), is("Progressing", olmv1.ReasonProgressDeadlineExceeded, "too long"), is("Available", olmv1.ReasonProbeFailure, "down"))
 	w.pass("my")

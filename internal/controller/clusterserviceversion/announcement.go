@@ -10,7 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // trustDelay is how long everybody who asks a server knows its next certificate before the server shows it. An API server hears of new
@@ -20,7 +20,7 @@ const trustDelay = time.Minute
 // announcement is a certificate that everything that is registered trusts, since some time. It is kept in memory alone: a manager that is
 // started in between announces another one.
 type announcement struct {
-	serving certs.Serving
+	serving serving.Certificate
 	at      time.Time
 }
 
@@ -32,9 +32,9 @@ func (c *certificate) key() types.NamespacedName {
 // trusted are the authorities for what is registered: that of the certificate that is shown is always among them.
 func (c *certificate) trusted() []byte {
 	if c.announced != nil {
-		return c.announced.serving.Authorities
+		return c.announced.serving.CABundle
 	}
-	return c.serving.Authorities
+	return c.serving.CABundle
 }
 
 // findAnnounced looks for what takes the place of a certificate. It is forgotten when nothing has to, or when it has become too old itself.

@@ -61,7 +61,7 @@ func TestOwnedAPIService(t *testing.T) {
 	k.get("", apiService, s)
 	serving, _ := k.servingCertificate()
 	if s.Spec.GroupPriorityMinimum != 2000 || s.Spec.VersionPriority != 15 || *s.Spec.Service.Port != 5443 || s.Spec.Service.Name != "manager-service" ||
-		!bytes.Equal(s.Spec.CABundle, serving.Authorities) || !ownedBy(s, k.csv("op.v1")) {
+		!bytes.Equal(s.Spec.CABundle, serving.CABundle) || !ownedBy(s, k.csv("op.v1")) {
 		t.Errorf("APIService: %+v", s)
 	}
 }

@@ -14,14 +14,14 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // certificate is the serving certificate of one Deployment.
 type certificate struct {
 	deployment string
 	hosts      []string
-	serving    certs.Serving
+	serving    serving.Certificate
 	namespace  string
 	// secret is the metadata of the Secret, empty when there is none.
 	secret metav1.ObjectMeta
@@ -58,10 +58,10 @@ func (f *facts) readCertificates(ctx context.Context) (map[string]*certificate, 
 			hosts:      bundle.ServingHosts(deployment, f.csv.Namespace),
 			namespace:  f.csv.Namespace,
 			secret:     secret.ObjectMeta,
-			serving: certs.Serving{
+			serving: serving.Certificate{
 				Certificate: secret.Data[bundle.ServingCertKey],
 				Key:         secret.Data[bundle.ServingKeyKey],
-				Authorities: secret.Data[bundle.ServingCAKey],
+				CABundle:    secret.Data[bundle.ServingCAKey],
 			},
 		}
 		if whose != "" {
@@ -96,7 +96,7 @@ func (f *facts) judge(c *certificate) *certificate {
 func servingCerts(certificates map[string]*certificate) map[string]bundle.ServingCert {
 	out := map[string]bundle.ServingCert{}
 	for name, c := range certificates {
-		out[name] = bundle.ServingCert{CA: c.serving.Authorities}
+		out[name] = bundle.ServingCert{CA: c.serving.CABundle}
 	}
 	return out
 }
@@ -174,14 +174,14 @@ func secretOf(csv *v1alpha1.ClusterServiceVersion, c *certificate) *corev1.Secre
 			Name:            bundle.ServingSecretName(c.deployment),
 			Namespace:       csv.Namespace,
 			Labels:          labels,
-			Annotations:     map[string]string{v1alpha1.CAHashAnnotation: bundle.CAHash(c.serving.Authorities)},
+			Annotations:     map[string]string{v1alpha1.CAHashAnnotation: bundle.CAHash(c.serving.CABundle)},
 			OwnerReferences: []metav1.OwnerReference{bundle.OwnerReference(csv)},
 		},
 		Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{
 			bundle.ServingCertKey: c.serving.Certificate,
 			bundle.ServingKeyKey:  c.serving.Key,
-			bundle.ServingCAKey:   c.serving.Authorities,
+			bundle.ServingCAKey:   c.serving.CABundle,
 		},
 	}
 }

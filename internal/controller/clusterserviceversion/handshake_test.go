@@ -15,7 +15,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // pod is a server in the place of the pods of an operator, which shows what it is told to.
@@ -50,7 +50,7 @@ func (p *pod) dial(_ context.Context, _, address string) (net.Conn, error) {
 }
 
 // shows makes the pod show a certificate.
-func (p *pod) shows(t *testing.T, s certs.Serving) {
+func (p *pod) shows(t *testing.T, s serving.Certificate) {
 	t.Helper()
 	pair, err := tls.X509KeyPair(s.Certificate, s.Key)
 	if err != nil {
@@ -99,7 +99,7 @@ func (k *cluster) switchedOn() {
 // TestConversionWaitsForATrustedCertificate, for however long another one is shown.
 func TestConversionWaitsForATrustedCertificate(t *testing.T) {
 	k, p := rolledOut(t)
-	other, err := certs.Issue(certs.Request{Hosts: []string{"manager-service.operators.svc"}, Now: k.clock.Now()})
+	other, err := serving.Issue(serving.Request{Hosts: []string{"manager-service.operators.svc"}, Now: k.clock.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // maxInherited is how many authorities are taken over from what is registered, besides that of a new certificate.
@@ -61,12 +61,12 @@ func (f *facts) inherit(ctx context.Context, c *certificate) error {
 		return err
 	}
 	now := f.c.clock.Now()
-	c.inherited.authorities = certs.Merge(now, maxInherited, append(append(found, hooks...), c.serving.Authorities)...)
-	if len(c.serving.Authorities) > 0 || len(c.inherited.authorities) == 0 {
+	c.inherited.authorities = serving.Merge(now, maxInherited, append(append(found, hooks...), c.serving.CABundle)...)
+	if len(c.serving.CABundle) > 0 || len(c.inherited.authorities) == 0 {
 		return nil
 	}
 	completed := c.serving
-	completed.Authorities = c.inherited.authorities
+	completed.CABundle = c.inherited.authorities
 	if completed.Check(c.hosts, now) == nil {
 		c.serving, c.completed = completed, true
 		c.unusable, c.due = nil, completed.Due(c.hosts, now)
@@ -133,7 +133,7 @@ func (f *facts) spreadInherited(ctx context.Context, c *certificate) error {
 	}
 	for _, live := range c.inherited.former {
 		patched := live.DeepCopy()
-		patched.Spec.CABundle, patched.Spec.InsecureSkipTLSVerify = c.serving.Authorities, live.Spec.InsecureSkipTLSVerify
+		patched.Spec.CABundle, patched.Spec.InsecureSkipTLSVerify = c.serving.CABundle, live.Spec.InsecureSkipTLSVerify
 		if live.Spec.InsecureSkipTLSVerify {
 			continue // nobody looks at the certificate
 		}

@@ -15,11 +15,11 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // believes says whether who trusts these authorities believes a server that is asked by a name.
-func (k *cluster) believes(authorities []byte, shown certs.Serving, host string) error {
+func (k *cluster) believes(authorities []byte, shown serving.Certificate, host string) error {
 	k.t.Helper()
 	block, _ := pem.Decode(shown.Certificate)
 	leaf, err := x509.ParseCertificate(block.Bytes)
@@ -37,7 +37,7 @@ func (k *cluster) believes(authorities []byte, shown certs.Serving, host string)
 func TestTakenOverFromServicesOfTheAPI(t *testing.T) {
 	const former, formerHost = "v1-things-example-com", "v1-things-example-com.operators.svc"
 	k := withAPI(t)
-	shown, err := certs.Issue(certs.Request{Hosts: []string{former + ".operators", formerHost}, Now: k.clock.Now()})
+	shown, err := serving.Issue(serving.Request{Hosts: []string{former + ".operators", formerHost}, Now: k.clock.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestTakenOverFromServicesOfTheAPI(t *testing.T) {
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: apiService + "-cert", Labels: bundle.OwnerLabels(k.csv("op.v1"))},
 			Data: map[string][]byte{"tls.crt": shown.Certificate, "tls.key": shown.Key}})
 	edit(k, "", apiService, &apiregistrationv1.APIService{}, func(s *apiregistrationv1.APIService) {
-		s.Spec.Service.Name, s.Spec.CABundle = former, shown.Authorities
+		s.Spec.Service.Name, s.Spec.CABundle = former, shown.CABundle
 	})
 	live := func() *apiregistrationv1.APIService {
 		s := &apiregistrationv1.APIService{}
@@ -62,7 +62,7 @@ func TestTakenOverFromServicesOfTheAPI(t *testing.T) {
 		}
 		rolled = true
 		renewed, _ := k.servingCertificate()
-		for which, pod := range map[string]certs.Serving{"the pods that run": shown, "the pods that come": renewed} {
+		for which, pod := range map[string]serving.Certificate{"the pods that run": shown, "the pods that come": renewed} {
 			if err := k.believes(live().Spec.CABundle, pod, formerHost); err != nil || live().Spec.Service.Name != former {
 				t.Errorf("when the pods are rolled out, %s are not believed at Service %s: %v", which, live().Spec.Service.Name, err)
 			}
@@ -96,7 +96,7 @@ func TestTakenOverWithoutAuthorities(t *testing.T) {
 	generation := k.deployment("manager").Generation
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	after, _ := k.servingCertificate()
-	if !bytes.Equal(after.Certificate, before.Certificate) || !bytes.Equal(after.Authorities, before.Authorities) {
+	if !bytes.Equal(after.Certificate, before.Certificate) || !bytes.Equal(after.CABundle, before.CABundle) {
 		t.Error("the certificate was made anew, or does not have its authorities")
 	}
 	if k.deployment("manager").Generation != generation {
@@ -156,7 +156,7 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 	other.Namespace = "other"
 	k.create(other)
 	csv := newCSV("op.v1", withAPIService, withoutAccounts)
-	authority, err := certs.Issue(certs.Request{Hosts: []string{"x"}, Now: k.clock.Now()})
+	authority, err := serving.Issue(serving.Request{Hosts: []string{"x"}, Now: k.clock.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 			s.Labels = managedLabels(tc.owner)
 		}
 		gv := schema.GroupVersion{Group: "things.example.com", Version: "v1"}
-		s.Spec = apiregistrationv1.APIServiceSpec{Group: gv.Group, Version: gv.Version, CABundle: authority.Authorities,
+		s.Spec = apiregistrationv1.APIServiceSpec{Group: gv.Group, Version: gv.Version, CABundle: authority.CABundle,
 			Service: &apiregistrationv1.ServiceReference{Namespace: tc.namespace, Name: tc.service}}
 		k.create(s)
 		certificates, err := newFacts(k.c, csv).readCertificates(t.Context())
@@ -186,7 +186,7 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := certificates["manager"]
-		if got := bytes.Equal(c.inherited.authorities, authority.Authorities); got != tc.want {
+		if got := bytes.Equal(c.inherited.authorities, authority.CABundle); got != tc.want {
 			t.Errorf("%s: inherited: %t, want %t", name, got, tc.want)
 		}
 		if former := slices.Contains(c.allHosts(), "v1-things-example-com.operators.svc"); former != (tc.want && tc.service != "manager-service") {

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // renewCertificates replaces the certificates that can be replaced now.
@@ -70,14 +70,14 @@ func (f *facts) renew(ctx context.Context, due []*certificate) error {
 }
 
 // issue makes the certificate that takes the place of another one.
-func (f *facts) issue(c *certificate) (certs.Serving, error) {
+func (f *facts) issue(c *certificate) (serving.Certificate, error) {
 	old := c.serving
 	if c.unusable != nil {
-		old.Authorities = c.inherited.authorities
+		old.CABundle = c.inherited.authorities
 	}
-	renewed, err := certs.Issue(certs.Request{Hosts: c.allHosts(), Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: old})
+	renewed, err := serving.Issue(serving.Request{Hosts: c.allHosts(), Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: old})
 	if err != nil {
-		return certs.Serving{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+		return serving.Certificate{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
 	}
 	return renewed, nil
 }

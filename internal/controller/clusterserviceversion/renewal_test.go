@@ -18,7 +18,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // needing makes a CSV wait for a CRD.
@@ -48,7 +48,7 @@ func TestReplacedVersionRenewsItsCertificates(t *testing.T) {
 		t.Fatal("the certificate was not renewed")
 	}
 	for name, ca := range k.authorities() {
-		if !bytes.Equal(ca, renewed.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+		if !bytes.Equal(ca, renewed.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
 			t.Errorf("webhook %s does not trust the old and the new certificate", name)
 		}
 	}
@@ -96,7 +96,7 @@ func TestRenewalSpreadsToTheReplacedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range list.Items {
-		if ca := w.Webhooks[0].ClientConfig.CABundle; bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+		if ca := w.Webhooks[0].ClientConfig.CABundle; bytes.Equal(ca, old.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
 			t.Errorf("webhook %s of %s does not trust the old and the new certificate", w.Name, w.Labels[v1alpha1.OwnerLabel])
 		}
 	}
@@ -162,7 +162,7 @@ func TestTrustThatCannotBeSpread(t *testing.T) {
 // show the certificate of the Secret, or still the one of the step before.
 func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
-	k.c.limits.certificate = certs.DefaultLife
+	k.c.limits.certificate = serving.DefaultLife
 	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Thing"})
 	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Other"})
 	k.create(newCSV("op.v1", withWebhooks, withAPIService, withoutAccounts))
@@ -183,7 +183,7 @@ func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
 			t.Fatalf("registered are %v", trusted)
 		}
 		for name, ca := range trusted {
-			for _, serving := range []certs.Serving{shown, mounted} {
+			for _, serving := range []serving.Certificate{shown, mounted} {
 				checked++
 				if err := shakeHands(serving, ca, k.clock.Now()); err != nil {
 					t.Fatalf("%s: %s: %v", k.clock.Now(), name, err)
@@ -210,7 +210,7 @@ func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
 }
 
 // shakeHands is the beginning of a request to a server.
-func shakeHands(server certs.Serving, ca []byte, now time.Time) error {
+func shakeHands(server serving.Certificate, ca []byte, now time.Time) error {
 	pair, err := tls.X509KeyPair(server.Certificate, server.Key)
 	if err != nil {
 		return err

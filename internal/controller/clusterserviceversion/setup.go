@@ -27,9 +27,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/apply"
-	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -50,7 +50,7 @@ type Options struct {
 	Namespaces []string
 	// InstallTimeout is the time to become healthy after an install; DefaultInstallTimeout when zero.
 	InstallTimeout time.Duration
-	// CertificateLife is how long serving certificates are valid; certs.DefaultLife when zero.
+	// CertificateLife is how long serving certificates are valid; serving.DefaultLife when zero.
 	CertificateLife time.Duration
 	// Dial reaches the pods of operators, to look at the certificates that they show; nil where the manager cannot, outside of the cluster.
 	Dial Dial
@@ -66,7 +66,7 @@ func (o Options) withDefaults() Options {
 		o.InstallTimeout = DefaultInstallTimeout
 	}
 	if o.CertificateLife <= 0 {
-		o.CertificateLife = certs.DefaultLife
+		o.CertificateLife = serving.DefaultLife
 	}
 	if o.Workers <= 0 {
 		o.Workers = defaultWorkers

@@ -13,7 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // belonging is what the metadata of an object says of whose it is.
@@ -125,12 +125,12 @@ func TestServiceThatIsThere(t *testing.T) {
 // TestSecretThatIsThere: a private key is not replaced, nor a Secret taken along at uninstall, that somebody else has under the name of a
 // serving certificate, whether it would do or not. One that another manager of operators made is taken over.
 func TestSecretThatIsThere(t *testing.T) {
-	issued, err := certs.Issue(certs.Request{Hosts: bundle.ServingHosts("manager", ns), Now: newCluster(t).clock.Now()})
+	issued, err := serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", ns), Now: newCluster(t).clock.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	others := map[string][]byte{"tls.crt": []byte("certificate"), "tls.key": []byte("private key"), "ca.crt": []byte("authority")}
-	good := map[string][]byte{"tls.crt": issued.Certificate, "tls.key": issued.Key, bundle.ServingCAKey: issued.Authorities}
+	good := map[string][]byte{"tls.crt": issued.Certificate, "tls.key": issued.Key, bundle.ServingCAKey: issued.CABundle}
 	operators := v1alpha1.GroupVersion.String()
 	byCertManager := func(m *metav1.ObjectMeta) { m.OwnerReferences = ownerRef("cert-manager.io/v1", "Certificate", "web") }
 	for name, tc := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // withWebhooks gives a CSV a validating, a mutating and a conversion webhook.
@@ -79,11 +79,11 @@ func (k *cluster) authorities() map[string][]byte {
 	return out
 }
 
-func (k *cluster) servingCertificate() (certs.Serving, *corev1.Secret) {
+func (k *cluster) servingCertificate() (serving.Certificate, *corev1.Secret) {
 	k.t.Helper()
 	secret := &corev1.Secret{}
 	k.get(ns, "manager-service-cert", secret)
-	return certs.Serving{Certificate: secret.Data["tls.crt"], Key: secret.Data["tls.key"], Authorities: secret.Data["olmCAKey"]}, secret
+	return serving.Certificate{Certificate: secret.Data["tls.crt"], Key: secret.Data["tls.key"], CABundle: secret.Data["olmCAKey"]}, secret
 }
 
 // TestWebhooksAreRegisteredWhenTheyAnswer: not before the Deployment behind them is available.
@@ -105,7 +105,7 @@ func TestWebhooksAreRegisteredWhenTheyAnswer(t *testing.T) {
 		t.Errorf("serving certificate: %v", err)
 	}
 	for name, ca := range k.authorities() {
-		if !bytes.Equal(ca, serving.Authorities) {
+		if !bytes.Equal(ca, serving.CABundle) {
 			t.Errorf("webhook %s trusts others than the authority of the certificate", name)
 		}
 	}
@@ -226,7 +226,7 @@ func TestChangedWebhooksAreHealedInPlace(t *testing.T) {
 	})
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	serving, _ := k.servingCertificate()
-	if after := configuration(); after.Name != before || !bytes.Equal(after.Webhooks[0].ClientConfig.CABundle, serving.Authorities) {
+	if after := configuration(); after.Name != before || !bytes.Equal(after.Webhooks[0].ClientConfig.CABundle, serving.CABundle) {
 		t.Error("the authority was not healed")
 	}
 	k.delete(configuration())
@@ -411,7 +411,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("webhooks: %v", k.authorities())
 	}
 	for name, ca := range k.authorities() {
-		if bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+		if bytes.Equal(ca, old.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
 			t.Errorf("webhook %s does not trust the old and the new certificate", name)
 		}
 	}
@@ -438,7 +438,7 @@ func TestRotation(t *testing.T) {
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	for name, ca := range k.authorities() {
-		if !bytes.Equal(ca, renewed.Authorities) || !bytes.Equal(ca, trusted[name]) {
+		if !bytes.Equal(ca, renewed.CABundle) || !bytes.Equal(ca, trusted[name]) {
 			t.Errorf("webhook %s does not trust what was announced and is shown", name)
 		}
 	}
@@ -461,7 +461,7 @@ func TestAManagerThatIsStartedWhileACertificateIsAnnounced(t *testing.T) {
 	for range 2 {
 		expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 		for name, ca := range k.authorities() {
-			if bytes.Equal(ca, old.Authorities) || !bytes.HasSuffix(ca, old.Authorities) {
+			if bytes.Equal(ca, old.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
 				t.Errorf("webhook %s does not trust the old and the new certificate", name)
 			}
 		}
@@ -494,7 +494,7 @@ func TestLostCertificateIsMadeAgain(t *testing.T) {
 				t.Error(err)
 			}
 			for name, ca := range k.authorities() {
-				if !bytes.Equal(ca, serving.Authorities) {
+				if !bytes.Equal(ca, serving.CABundle) {
 					t.Errorf("webhook %s does not trust the new certificate", name)
 				}
 			}

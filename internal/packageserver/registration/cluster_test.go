@@ -17,10 +17,10 @@ import (
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/certs/rotation"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/internal/packageserver/registration"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +47,7 @@ type process struct {
 	dynamic   dynamic.Interface
 	contents  *catalogset.Set
 	server    *packageserver.Server
-	shown     *rotation.Certificate
+	shown     *serving.Provider
 	stop      func() error
 	// kill ends it as a lost node does: nothing of it is heard any more.
 	kill func()

@@ -6,5 +6,5 @@
 // read from the certificate that is shown, never from a note about it; the API server trusts a new one before it is shown.
 //
 // The package never serves anything itself. Start reading at Registration.Run (run.go); objects.go is what it keeps in the cluster,
-// withdraw.go is the way back. The certificate itself is internal/certs/rotation's.
+// withdraw.go is the way back. The certificate itself is internal/rollout/serving's.
 package registration

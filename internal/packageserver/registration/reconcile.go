@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,7 +84,7 @@ func (r *Registration) leaving(ctx context.Context) (bool, error) {
 
 // trusted are the authorities that the API server is to believe: those of the certificate that is shown are trusted before it is, and as
 // long as it is, and those that other processes have added as long as they are valid. So all processes want the same in the end.
-func (r *Registration) trusted(ctx context.Context, stored certs.Serving) ([]byte, error) {
+func (r *Registration) trusted(ctx context.Context, stored serving.Certificate) ([]byte, error) {
 	live, err := r.apiService(ctx)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
-	"fairlead.dev/fairlead/internal/certs"
-	"fairlead.dev/fairlead/internal/certs/rotation"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -126,7 +125,7 @@ func TestNoRequestFails(t *testing.T) {
 }
 
 func TestSecretIsMended(t *testing.T) {
-	other, err := certs.Issue(certs.Request{Hosts: []string{"other.example.com"}, Now: began})
+	other, err := serving.Issue(serving.Request{Hosts: []string{"other.example.com"}, Now: began})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +137,7 @@ func TestSecretIsMended(t *testing.T) {
 			return w.client.Update(w.t.Context(), s)
 		},
 		"no authorities": func(w *world, s *corev1.Secret) error {
-			s.Data[rotation.CAKey] = []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+			s.Data[serving.CAKey] = []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
 			return w.client.Update(w.t.Context(), s)
 		},
 		"the key of another": func(w *world, s *corev1.Secret) error {
@@ -146,7 +145,7 @@ func TestSecretIsMended(t *testing.T) {
 			return w.client.Update(w.t.Context(), s)
 		},
 		"for another host": func(w *world, s *corev1.Secret) error {
-			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, rotation.CAKey: other.Authorities}
+			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, serving.CAKey: other.CABundle}
 			return w.client.Update(w.t.Context(), s)
 		},
 		"of another type": func(w *world, s *corev1.Secret) error {
@@ -176,14 +175,14 @@ func TestSecretIsMended(t *testing.T) {
 			w.request("while the Secret is broken")
 			next := w.reconciles()
 			w.request("when it was mended")
-			if !rotation.Same(w.Certificate().Serving(), before) || !next.Equal(w.clock.Now().Add(overlap)) {
+			if !serving.Same(w.Certificate().Serving(), before) || !next.Equal(w.clock.Now().Add(overlap)) {
 				t.Errorf("a new certificate is shown before the API server knows of it; the next look is at %s", next)
 			}
 			w.clock.Step(overlap)
 			w.reconciles()
 			w.request("in the end")
 			_, stored, err := w.store.Load(t.Context())
-			if err != nil || !rotation.Same(stored, w.Certificate().Serving()) || rotation.Same(stored, before) {
+			if err != nil || !serving.Same(stored, w.Certificate().Serving()) || serving.Same(stored, before) {
 				t.Errorf("what is shown is not what is stored, or nothing new: %v", err)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
-	"fairlead.dev/fairlead/internal/certs/rotation"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,8 +75,8 @@ func (o Options) overlap() time.Duration {
 const overlap = 10 * time.Second
 
 // store keeps the certificate that the options describe.
-func (o Options) store(c client.Client) *rotation.Store {
-	return rotation.NewStore(rotation.Options{Client: c, Namespace: o.Namespace, Secret: secretName, Name: ServiceName, Hosts: o.hosts(), Life: o.Life,
+func (o Options) store(c client.Client) *serving.Store {
+	return serving.NewStore(serving.Options{Client: c, Namespace: o.Namespace, Secret: secretName, Name: ServiceName, Hosts: o.hosts(), Life: o.Life,
 		Overlap: o.overlap(), Clock: o.Clock, FieldManager: fieldManager, Log: o.Log})
 }
 
@@ -86,7 +86,7 @@ type Registration struct {
 	client  client.Client
 	reader  client.Reader
 	engine  *apply.Engine
-	store   *rotation.Store
+	store   *serving.Store
 	log     logr.Logger
 
 	// probe tells why another process does not serve.
@@ -104,7 +104,7 @@ func New(o Options) (*Registration, error) {
 }
 
 // Certificate is what the server has to show. It has content after Prepare.
-func (r *Registration) Certificate() *rotation.Certificate { return r.store.Certificate() }
+func (r *Registration) Certificate() *serving.Provider { return r.store.Provider() }
 
 // Run keeps the registration until the context ends, and then withdraws it, before it returns: the server has to serve until then. It fails
 // only when it cannot begin; what fails later is tried again.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -133,11 +133,11 @@ func (s *standin) keep(ctx context.Context, namespace, name string, hosts []stri
 	if err := s.Get(ctx, client.ObjectKeyFromObject(secret), secret); !apierrors.IsNotFound(err) {
 		return err
 	}
-	made, err := certs.Issue(certs.Request{Hosts: hosts, Now: time.Now()})
+	made, err := serving.Issue(serving.Request{Hosts: hosts, Now: time.Now()})
 	if err != nil {
 		return err
 	}
-	secret.Data = map[string][]byte{"tls.crt": made.Certificate, "tls.key": made.Key, "ca.crt": made.Authorities}
+	secret.Data = map[string][]byte{"tls.crt": made.Certificate, "tls.key": made.Key, "ca.crt": made.CABundle}
 	return s.Create(ctx, secret)
 }
 

@@ -15,9 +15,9 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"fairlead.dev/fairlead/internal/certs"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/telemetry"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 	"fairlead.dev/fairlead/test/harness"
@@ -45,7 +45,7 @@ func TestServersFollowTheTLSProfile(t *testing.T) {
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, "../../../config"))
 	embedded, err := devcluster.Connect(filepath.Dir(devcluster.Kubeconfig()))
 	w.must(err)
-	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
+	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
 	w.must(err)
 	dir := t.TempDir()
 	certificate, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")

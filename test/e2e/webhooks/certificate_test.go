@@ -12,7 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/certs"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -49,7 +49,7 @@ func TestConversionWaitsForItsCertificate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.serve("manager")
-	own, err := certs.Issue(certs.Request{Hosts: bundle.ServingHosts("manager", w.namespace), Now: managers.Now()})
+	own, err := serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", w.namespace), Now: managers.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

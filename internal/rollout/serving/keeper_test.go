@@ -1,4 +1,4 @@
-package rotation
+package serving
 
 import (
 	"crypto/tls"
@@ -52,7 +52,7 @@ func (w *cluster) verify(k *Keeper, bundle string) error {
 	w.t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(bundle))
-	pair, err := tls.X509KeyPair(k.Certificate().CurrentCertKeyContent())
+	pair, err := tls.X509KeyPair(k.Provider().CurrentCertKeyContent())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestClientsTrustWhatIsServed(t *testing.T) {
 				}
 			}
 			for i, k := range replicas {
-				seen[string(k.Certificate().Serving().Certificate)] = true
+				seen[string(k.Provider().Serving().Certificate)] = true
 				if err := w.verify(k, old); err != nil {
 					t.Errorf("replica %d at %s: %v", i, w.clock.Now(), err)
 				}

@@ -1,11 +1,9 @@
-package rotation
+package serving
 
 import (
 	"context"
 	"fmt"
 	"time"
-
-	"fairlead.dev/fairlead/internal/certs"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -83,7 +81,7 @@ func (k *Keeper) reconcile(ctx context.Context) (time.Time, error) {
 }
 
 // publish writes the ConfigMap where it is not as it should be.
-func (k *Keeper) publish(ctx context.Context, stored certs.Serving) error {
+func (k *Keeper) publish(ctx context.Context, stored Certificate) error {
 	live := &corev1.ConfigMap{}
 	err := k.o.Client.Get(ctx, client.ObjectKey{Namespace: k.o.Namespace, Name: k.configMap}, live)
 	missing := apierrors.IsNotFound(err)

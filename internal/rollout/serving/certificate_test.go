@@ -1,4 +1,4 @@
-package certs
+package serving
 
 import (
 	"crypto/tls"
@@ -17,7 +17,7 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // hosts are the names of the Service in these tests.
 var hosts = []string{"svc.ns", "svc.ns.svc", "svc.ns.svc.cluster.local"}
 
-func issue(t testing.TB, r Request) Serving {
+func issue(t testing.TB, r Request) Certificate {
 	t.Helper()
 	if r.Hosts == nil {
 		r.Hosts = hosts
@@ -64,7 +64,7 @@ func TestCheckAndDue(t *testing.T) {
 	life := DefaultLife + backdate
 	rotate := start.Add(-backdate).Add(life / 3 * 2)
 	tests := map[string]struct {
-		serving Serving
+		serving Certificate
 		hosts   []string
 		now     time.Time
 		check   string
@@ -77,16 +77,16 @@ func TestCheckAndDue(t *testing.T) {
 		"not yet valid":       {serving: good, now: start.Add(-time.Hour), check: "not yet valid", due: "not yet valid"},
 		"another host":        {serving: good, hosts: []string{"svc.other"}, now: start, check: "svc.other", due: "svc.other"},
 		"empty":               {now: start, check: "no certificate", due: "no certificate"},
-		"key of another": {serving: Serving{Certificate: good.Certificate, Key: other.Key, Authorities: good.Authorities},
+		"key of another": {serving: Certificate{Certificate: good.Certificate, Key: other.Key, CABundle: good.CABundle},
 			now: start, check: "key", due: "key"},
-		"authority of another": {serving: Serving{Certificate: good.Certificate, Key: good.Key, Authorities: other.Authorities},
+		"authority of another": {serving: Certificate{Certificate: good.Certificate, Key: good.Key, CABundle: other.CABundle},
 			now: start, check: "unknown authority", due: "unknown authority"},
-		"no authority": {serving: Serving{Certificate: good.Certificate, Key: good.Key}, now: start, check: "authorities", due: "authorities"},
-		"a key in the place of an authority": {serving: Serving{Certificate: good.Certificate, Key: good.Key, Authorities: good.Key},
+		"no authority": {serving: Certificate{Certificate: good.Certificate, Key: good.Key}, now: start, check: "authorities", due: "authorities"},
+		"a key in the place of an authority": {serving: Certificate{Certificate: good.Certificate, Key: good.Key, CABundle: good.Key},
 			now: start, check: "CERTIFICATE", due: "CERTIFICATE"},
-		"garbage": {serving: Serving{Certificate: []byte("x"), Key: good.Key, Authorities: good.Authorities},
+		"garbage": {serving: Certificate{Certificate: []byte("x"), Key: good.Key, CABundle: good.CABundle},
 			now: start, check: "PEM", due: "PEM"},
-		"too long": {serving: Serving{Certificate: make([]byte, maxPEM+1), Authorities: good.Authorities},
+		"too long": {serving: Certificate{Certificate: make([]byte, maxPEM+1), CABundle: good.CABundle},
 			now: start, check: "limit", due: "limit"},
 	}
 	for name, tc := range tests {
@@ -118,7 +118,7 @@ func TestThreeYearsWithoutAFailedHandshake(t *testing.T) {
 	previous, renewals := current, 0
 	for now := start; now.Before(start.AddDate(3, 0, 0)); now = now.AddDate(0, 0, 11) {
 		// Trust is spread before the certificate is served.
-		for server, trusted := range map[*Serving]Serving{&previous: previous, &current: current} {
+		for server, trusted := range map[*Certificate]Certificate{&previous: previous, &current: current} {
 			if err := handshake(*server, trusted, now); err != nil {
 				t.Fatalf("%s: %v", now, err)
 			}
@@ -136,14 +136,14 @@ func TestThreeYearsWithoutAFailedHandshake(t *testing.T) {
 	}
 }
 
-func handshake(server, trusted Serving, now time.Time) error {
+func handshake(server, trusted Certificate, now time.Time) error {
 	pair, err := tls.X509KeyPair(server.Certificate, server.Key)
 	if err != nil {
 		return err
 	}
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(trusted.Authorities) {
-		return fmt.Errorf("no authority in %q", trusted.Authorities)
+	if !roots.AppendCertsFromPEM(trusted.CABundle) {
+		return fmt.Errorf("no authority in %q", trusted.CABundle)
 	}
 	near, far := net.Pipe()
 	defer near.Close()
@@ -171,10 +171,10 @@ func TestOldAuthoritiesAreBoundedAndDroppedOnceExpired(t *testing.T) {
 
 func FuzzServing(f *testing.F) {
 	s := issue(f, Request{})
-	f.Add(s.Certificate, s.Key, s.Authorities)
+	f.Add(s.Certificate, s.Key, s.CABundle)
 	f.Add([]byte("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"), []byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, certificate, key, authorities []byte) {
-		in := Serving{Certificate: certificate, Key: key, Authorities: authorities}
+		in := Certificate{Certificate: certificate, Key: key, CABundle: authorities}
 		due := in.Due(hosts, start)
 		if due == nil && in.Check(hosts, start) != nil {
 			t.Error("a certificate that cannot be used is not due for renewal")

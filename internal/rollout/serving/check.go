@@ -1,4 +1,4 @@
-package certs
+package serving
 
 import (
 	"crypto/tls"
@@ -9,7 +9,7 @@ import (
 
 // Check tells why the certificate cannot be used at the time now for all of the hosts; nil when it can. A certificate
 // that is usable but due for renewal passes: see Due.
-func (s Serving) Check(hosts []string, now time.Time) error {
+func (s Certificate) Check(hosts []string, now time.Time) error {
 	leaf, authorities, err := s.parse()
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s Serving) Check(hosts []string, now time.Time) error {
 
 // Due says whether the certificate is to be replaced at the time now: it cannot be used, or two thirds of its life are
 // over. The error tells why; nil means that the certificate is good.
-func (s Serving) Due(hosts []string, now time.Time) error {
+func (s Certificate) Due(hosts []string, now time.Time) error {
 	if err := s.Check(hosts, now); err != nil {
 		return err
 	}

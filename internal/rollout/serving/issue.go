@@ -1,4 +1,4 @@
-package certs
+package serving
 
 import (
 	"crypto/ecdsa"
@@ -31,26 +31,26 @@ type Request struct {
 	// Life is how long the certificate is valid; DefaultLife when zero.
 	Life time.Duration
 	// Old is the certificate to be replaced, if any. Its authorities that are still valid stay trusted.
-	Old Serving
+	Old Certificate
 }
 
 // Issue makes a serving certificate, signed by an authority made for it alone.
-func Issue(r Request) (Serving, error) {
+func Issue(r Request) (Certificate, error) {
 	if len(r.Hosts) == 0 {
-		return Serving{}, fmt.Errorf("issue a serving certificate: no host name given")
+		return Certificate{}, fmt.Errorf("issue a serving certificate: no host name given")
 	}
 	if r.Life <= 0 {
 		r.Life = DefaultLife
 	}
 	authority, err := newAuthority(r)
 	if err != nil {
-		return Serving{}, fmt.Errorf("issue a serving certificate for %s: make its authority: %w", r.Hosts[0], err)
+		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: make its authority: %w", r.Hosts[0], err)
 	}
 	serving, err := authority.sign(r)
 	if err != nil {
-		return Serving{}, fmt.Errorf("issue a serving certificate for %s: %w", r.Hosts[0], err)
+		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: %w", r.Hosts[0], err)
 	}
-	serving.Authorities = trust(authority.certificate, r.Old, r.Now)
+	serving.CABundle = trust(authority.certificate, r.Old, r.Now)
 	return serving, nil
 }
 
@@ -89,14 +89,14 @@ func newAuthority(r Request) (*authority, error) {
 	return &authority{certificate: certificate, key: key}, nil
 }
 
-func (a *authority) sign(r Request) (Serving, error) {
+func (a *authority) sign(r Request) (Certificate, error) {
 	serial, err := newSerial()
 	if err != nil {
-		return Serving{}, err
+		return Certificate{}, err
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return Serving{}, err
+		return Certificate{}, err
 	}
 	template := &x509.Certificate{
 		SerialNumber:          serial,
@@ -116,13 +116,13 @@ func (a *authority) sign(r Request) (Serving, error) {
 	}
 	certificate, err := create(template, a.certificate, &key.PublicKey, a.key)
 	if err != nil {
-		return Serving{}, err
+		return Certificate{}, err
 	}
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return Serving{}, err
+		return Certificate{}, err
 	}
-	return Serving{
+	return Certificate{
 		Certificate: encode(certificate),
 		Key:         pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
 	}, nil
@@ -134,9 +134,9 @@ func commonName(host string) string {
 }
 
 // trust lists the new authority and those of the old certificate that are still valid.
-func trust(newest *x509.Certificate, old Serving, now time.Time) []byte {
+func trust(newest *x509.Certificate, old Certificate, now time.Time) []byte {
 	out := encode(newest)
-	olds, err := parseCertificates(old.Authorities)
+	olds, err := parseCertificates(old.CABundle)
 	if err != nil {
 		return out
 	}

@@ -1,4 +1,4 @@
-// Package certs makes and judges the serving certificates of webhooks and aggregated APIs.
+// Package serving makes and judges the serving certificates of webhooks and aggregated APIs.
 //
 // Every serving certificate has an authority of its own, whose key is thrown away as soon as the certificate is
 // signed: nobody can sign another one with it. A renewed certificate comes with a new authority, and the old
@@ -9,4 +9,4 @@
 // package never talks to a cluster and never reads a clock: the caller passes the time.
 //
 // Start reading at serving.go; issue.go makes certificates, check.go judges them.
-package certs
+package serving

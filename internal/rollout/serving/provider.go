@@ -1,49 +1,47 @@
-package rotation
+package serving
 
 import (
 	"bytes"
 	"sync"
 
-	"fairlead.dev/fairlead/internal/certs"
-
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// Certificate is what a server serves, exchanged while it runs. Before the first Store.Show it has no content.
-type Certificate struct {
+// Provider is what a server serves, exchanged while it runs. Before the first Store.Show it has no content.
+type Provider struct {
 	name      string
 	mu        sync.RWMutex
-	current   certs.Serving
+	current   Certificate
 	listeners []dynamiccertificates.Listener
 }
 
-var _ dynamiccertificates.CertKeyContentProvider = &Certificate{}
+var _ dynamiccertificates.CertKeyContentProvider = &Provider{}
 
 // Name is the name of the certificate in logs.
-func (c *Certificate) Name() string { return c.name }
+func (c *Provider) Name() string { return c.name }
 
 // CurrentCertKeyContent is the certificate and its key.
-func (c *Certificate) CurrentCertKeyContent() (certificate, key []byte) {
+func (c *Provider) CurrentCertKeyContent() (certificate, key []byte) {
 	s := c.Serving()
 	return s.Certificate, s.Key
 }
 
 // AddListener registers a listener for changes of the certificate.
-func (c *Certificate) AddListener(l dynamiccertificates.Listener) {
+func (c *Provider) AddListener(l dynamiccertificates.Listener) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listeners = append(c.listeners, l)
 }
 
 // Serving is the certificate with its CA bundle.
-func (c *Certificate) Serving() certs.Serving {
+func (c *Provider) Serving() Certificate {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.current
 }
 
 // set exchanges the certificate.
-func (c *Certificate) set(s certs.Serving) {
+func (c *Provider) set(s Certificate) {
 	c.mu.Lock()
 	c.current = s
 	listeners := c.listeners
@@ -54,6 +52,6 @@ func (c *Certificate) set(s certs.Serving) {
 }
 
 // Same reports whether both are one certificate with one key, whatever their CA bundles.
-func Same(a, b certs.Serving) bool {
+func Same(a, b Certificate) bool {
 	return bytes.Equal(a.Certificate, b.Certificate) && bytes.Equal(a.Key, b.Key)
 }

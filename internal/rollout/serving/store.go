@@ -1,11 +1,9 @@
-package rotation
+package serving
 
 import (
 	"context"
 	"fmt"
 	"time"
-
-	"fairlead.dev/fairlead/internal/certs"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +29,7 @@ type Options struct {
 	Namespace, Secret, Name string
 	// Hosts are the DNS names of the server.
 	Hosts []string
-	// Life is that of certificates; certs.DefaultLife when zero.
+	// Life is that of certificates; DefaultLife when zero.
 	Life time.Duration
 	// Overlap is how long the CA bundle of a new certificate is published before the certificate is served.
 	Overlap      time.Duration
@@ -40,47 +38,47 @@ type Options struct {
 	Log          logr.Logger
 }
 
-// Store keeps one certificate in its Secret. It is not safe for concurrent use; its Certificate is.
+// Store keeps one certificate in its Secret. It is not safe for concurrent use; its Provider is.
 type Store struct {
-	o           Options
-	certificate *Certificate
-	showing     shown
+	o        Options
+	provider *Provider
+	showing  shown
 }
 
 // NewStore returns a store that has read nothing.
 func NewStore(o Options) *Store {
-	return &Store{o: o, certificate: &Certificate{name: o.Name}}
+	return &Store{o: o, provider: &Provider{name: o.Name}}
 }
 
-// Certificate is what the server serves. It has content after Show.
-func (s *Store) Certificate() *Certificate { return s.certificate }
+// Provider is what the server serves. It has content after Show.
+func (s *Store) Provider() *Provider { return s.provider }
 
 // Load reads the stored certificate; the Secret is nil when it does not exist.
-func (s *Store) Load(ctx context.Context) (*corev1.Secret, certs.Serving, error) {
+func (s *Store) Load(ctx context.Context) (*corev1.Secret, Certificate, error) {
 	secret := &corev1.Secret{}
 	err := s.o.Client.Get(ctx, client.ObjectKey{Namespace: s.o.Namespace, Name: s.o.Secret}, secret)
 	if apierrors.IsNotFound(err) {
-		return nil, certs.Serving{}, nil
+		return nil, Certificate{}, nil
 	}
 	if err != nil {
-		return nil, certs.Serving{}, fmt.Errorf("read the serving certificate from Secret %s/%s: %w", s.o.Namespace, s.o.Secret, err)
+		return nil, Certificate{}, fmt.Errorf("read the serving certificate from Secret %s/%s: %w", s.o.Namespace, s.o.Secret, err)
 	}
-	return secret, certs.Serving{
-		Certificate: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey], Authorities: secret.Data[CAKey],
+	return secret, Certificate{
+		Certificate: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey], CABundle: secret.Data[CAKey],
 	}, nil
 }
 
 // Settle reads the stored certificate, and issues one until a good one is stored. It returns the stored certificate, the one to serve and when
 // to call it again. The caller publishes the CA bundle (Trusted) before it calls Show.
-func (s *Store) Settle(ctx context.Context) (stored, show certs.Serving, next time.Time, err error) {
+func (s *Store) Settle(ctx context.Context) (stored, show Certificate, next time.Time, err error) {
 	var why error
 	for range attempts {
 		secret, stored, err := s.Load(ctx)
 		if err != nil {
-			return certs.Serving{}, certs.Serving{}, time.Time{}, err
+			return Certificate{}, Certificate{}, time.Time{}, err
 		}
 		now := s.o.Clock.Now()
-		if Same(stored, s.showing.Serving) {
+		if Same(stored, s.showing.Certificate) {
 			s.showing.outdated = time.Time{}
 		} else if s.showing.outdated.IsZero() {
 			s.showing.outdated = now
@@ -92,38 +90,38 @@ func (s *Store) Settle(ctx context.Context) (stored, show certs.Serving, next ti
 		why = d.issue
 		s.o.Log.Info("issuing a serving certificate", "reason", why.Error())
 		if err := s.issue(ctx, secret, stored); err != nil {
-			return certs.Serving{}, certs.Serving{}, time.Time{}, err
+			return Certificate{}, Certificate{}, time.Time{}, err
 		}
 	}
-	return certs.Serving{}, certs.Serving{}, time.Time{}, fmt.Errorf("store a serving certificate in Secret %s/%s: another client changes it as soon as it is written, and then: %w; "+
+	return Certificate{}, Certificate{}, time.Time{}, fmt.Errorf("store a serving certificate in Secret %s/%s: another client changes it as soon as it is written, and then: %w; "+
 		"metadata.managedFields of the Secret names that client: stop it from writing", s.o.Namespace, s.o.Secret, why)
 }
 
 // Trusted is the CA bundle that clients need while certificates are exchanged: of the stored certificate, of the served one, and of what was
 // published already, because another replica may still serve that. So all replicas publish the same in the end.
-func (s *Store) Trusted(stored certs.Serving, published []byte) []byte {
-	return certs.Sort(certs.Merge(s.o.Clock.Now(), maxTrusted, stored.Authorities, s.showing.Authorities, published))
+func (s *Store) Trusted(stored Certificate, published []byte) []byte {
+	return Sort(Merge(s.o.Clock.Now(), maxTrusted, stored.CABundle, s.showing.CABundle, published))
 }
 
 // Show exchanges the certificate that is served.
-func (s *Store) Show(c certs.Serving) {
-	if Same(c, s.showing.Serving) {
+func (s *Store) Show(c Certificate) {
+	if Same(c, s.showing.Certificate) {
 		return
 	}
-	s.certificate.set(c)
-	s.showing = shown{Serving: c}
+	s.provider.set(c)
+	s.showing = shown{Certificate: c}
 }
 
 // issue stores a new certificate in the place of what was read. Of several processes that do so at once one wins, and the others find what it
 // has stored.
-func (s *Store) issue(ctx context.Context, secret *corev1.Secret, stored certs.Serving) error {
+func (s *Store) issue(ctx context.Context, secret *corev1.Secret, stored Certificate) error {
 	// Clients must trust a replica that still serves the certificate from before, whatever became of the Secret.
-	stored.Authorities = certs.Merge(s.o.Clock.Now(), maxTrusted, s.showing.Authorities, stored.Authorities)
-	fresh, err := certs.Issue(certs.Request{Hosts: s.o.Hosts, Now: s.o.Clock.Now(), Life: s.o.Life, Old: stored})
+	stored.CABundle = Merge(s.o.Clock.Now(), maxTrusted, s.showing.CABundle, stored.CABundle)
+	fresh, err := Issue(Request{Hosts: s.o.Hosts, Now: s.o.Clock.Now(), Life: s.o.Life, Old: stored})
 	if err != nil {
 		return err
 	}
-	data := map[string][]byte{corev1.TLSCertKey: fresh.Certificate, corev1.TLSPrivateKeyKey: fresh.Key, CAKey: fresh.Authorities}
+	data := map[string][]byte{corev1.TLSCertKey: fresh.Certificate, corev1.TLSPrivateKeyKey: fresh.Key, CAKey: fresh.CABundle}
 	if secret != nil && secret.Type != corev1.SecretTypeTLS {
 		// The type of a Secret cannot be changed.
 		if err := s.o.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID}); client.IgnoreNotFound(err) != nil {

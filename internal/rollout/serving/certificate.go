@@ -1,4 +1,4 @@
-package certs
+package serving
 
 import (
 	"bytes"
@@ -14,20 +14,20 @@ const DefaultLife = 730 * 24 * time.Hour
 // maxPEM bounds what is parsed: the content of a Secret can be written by others.
 const maxPEM = 1 << 20
 
-// Serving is a serving certificate, its key, and the authorities that clients are to trust for it. All are PEM.
-type Serving struct {
+// Certificate is a serving certificate, its key, and the authorities that clients are to trust for it. All are PEM.
+type Certificate struct {
 	// Certificate is what the server shows.
 	Certificate []byte
 	// Key is the private key of the certificate.
 	Key []byte
-	// Authorities are certificates of authorities, the one that signed Certificate first. Older ones follow for as
+	// CABundle are certificates of authorities, the one that signed Certificate first. Older ones follow for as
 	// long as they are valid.
-	Authorities []byte
+	CABundle []byte
 }
 
 // RotateAt is when the certificate is to be renewed: after two thirds of its life, or of that of its authority where
 // this comes earlier.
-func (s Serving) RotateAt() (time.Time, error) {
+func (s Certificate) RotateAt() (time.Time, error) {
 	leaf, authorities, err := s.parse()
 	if err != nil {
 		return time.Time{}, err
@@ -44,12 +44,12 @@ func twoThirds(c *x509.Certificate) time.Time {
 }
 
 // parse reads the certificate and its authorities.
-func (s Serving) parse() (leaf *x509.Certificate, authorities []*x509.Certificate, err error) {
+func (s Certificate) parse() (leaf *x509.Certificate, authorities []*x509.Certificate, err error) {
 	leaves, err := parseCertificates(s.Certificate)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the serving certificate: %w", err)
 	}
-	authorities, err = parseCertificates(s.Authorities)
+	authorities, err = parseCertificates(s.CABundle)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the certificate authorities: %w", err)
 	}
