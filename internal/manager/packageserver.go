@@ -181,7 +181,7 @@ func (p *packages) serve(ctx context.Context) (err error) {
 		return err
 	}
 	server, err := packageserver.New(ctx, packageserver.Config{REST: p.mgr.GetConfig(), Cluster: packageserver.Reader{Reader: p.mgr.GetClient()},
-		Contents: p.contents, GlobalNamespace: p.global, Listener: listener, TLS: p.tls.Profile(), Certificate: registered.Certificate(), Clock: clock.RealClock{}, Log: p.log})
+		Contents: p.contents, GlobalNamespace: p.global, Listener: listener, TLS: p.tls.Profile(), Certificate: registered.Provider(), Clock: clock.RealClock{}, Log: p.log})
 	if err != nil {
 		return err
 	}

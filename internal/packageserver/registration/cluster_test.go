@@ -70,9 +70,9 @@ func (c oneCatalog) CatalogSources(context.Context) ([]v1alpha1.CatalogSource, e
 func (oneCatalog) WithoutGlobal(context.Context) (map[string]bool, error) { return nil, nil }
 
 // start runs a package server whose certificates live shorter than usual where life is given.
-func start(t *testing.T, life, overlap time.Duration) *process {
+func start(t *testing.T, life, delay time.Duration) *process {
 	t.Helper()
-	return startIn(t, devcluster.Namespace(t), life, overlap)
+	return startIn(t, devcluster.Namespace(t), life, delay)
 }
 
 // cut is a way to the API server that can be cut.
@@ -89,7 +89,7 @@ func (c *cut) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // startIn runs a package server beside others of a namespace.
-func startIn(t *testing.T, namespace string, life, overlap time.Duration) *process {
+func startIn(t *testing.T, namespace string, life, delay time.Duration) *process {
 	t.Helper()
 	config := devcluster.Config()
 	own, way := rest.CopyConfig(config), &cut{}
@@ -107,14 +107,14 @@ func startIn(t *testing.T, namespace string, life, overlap time.Duration) *proce
 	at := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.3"), local.Port())
 	devcluster.Route(t, at.String(), local.String())
 	registered, err := registration.New(registration.Options{REST: own, Namespace: p.namespace, Address: at, Reached: local, Clock: clock.RealClock{},
-		Life: life, Overlap: overlap, Log: logr.Discard()})
+		Life: life, Delay: delay, Log: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := registered.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.shown = registered.Certificate()
+	p.shown = registered.Provider()
 	p.server, err = packageserver.New(t.Context(), packageserver.Config{REST: config, Cluster: oneCatalog{p.namespace}, Contents: p.contents,
 		GlobalNamespace: p.namespace, Listener: listener, Certificate: p.shown, Clock: clock.RealClock{}, Log: logr.Discard()})
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *Registration) removeSilent(ctx context.Context, reader client.Reader, g
 // than this process knows while a certificate is exchanged.
 func (r *Registration) serving(ctx context.Context, others []peer) (map[string]bool, error) {
 	found := map[string]bool{}
-	r.ask(ctx, others, r.Certificate().Serving().CABundle, found)
+	r.ask(ctx, others, r.Provider().Certificate().CABundle, found)
 	if len(found) == len(others) {
 		return found, nil
 	}
@@ -103,7 +103,7 @@ func (r *Registration) believed(ctx context.Context) ([]byte, error) {
 		return bundle, nil
 	}
 	_, stored, err := r.store.Load(ctx)
-	return stored.CABundle, err
+	return stored.Trusted(r.options.Clock.Now()), err
 }
 
 // remove deletes the endpoint of a process. One that serves after all puts it back.

@@ -73,7 +73,7 @@ func TestTwoProcesses(t *testing.T) {
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
 	other := w.serves("10.0.0.8:6443")
-	if !serving.Same(w.Certificate().Serving(), other.Certificate().Serving()) || w.others() != 1 {
+	if !serving.Same(w.Provider().Certificate(), other.Provider().Certificate()) || w.others() != 1 {
 		t.Errorf("they show different certificates, or there are %d other endpoints", w.others())
 	}
 	before := w.versions()
@@ -249,7 +249,7 @@ func TestDifferentCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := w.serves("10.0.0.8:5443") // which has nothing to show, and shows the new one at once
-	if serving.Same(other.Certificate().Serving(), w.Certificate().Serving()) {
+	if serving.Same(other.Provider().Certificate(), w.Provider().Certificate()) {
 		t.Fatal("both show the same, which proves nothing")
 	}
 	w.request("while two certificates are shown")

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/apply"
-	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,12 +21,7 @@ func (r *Registration) Prepare(ctx context.Context) error {
 	if err := namespace.Err(); err != nil {
 		return fmt.Errorf("make the namespace of the package server: %w", err)
 	}
-	_, show, _, err := r.store.Settle(ctx)
-	if err != nil {
-		return err
-	}
-	r.store.Show(show)
-	return nil
+	return r.store.Prepare(ctx)
 }
 
 // never is when to look again at what only changes by an event.
@@ -43,27 +37,27 @@ func (r *Registration) reconcile(ctx context.Context) (time.Time, error) {
 		// What this process may do goes with its namespace, and the namespace goes only when the APIService has gone.
 		return r.options.Clock.Now().Add(never), r.deleteAPIService(ctx)
 	}
-	stored, show, next, err := r.store.Settle(ctx)
+	return r.store.Reconcile(ctx, r.publish)
+}
+
+// publish registers this process with the CA bundle of its certificate: API servers trust the certificate before it is served.
+func (r *Registration) publish(ctx context.Context, merge func(published []byte) []byte) error {
+	live, err := r.apiService(ctx)
 	if err != nil {
-		return time.Time{}, err
-	}
-	trusted, err := r.trusted(ctx, stored)
-	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	operator, err := r.operator(ctx)
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	if operator != "" {
-		return time.Time{}, fmt.Errorf("register the package server: APIService %s belongs to ClusterServiceVersion %s; delete that to have packages served here, or switch this server off",
+		return fmt.Errorf("register the package server: APIService %s belongs to ClusterServiceVersion %s; delete that to have packages served here, or switch this server off",
 			APIServiceName, operator)
 	}
-	if err := r.engine.Apply(ctx, r.options.phases(trusted)).Err(); err != nil {
-		return time.Time{}, fmt.Errorf("register the package server: %w", err)
+	if err := r.engine.Apply(ctx, r.options.phases(merge(r.options.bundle(live)))).Err(); err != nil {
+		return fmt.Errorf("register the package server: %w", err)
 	}
-	r.store.Show(show)
-	return next, nil
+	return nil
 }
 
 // leaving tells whether a namespace is being deleted without which this process cannot serve.
@@ -80,14 +74,4 @@ func (r *Registration) leaving(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// trusted are the authorities that the API server is to believe: those of the certificate that is shown are trusted before it is, and as
-// long as it is, and those that other processes have added as long as they are valid. So all processes want the same in the end.
-func (r *Registration) trusted(ctx context.Context, stored serving.Certificate) ([]byte, error) {
-	live, err := r.apiService(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.store.Trusted(stored, r.options.bundle(live)), nil
 }

@@ -80,7 +80,7 @@ func (w *world) request(when string) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authorities)
-	pair, err := tls.X509KeyPair(w.Certificate().CurrentCertKeyContent())
+	pair, err := tls.X509KeyPair(w.Provider().CurrentCertKeyContent())
 	if err != nil {
 		w.t.Fatalf("%s: %v", when, err)
 	}
@@ -108,7 +108,7 @@ func TestNoRequestFails(t *testing.T) {
 	w.reconciles()
 	shown := map[string]bool{}
 	for w.clock.Now().Before(began.AddDate(3, 0, 0)) {
-		for _, step := range []time.Duration{30 * 24 * time.Hour, time.Second, overlap, time.Second} {
+		for _, step := range []time.Duration{30 * 24 * time.Hour, time.Second, serving.APIServerDelay, time.Second} {
 			w.clock.Step(step)
 			w.request("before the look")
 			next := w.reconciles()
@@ -117,7 +117,7 @@ func TestNoRequestFails(t *testing.T) {
 				t.Fatalf("the next look is at %s, which is not after %s", next, w.clock.Now())
 			}
 		}
-		shown[string(w.Certificate().Serving().Certificate)] = true
+		shown[string(w.Provider().Certificate().Certificate)] = true
 	}
 	if len(shown) < 2 || len(shown) > 4 {
 		t.Errorf("%d certificates were shown in three years, want 3 of 730 days each", len(shown))
@@ -164,7 +164,7 @@ func TestSecretIsMended(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.reconciles()
-			before := w.Certificate().Serving()
+			before := w.Provider().Certificate()
 			secret, _, err := w.store.Load(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -175,14 +175,14 @@ func TestSecretIsMended(t *testing.T) {
 			w.request("while the Secret is broken")
 			next := w.reconciles()
 			w.request("when it was mended")
-			if !serving.Same(w.Certificate().Serving(), before) || !next.Equal(w.clock.Now().Add(overlap)) {
+			if !serving.Same(w.Provider().Certificate(), before) || !next.Equal(w.clock.Now().Add(serving.APIServerDelay)) {
 				t.Errorf("a new certificate is shown before the API server knows of it; the next look is at %s", next)
 			}
-			w.clock.Step(overlap)
+			w.clock.Step(serving.APIServerDelay)
 			w.reconciles()
 			w.request("in the end")
 			_, stored, err := w.store.Load(t.Context())
-			if err != nil || !serving.Same(stored, w.Certificate().Serving()) || serving.Same(stored, before) {
+			if err != nil || !serving.Same(stored.Current, w.Provider().Certificate()) || serving.Same(stored.Current, before) {
 				t.Errorf("what is shown is not what is stored, or nothing new: %v", err)
 			}
 		})

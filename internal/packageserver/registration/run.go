@@ -43,9 +43,9 @@ type Options struct {
 	Clock clock.WithTicker
 	// Life is that of certificates; the usual one when zero.
 	Life time.Duration
-	// Overlap is how long a new certificate is known before it is shown; the usual time when zero.
-	Overlap time.Duration
-	Log     logr.Logger
+	// Delay is how long API servers trust a certificate before it is served; serving.APIServerDelay when zero.
+	Delay time.Duration
+	Log   logr.Logger
 }
 
 // Pod names a pod.
@@ -63,21 +63,10 @@ func (o Options) reached() netip.AddrPort {
 	return o.Address
 }
 
-func (o Options) overlap() time.Duration {
-	if o.Overlap > 0 {
-		return o.Overlap
-	}
-	return overlap
-}
-
-// overlap is how long the API server has known a new certificate's authority before the certificate is served. The one before it is good
-// for much longer: a third of its life is left.
-const overlap = 10 * time.Second
-
 // store keeps the certificate that the options describe.
 func (o Options) store(c client.Client) *serving.Store {
 	return serving.NewStore(serving.Options{Client: c, Namespace: o.Namespace, Secret: secretName, Name: ServiceName, Hosts: o.hosts(), Life: o.Life,
-		Overlap: o.overlap(), Clock: o.Clock, FieldManager: fieldManager, Log: o.Log})
+		Delay: cmp.Or(o.Delay, serving.APIServerDelay), Clock: o.Clock, FieldManager: fieldManager, Log: o.Log})
 }
 
 // Registration keeps the objects that lead to this process.
@@ -103,8 +92,8 @@ func New(o Options) (*Registration, error) {
 		probe: prober{host: o.hosts()[0]}.probe}, nil
 }
 
-// Certificate is what the server has to show. It has content after Prepare.
-func (r *Registration) Certificate() *serving.Provider { return r.store.Provider() }
+// Provider is what the server serves. It has content after Prepare.
+func (r *Registration) Provider() *serving.Provider { return r.store.Provider() }
 
 // Run keeps the registration until the context ends, and then withdraws it, before it returns: the server has to serve until then. It fails
 // only when it cannot begin; what fails later is tried again.

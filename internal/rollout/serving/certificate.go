@@ -2,9 +2,11 @@ package serving
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,13 +16,13 @@ const DefaultLife = 730 * 24 * time.Hour
 // maxPEM bounds what is parsed: the content of a Secret can be written by others.
 const maxPEM = 1 << 20
 
-// Certificate is a serving certificate, its key, and the authorities that clients are to trust for it. All are PEM.
+// Certificate is a serving certificate, its key, and the authorities that clients trust it by. All are PEM.
 type Certificate struct {
-	// Certificate is what the server shows.
+	// Certificate is what the server serves.
 	Certificate []byte
 	// Key is the private key of the certificate.
 	Key []byte
-	// CABundle are certificates of authorities, the one that signed Certificate first. Older ones follow for as
+	// CABundle are the certificates of authorities, the one that signed Certificate first. Older ones follow for as
 	// long as they are valid.
 	CABundle []byte
 }
@@ -78,4 +80,78 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 		return nil, fmt.Errorf("there is no certificate")
 	}
 	return out, nil
+}
+
+// Check returns why the certificate cannot be used at the time now for all of the hosts; nil when it can. A certificate
+// that is usable but due for renewal passes: see Due.
+func (s Certificate) Check(hosts []string, now time.Time) error {
+	leaf, authorities, err := s.parse()
+	if err != nil {
+		return err
+	}
+	if _, err := tls.X509KeyPair(s.Certificate, s.Key); err != nil {
+		return fmt.Errorf("read the key of the serving certificate: %w", err)
+	}
+	roots := x509.NewCertPool()
+	for _, a := range authorities {
+		roots.AddCert(a)
+	}
+	options := x509.VerifyOptions{
+		Roots:       roots,
+		CurrentTime: now,
+		KeyUsages:   []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if _, err := leaf.Verify(options); err != nil {
+		return fmt.Errorf("verify the serving certificate: %w", err)
+	}
+	for _, host := range hosts {
+		if err := leaf.VerifyHostname(host); err != nil {
+			return fmt.Errorf("verify the serving certificate: %w", err)
+		}
+	}
+	return nil
+}
+
+// Due returns why the certificate has to be replaced at the time now: it cannot be used, or two thirds of its life are
+// over. It returns nil for a certificate that is good.
+func (s Certificate) Due(hosts []string, now time.Time) error {
+	if err := s.Check(hosts, now); err != nil {
+		return err
+	}
+	at, err := s.RotateAt()
+	if err != nil {
+		return err
+	}
+	if !now.Before(at) {
+		return fmt.Errorf("two thirds of the life of the serving certificate were over at %s", at.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Merge lists the authorities of several CA bundles that are still valid at the time now, each once and at most so many: the first bundles come
+// first. Anything but a certificate is left out.
+func Merge(now time.Time, atMost int, lists ...[]byte) []byte {
+	var all [][]byte
+	for _, list := range lists {
+		for block, rest := pem.Decode(list); block != nil; block, rest = pem.Decode(rest) {
+			c, err := x509.ParseCertificate(block.Bytes)
+			if err != nil || !now.Before(c.NotAfter) || len(all) == atMost {
+				continue
+			}
+			if text := encode(c); !slices.ContainsFunc(all, func(known []byte) bool { return bytes.Equal(known, text) }) {
+				all = append(all, text)
+			}
+		}
+	}
+	return slices.Concat(all...)
+}
+
+// Sort puts the certificates of a CA bundle into an order that depends on nothing but what is in it.
+func Sort(list []byte) []byte {
+	var all [][]byte
+	for block, rest := pem.Decode(list); block != nil; block, rest = pem.Decode(rest) {
+		all = append(all, pem.EncodeToMemory(block))
+	}
+	slices.SortFunc(all, bytes.Compare)
+	return slices.Concat(all...)
 }

@@ -22,7 +22,7 @@ const backdate = 5 * time.Minute
 // maxAuthorities bounds how many authorities are trusted at a time.
 const maxAuthorities = 3
 
-// Request says what certificate is wanted.
+// Request describes a certificate.
 type Request struct {
 	// Hosts are the names and IP addresses that the certificate is for; the first is its common name. At least one is needed.
 	Hosts []string

@@ -16,9 +16,6 @@ const (
 	recheck = 10 * time.Minute
 	// retry is how soon a failure is retried.
 	retry = 10 * time.Second
-	// KeeperOverlap is how long clients have to pick up a CA bundle from the ConfigMap: a kubelet updates mounted ConfigMaps every minute or
-	// two, and monitoring reloads later still. A third of the life of the certificate before is left, eight months as a rule.
-	KeeperOverlap = time.Hour
 )
 
 // Keeper keeps a certificate whose CA bundle clients read from a ConfigMap.
@@ -29,25 +26,34 @@ type Keeper struct {
 
 // NewKeeper returns a keeper that publishes the CA bundle in the named ConfigMap, in the namespace of the Secret.
 func NewKeeper(o Options, configMap string) *Keeper {
-	if o.Overlap == 0 {
-		o.Overlap = KeeperOverlap
+	if o.Delay == 0 {
+		o.Delay = ConfigMapDelay
 	}
 	return &Keeper{Store: NewStore(o), configMap: configMap}
 }
 
 // Prepare stores a certificate where there is none, publishes its CA bundle, and serves it. It creates the namespace if it is missing.
 func (k *Keeper) Prepare(ctx context.Context) error {
-	if err := k.namespace(ctx); err != nil {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := k.o.Client.Get(ctx, client.ObjectKey{Name: k.o.Namespace}, live)
+	if apierrors.IsNotFound(err) {
+		err = k.o.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: k.o.Namespace}}, client.FieldOwner(k.o.FieldManager))
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create namespace %s for the serving certificate: %w", k.o.Namespace, err)
+	}
+	if err := k.Store.Prepare(ctx); err != nil {
 		return err
 	}
-	_, err := k.reconcile(ctx)
+	_, err = k.Reconcile(ctx, k.publish)
 	return err
 }
 
 // Start keeps the certificate until the context ends.
 func (k *Keeper) Start(ctx context.Context) error {
 	for last := ""; ; {
-		next, err := k.reconcile(ctx)
+		next, err := k.Reconcile(ctx, k.publish)
 		if err != nil && ctx.Err() == nil && err.Error() != last {
 			last = err.Error()
 			k.o.Log.Error(err, "the serving certificate cannot be kept; the one that is served stays, and it is retried", "in", retry)
@@ -67,26 +73,13 @@ func (k *Keeper) Start(ctx context.Context) error {
 // NeedLeaderElection lets every replica keep the certificate that it serves.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
-// reconcile publishes the CA bundle before it exchanges the certificate, and returns when to reconcile again.
-func (k *Keeper) reconcile(ctx context.Context) (time.Time, error) {
-	stored, show, next, err := k.Settle(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if err := k.publish(ctx, stored); err != nil {
-		return time.Time{}, err
-	}
-	k.Show(show)
-	return next, nil
-}
-
 // publish writes the ConfigMap where it is not as it should be.
-func (k *Keeper) publish(ctx context.Context, stored Certificate) error {
+func (k *Keeper) publish(ctx context.Context, merge func(published []byte) []byte) error {
 	live := &corev1.ConfigMap{}
 	err := k.o.Client.Get(ctx, client.ObjectKey{Namespace: k.o.Namespace, Name: k.configMap}, live)
 	missing := apierrors.IsNotFound(err)
 	if err == nil || missing {
-		bundle := string(k.Trusted(stored, []byte(live.Data[CAKey])))
+		bundle := string(merge([]byte(live.Data[CAKey])))
 		switch {
 		case missing:
 			live = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.configMap}, Data: map[string]string{CAKey: bundle}}
@@ -101,20 +94,6 @@ func (k *Keeper) publish(ctx context.Context, stored Certificate) error {
 	}
 	if err != nil {
 		return fmt.Errorf("publish the CA bundle of the serving certificate in ConfigMap %s/%s: %w", k.o.Namespace, k.configMap, err)
-	}
-	return nil
-}
-
-// namespace creates the namespace of the Secret; it may be anyone's.
-func (k *Keeper) namespace(ctx context.Context) error {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	err := k.o.Client.Get(ctx, client.ObjectKey{Name: k.o.Namespace}, live)
-	if apierrors.IsNotFound(err) {
-		err = k.o.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: k.o.Namespace}}, client.FieldOwner(k.o.FieldManager))
-	}
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create namespace %s for the serving certificate: %w", k.o.Namespace, err)
 	}
 	return nil
 }

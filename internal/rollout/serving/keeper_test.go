@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // cluster is a stored cluster with replicas that share a certificate.
@@ -21,11 +24,31 @@ type cluster struct {
 	t     *testing.T
 	c     client.Client
 	clock *clocktesting.FakeClock
+	// fail is asked before and after every write; nil lets it be.
+	fail func(after bool) error
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	return &cluster{t: t, c: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
+	w := &cluster{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
+	write := func(do func() error) error {
+		for _, step := range []func() error{func() error { return w.fail(false) }, do, func() error { return w.fail(true) }} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w.fail = func(bool) error { return nil }
+	w.c = interceptor.NewClient(fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return write(func() error { return c.Create(ctx, o, opts...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return write(func() error { return c.Update(ctx, o, opts...) })
+		},
+	})
+	return w
 }
 
 func (w *cluster) replica() *Keeper {
@@ -71,15 +94,15 @@ func TestClientsTrustWhatIsServed(t *testing.T) {
 	replicas := []*Keeper{w.replica(), w.replica()}
 	seen := map[string]bool{}
 	for old, end := w.configMap().Data[CAKey], w.clock.Now().AddDate(3, 0, 0); w.clock.Now().Before(end); {
-		for _, step := range []time.Duration{20 * 24 * time.Hour, time.Minute, KeeperOverlap, time.Minute} {
+		for _, step := range []time.Duration{20 * 24 * time.Hour, time.Minute, ConfigMapDelay, time.Minute} {
 			w.clock.Step(step)
 			for _, k := range replicas {
-				if _, err := k.reconcile(t.Context()); err != nil {
+				if _, err := k.Reconcile(t.Context(), k.publish); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i, k := range replicas {
-				seen[string(k.Provider().Serving().Certificate)] = true
+				seen[string(k.Provider().Certificate().Certificate)] = true
 				if err := w.verify(k, old); err != nil {
 					t.Errorf("replica %d at %s: %v", i, w.clock.Now(), err)
 				}
@@ -92,12 +115,101 @@ func TestClientsTrustWhatIsServed(t *testing.T) {
 	}
 }
 
+// TestKilledAtEveryWrite renews a certificate while the replica is killed at one of its writes, before or after the cluster has it. The one that
+// is started next goes on. A client that read the CA bundle an hour ago trusts what is served all the time.
+func TestKilledAtEveryWrite(t *testing.T) {
+	killed := errors.New("killed")
+	for n := 1; n <= 5; n++ {
+		for _, arrives := range []bool{false, true} {
+			w := newCluster(t)
+			k := w.replica()
+			first := k.Provider().Certificate()
+			rotate, err := first.RotateAt()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.clock.SetTime(rotate)
+			writes := 0
+			w.fail = func(after bool) error {
+				if !after {
+					writes++
+				}
+				if writes == n && after == arrives {
+					return killed
+				}
+				return nil
+			}
+			published := w.configMap().Data[CAKey]
+			for range 6 {
+				if _, err := k.Reconcile(t.Context(), k.publish); err != nil {
+					if !errors.Is(err, killed) {
+						t.Fatal(err)
+					}
+					k = w.replica()
+				}
+				if err := w.verify(k, published); err != nil {
+					t.Errorf("killed at write %d (it arrives: %t): %v", n, arrives, err)
+				}
+				published = w.configMap().Data[CAKey]
+				w.clock.Step(ConfigMapDelay)
+			}
+			if Same(k.Provider().Certificate(), first) {
+				t.Errorf("killed at write %d (it arrives: %t): the certificate is not renewed", n, arrives)
+			}
+			if want := 4; n > want && writes != want {
+				t.Errorf("a renewal took %d writes, want %d", writes, want)
+			}
+		}
+	}
+}
+
+// TestReplicaThatStartsDuringARenewal serves what is trusted, not what is staged.
+func TestReplicaThatStartsDuringARenewal(t *testing.T) {
+	w := newCluster(t)
+	one := w.replica()
+	rotate, err := one.Provider().Certificate().RotateAt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.clock.SetTime(rotate)
+	before := w.configMap().Data[CAKey]
+	if next, err := one.Reconcile(t.Context(), one.publish); err != nil || !next.Equal(rotate.Add(ConfigMapDelay)) {
+		t.Fatalf("it is promoted at %s: %v", next, err)
+	}
+	two := w.replica()
+	if !Same(two.Provider().Certificate(), one.Provider().Certificate()) || w.verify(two, before) != nil {
+		t.Error("a replica serves what clients do not trust yet")
+	}
+}
+
+// TestFightForTheSecret ends: the served certificate stays, the error names the cause, and the certificate is issued again later.
+func TestFightForTheSecret(t *testing.T) {
+	w := newCluster(t)
+	k := w.replica()
+	served := k.Provider().Certificate()
+	var err error
+	for range maxReissues + 1 {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cert"}}
+		if err := w.c.Delete(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+		_, err = k.Reconcile(t.Context(), k.publish)
+	}
+	if err == nil || !strings.Contains(err.Error(), "another client") || !Same(k.Provider().Certificate(), served) {
+		t.Errorf("it goes on: %v", err)
+	}
+	w.clock.Step(reissueWindow)
+	if _, err := k.Reconcile(t.Context(), k.publish); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTheBundleIsRestored: a deleted or changed ConfigMap is written again, and nothing is written otherwise.
 func TestTheBundleIsRestored(t *testing.T) {
 	w := newCluster(t)
 	k := w.replica()
 	before := w.configMap()
-	if _, err := k.reconcile(t.Context()); err != nil || w.configMap().ResourceVersion != before.ResourceVersion {
+	if _, err := k.Reconcile(t.Context(), k.publish); err != nil || w.configMap().ResourceVersion != before.ResourceVersion {
 		t.Errorf("it is written without need: %v", err)
 	}
 	for name, breaks := range map[string]func() error{
@@ -112,7 +224,7 @@ func TestTheBundleIsRestored(t *testing.T) {
 		if err := breaks(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := k.reconcile(t.Context()); err != nil || w.configMap().Data[CAKey] != before.Data[CAKey] {
+		if _, err := k.Reconcile(t.Context(), k.publish); err != nil || w.configMap().Data[CAKey] != before.Data[CAKey] {
 			t.Errorf("%s: %v, %q", name, err, w.configMap().Data[CAKey])
 		}
 	}
