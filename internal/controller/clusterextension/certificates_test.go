@@ -54,7 +54,7 @@ func (w *world) shown() (shown serving.Certificate, trusted []byte) {
 	data := w.secret().Data
 	shown = serving.Certificate{Certificate: data["tls.crt"], Key: data["tls.key"]}
 	for _, u := range w.objects() {
-		for _, config := range clientConfigs(u) {
+		for _, config := range clientConfigs(u, "ns", served.Service) {
 			text, _ := config["caBundle"].(string)
 			ca, err := base64.StdEncoding.DecodeString(text)
 			w.must(err)
@@ -112,11 +112,15 @@ func TestRenewal(t *testing.T) {
 func TestLostCertificate(t *testing.T) {
 	w := newServingWorld(t)
 	w.settle("my")
+	lost, _ := w.shown()
 	w.must(w.client.Delete(t.Context(), w.secret()))
 	w.settle("my")
-	shown, _ := w.shown()
+	shown, trusted := w.shown()
 	if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
 		t.Error(err)
+	}
+	if lost.CABundle = trusted; lost.Check(served.Hosts, w.clock.Now()) != nil {
+		t.Error("pods that still serve the one before are not trusted")
 	}
 }
 

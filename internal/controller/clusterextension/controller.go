@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
@@ -71,7 +72,7 @@ type Controller struct {
 	kubernetes func(context.Context) semver.Version
 	// providers tells who can make serving certificates in this cluster, the preferred one first; empty when that is not known.
 	providers func(context.Context) []registryv1.CertificateProvider
-	issued    issues
+	issued    serving.Issues
 	// began is when the first extension was looked at.
 	began  func() time.Time
 	render func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)

@@ -24,10 +24,8 @@
 //
 // What else a pass looks after:
 //
-//	renewal.go, certificates.go,
-//	authorities.go, trusting.go,
-//	secrets.go, providers.go,
-//	issues.go                       serving certificates: who makes them, when they are renewed, who trusts them
+//	certificates.go, trust.go,
+//	secrets.go, providers.go        serving certificates: who issues them, the steps of internal/rollout/serving, who trusts them
 //	condition.go                    the OperatorCondition
 //	dependencies.go, heirs.go,
 //	needs.go                        extensions that are made for the needs of others, and what becomes of them
