@@ -24,7 +24,7 @@ const (
 )
 
 // apiServices are the registrations of the owned aggregated APIs, one for each group and version.
-func apiServices(csv *v1alpha1.ClusterServiceVersion, config *v1alpha1.SubscriptionConfig, certificates map[string]*certificate) []client.Object {
+func apiServices(csv *v1alpha1.ClusterServiceVersion, config *v1alpha1.SubscriptionConfig, certificates certificates) []client.Object {
 	var out []client.Object
 	done := map[string]bool{}
 	for _, description := range csv.OwnedAPIServices() {
@@ -42,7 +42,7 @@ func apiServices(csv *v1alpha1.ClusterServiceVersion, config *v1alpha1.Subscript
 				Version:              description.Version,
 				GroupPriorityMinimum: groupPriority,
 				VersionPriority:      versionPriority,
-				CABundle:             certificate.trusted(),
+				CABundle:             certificate.trusted,
 				Service: &apiregistrationv1.ServiceReference{
 					Namespace: csv.Namespace,
 					Name:      bundle.ServingServiceName(description.DeploymentName),

@@ -55,7 +55,7 @@ func (f *facts) compute(ctx context.Context) (*components, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := bundle.DeploymentOptions{Config: config, ProxyEnv: proxy, Certs: servingCerts(certificates)}
+	options := bundle.DeploymentOptions{Config: config, ProxyEnv: proxy, Certs: certificates.bundles(func(c *certificate) []byte { return c.Current.CABundle })}
 	if out.deployments, err = bundle.Deployments(f.csv, options); err != nil {
 		return nil, refused(err)
 	}

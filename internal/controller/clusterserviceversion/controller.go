@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/lull"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/trigger"
 	"fairlead.dev/fairlead/internal/trouble"
 )
@@ -49,8 +50,7 @@ type Controller struct {
 	// ClusterServiceVersion.
 	dial      Dial
 	unreached sync.Map
-	// announced are the certificates that are trusted already and not shown yet, by the name of the Secret.
-	announced sync.Map
+	issued    serving.Issues
 }
 
 // write is what this controller wrote last, and when.
@@ -185,10 +185,8 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	if s.Phase == toInstalling && s.LastTransitionTime != nil {
 		due = append(due, s.LastTransitionTime.Add(c.limits.install))
 	}
-	if !seen.ripeAt.IsZero() {
-		due = append(due, seen.ripeAt)
-	} else if !seen.rotateAt.IsZero() {
-		due = append(due, seen.rotateAt)
+	if at := seen.certificates.due(c.clock.Now()); !at.IsZero() {
+		due = append(due, at)
 	}
 	if seen.unwatched {
 		due = append(due, c.clock.Now().Add(unwatchedInterval))

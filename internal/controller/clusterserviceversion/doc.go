@@ -20,7 +20,7 @@
 //	chain.go, meanwhile.go          replacements, and what is healed while a version or its group waits
 //	conflicts.go                    who has what several own
 //	components.go, deployments.go,  what the install strategy wants and what there is of it
-//	  certificates.go, announcement.go, renewal.go, serving.go, served.go, apiservices.go,
+//	  certificates.go, inherit.go, renewal.go, serving.go, served.go, apiservices.go,
 //	  hooks.go, webhooks.go, conversion.go, endpoints.go, handover.go, disruption.go
 //	reach.go, lift.go, copies.go,   permissions in the target namespaces, under names that nobody else has
 //	  names.go, withdraw.go

@@ -27,7 +27,7 @@ type facts struct {
 	siblings     []*v1alpha1.ClusterServiceVersion
 	requirements *requirements
 	wanted       *components
-	certificates map[string]*certificate
+	certificates certificates
 	attempt      *attempt
 	endpoints    map[types.NamespacedName][]discoveryv1.EndpointSlice // of Services
 	asked        map[string]*asked                                    // by Service and port
@@ -42,11 +42,8 @@ type facts struct {
 
 	// unmarked is why the cluster refused the finalizer, labels and annotations in this pass.
 	unmarked error
-	// rotateAt is when the first serving certificate is to be renewed; issued is whether one was made in this pass.
-	rotateAt time.Time
-	issued   bool
-	// ripeAt is when the first certificate that was announced may be shown.
-	ripeAt time.Time
+	// issued is whether pods got another serving certificate in this pass.
+	issued bool
 	// unwatched is whether the CSV waits for something whose change no event tells of, such as a newer cluster.
 	unwatched bool
 	// again is when to look again at what is over by then, if nothing happens before.
@@ -61,58 +58,58 @@ func newFacts(c *Controller, csv *v1alpha1.ClusterServiceVersion) *facts {
 
 // observers say how each observation is made.
 var observers = map[observation]func(*facts, context.Context) (finding, error){
-	always:                     func(*facts, context.Context) (finding, error) { return seen(""), nil },
-	adoptRefused:               (*facts).adoptRefused,
-	metadataDiffers:            (*facts).metadataDiffers,
-	beyondTargets:              (*facts).beyondTargets,
-	noGroup:                    (*facts).noGroup,
-	severalGroups:              (*facts).severalGroups,
-	groupUnsynced:              (*facts).groupUnsynced,
-	noTargets:                  (*facts).noTargets,
-	duplicateModes:             (*facts).duplicateModes,
-	unsupportedGroup:           (*facts).unsupportedGroup,
-	apisStatic:                 (*facts).apisStatic,
-	apisConflict:               (*facts).apisConflict,
-	apisUnlisted:               (*facts).apisUnlisted,
-	driftedUnsettled:           (*facts).driftedUnsettled,
-	failForwardReplaced:        (*facts).failForwardReplaced,
-	predecessorNotUpgradeable:  (*facts).predecessorNotUpgradeable,
-	requirementsInvalid:        (*facts).requirementsInvalid,
-	requirementsNotMet:         (*facts).requirementsNotMet,
-	webhooksInvalid:            (*facts).webhooksInvalid,
-	crdConflict:                (*facts).crdConflict,
-	deploymentsForeign:         (*facts).deploymentsForeign,
-	predecessorHolds:           (*facts).predecessorHolds,
-	installerMissing:           (*facts).installerMissing,
-	notInstalled:               (*facts).notInstalled,
-	installRefused:             (*facts).installRefused,
-	stillRefused:               (*facts).stillRefused,
-	installFailed:              (*facts).installFailed,
-	notComputable:              (*facts).notComputable,
-	deploymentsMissing:         (*facts).deploymentsMissing,
-	deploymentsChanged:         (*facts).deploymentsChanged,
-	deploymentsStuck:           (*facts).deploymentsStuck,
-	deploymentsUnready:         (*facts).deploymentsUnready,
-	drifted:                    (*facts).drifted,
-	apiServicesForeign:         (*facts).apiServicesForeign,
-	apiServicesBroken:          (*facts).apiServicesBroken,
-	apiServicesUnready:         (*facts).apiServicesUnready,
-	apisDisrupted:              (*facts).apisDisrupted,
-	certificatesDue:            (*facts).certificatesDue,
-	certificatesUnannounced:    (*facts).certificatesUnannounced,
-	ownCertificatesUnannounced: (*facts).ownCertificatesUnannounced,
-	ownCertificatesDue:         (*facts).ownCertificatesDue,
-	webhooksMissing:            (*facts).webhooksMissing,
-	webhooksFailed:             (*facts).webhooksFailed,
-	installTimedOut:            (*facts).installTimedOut,
-	replaced:                   (*facts).handsOver,
-	predecessorExists:          (*facts).predecessorExists,
-	successorInstalled:         (*facts).successorInstalled,
-	requestsUnderWay:           (*facts).requestsUnderWay,
-	driftedMeanwhile:           (*facts).driftedMeanwhile,
-	successorMissing:           (*facts).successorMissing,
-	unhealthyMeanwhile:         (*facts).unhealthyMeanwhile,
-	healthyMeanwhile:           (*facts).healthyMeanwhile,
+	always:                    func(*facts, context.Context) (finding, error) { return seen(""), nil },
+	adoptRefused:              (*facts).adoptRefused,
+	metadataDiffers:           (*facts).metadataDiffers,
+	beyondTargets:             (*facts).beyondTargets,
+	noGroup:                   (*facts).noGroup,
+	severalGroups:             (*facts).severalGroups,
+	groupUnsynced:             (*facts).groupUnsynced,
+	noTargets:                 (*facts).noTargets,
+	duplicateModes:            (*facts).duplicateModes,
+	unsupportedGroup:          (*facts).unsupportedGroup,
+	apisStatic:                (*facts).apisStatic,
+	apisConflict:              (*facts).apisConflict,
+	apisUnlisted:              (*facts).apisUnlisted,
+	driftedUnsettled:          (*facts).driftedUnsettled,
+	failForwardReplaced:       (*facts).failForwardReplaced,
+	predecessorNotUpgradeable: (*facts).predecessorNotUpgradeable,
+	requirementsInvalid:       (*facts).requirementsInvalid,
+	requirementsNotMet:        (*facts).requirementsNotMet,
+	webhooksInvalid:           (*facts).webhooksInvalid,
+	crdConflict:               (*facts).crdConflict,
+	deploymentsForeign:        (*facts).deploymentsForeign,
+	predecessorHolds:          (*facts).predecessorHolds,
+	installerMissing:          (*facts).installerMissing,
+	notInstalled:              (*facts).notInstalled,
+	installRefused:            (*facts).installRefused,
+	stillRefused:              (*facts).stillRefused,
+	installFailed:             (*facts).installFailed,
+	notComputable:             (*facts).notComputable,
+	deploymentsMissing:        (*facts).deploymentsMissing,
+	deploymentsChanged:        (*facts).deploymentsChanged,
+	deploymentsStuck:          (*facts).deploymentsStuck,
+	deploymentsUnready:        (*facts).deploymentsUnready,
+	drifted:                   (*facts).drifted,
+	apiServicesForeign:        (*facts).apiServicesForeign,
+	apiServicesBroken:         (*facts).apiServicesBroken,
+	apiServicesUnready:        (*facts).apiServicesUnready,
+	apisDisrupted:             (*facts).apisDisrupted,
+	certificatesDue:           (*facts).certificatesDue,
+	certificatesUnstaged:      (*facts).certificatesUnstaged,
+	ownCertificatesUnstaged:   (*facts).ownCertificatesUnstaged,
+	ownCertificatesDue:        (*facts).ownCertificatesDue,
+	webhooksMissing:           (*facts).webhooksMissing,
+	webhooksFailed:            (*facts).webhooksFailed,
+	installTimedOut:           (*facts).installTimedOut,
+	replaced:                  (*facts).handsOver,
+	predecessorExists:         (*facts).predecessorExists,
+	successorInstalled:        (*facts).successorInstalled,
+	requestsUnderWay:          (*facts).requestsUnderWay,
+	driftedMeanwhile:          (*facts).driftedMeanwhile,
+	successorMissing:          (*facts).successorMissing,
+	unhealthyMeanwhile:        (*facts).unhealthyMeanwhile,
+	healthyMeanwhile:          (*facts).healthyMeanwhile,
 }
 
 // look makes an observation, or remembers it.
@@ -140,10 +137,10 @@ func (f *facts) do(ctx context.Context, a action) error {
 		return f.install(ctx)
 	case heal:
 		return f.heal(ctx)
-	case announce:
-		return f.announce(ctx, f.unannounced)
-	case announceOwn:
-		return f.announce(ctx, f.own(f.unannounced))
+	case stage:
+		return f.stage(ctx, (*certificate).unstaged)
+	case stageOwn:
+		return f.stage(ctx, f.own((*certificate).unstaged))
 	case renewOwn:
 		return f.renewOwn(ctx)
 	case registerHook:

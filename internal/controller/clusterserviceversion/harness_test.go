@@ -106,7 +106,13 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 		builder.WithIndex(i.object, i.name, i.values)
 	}
 	k.client = builder.Build()
-	k.c = &Controller{
+	k.c = k.restarted()
+	return k
+}
+
+// restarted is the controller of a manager that has just started.
+func (k *cluster) restarted() *Controller {
+	return &Controller{
 		client:   k.client,
 		live:     k.client,
 		accounts: everyAccount{k.client},
@@ -117,7 +123,6 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 		counted:  metrics.NewClusterServiceVersions(),
 		limits:   limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
 	}
-	return k
 }
 
 // everyAccount may do whatever the manager may.

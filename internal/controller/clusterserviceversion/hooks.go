@@ -66,7 +66,7 @@ func (f *facts) computeHooks(ctx context.Context) (*hooks, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := bundle.WebhookOptions{NamespaceSelector: selector, Certs: trustedCerts(certificates)}
+	options := bundle.WebhookOptions{NamespaceSelector: selector, Certs: certificates.bundles(func(c *certificate) []byte { return c.trusted })}
 	validating, err1 := bundle.ValidatingWebhooks(f.csv, options)
 	mutating, err2 := bundle.MutatingWebhooks(f.csv, options)
 	conversions, err3 := bundle.Conversions(f.csv, options)

@@ -61,15 +61,14 @@ func (f *facts) inherit(ctx context.Context, c *certificate) error {
 		return err
 	}
 	now := f.c.clock.Now()
-	c.inherited.authorities = serving.Merge(now, maxInherited, append(append(found, hooks...), c.serving.CABundle)...)
-	if len(c.serving.CABundle) > 0 || len(c.inherited.authorities) == 0 {
+	c.inherited.authorities = serving.Merge(now, maxInherited, append(append(found, hooks...), c.Current.CABundle)...)
+	if len(c.Current.CABundle) > 0 || len(c.inherited.authorities) == 0 {
 		return nil
 	}
-	completed := c.serving
+	completed := c.Current
 	completed.CABundle = c.inherited.authorities
-	if completed.Check(c.hosts, now) == nil {
-		c.serving, c.completed = completed, true
-		c.unusable, c.due = nil, completed.Due(c.hosts, now)
+	if completed.Check(c.Hosts, now) == nil {
+		c.Current, c.completed = completed, true
 	}
 	return nil
 }
@@ -117,7 +116,7 @@ func formerService(d v1alpha1.APIServiceDescription) string {
 
 // allHosts are the names that a new certificate is for: those of the Service, and those that its pods are still asked by.
 func (c *certificate) allHosts() []string {
-	out := c.hosts
+	out := c.Hosts
 	for _, s := range c.inherited.former {
 		host := s.Spec.Service.Name + "." + s.Spec.Service.Namespace
 		out = append(out[:len(out):len(out)], host, host+".svc")
@@ -133,7 +132,7 @@ func (f *facts) spreadInherited(ctx context.Context, c *certificate) error {
 	}
 	for _, live := range c.inherited.former {
 		patched := live.DeepCopy()
-		patched.Spec.CABundle, patched.Spec.InsecureSkipTLSVerify = c.serving.CABundle, live.Spec.InsecureSkipTLSVerify
+		patched.Spec.CABundle, patched.Spec.InsecureSkipTLSVerify = c.Current.CABundle, live.Spec.InsecureSkipTLSVerify
 		if live.Spec.InsecureSkipTLSVerify {
 			continue // nobody looks at the certificate
 		}

@@ -44,23 +44,23 @@ const (
 	installFailed  observation = "installFailed"  // it failed, and may work the next time
 
 	// What the install strategy left in the cluster.
-	notComputable              observation = "notComputable"              // what is wanted cannot be computed: a certificate is gone
-	deploymentsMissing         observation = "deploymentsMissing"         // a Deployment is gone
-	deploymentsChanged         observation = "deploymentsChanged"         // a Deployment was made from another spec
-	deploymentsStuck           observation = "deploymentsStuck"           // a Deployment gave up
-	deploymentsUnready         observation = "deploymentsUnready"         // a Deployment is not available yet
-	drifted                    observation = "drifted"                    // somebody changed what the strategy had set
-	apiServicesForeign         observation = "apiServicesForeign"         // an owned API is registered by somebody else
-	apiServicesBroken          observation = "apiServicesBroken"          // an owned API is not registered as it should be
-	apiServicesUnready         observation = "apiServicesUnready"         // an owned API is not available yet
-	apisDisrupted              observation = "apisDisrupted"              // an owned API is not available because its pods are just being replaced
-	certificatesDue            observation = "certificatesDue"            // a serving certificate is to be made anew
-	certificatesUnannounced    observation = "certificatesUnannounced"    // one is to be made anew, and its authority is not trusted yet
-	ownCertificatesUnannounced observation = "ownCertificatesUnannounced" // the same of one that no successor has taken over
-	ownCertificatesDue         observation = "ownCertificatesDue"         // a serving certificate that no successor has taken over is to be made anew
-	webhooksMissing            observation = "webhooksMissing"            // a webhook is not registered as it should be
-	webhooksFailed             observation = "webhooksFailed"             // a webhook could not be registered in this pass
-	installTimedOut            observation = "installTimedOut"            // the components had their time to become healthy
+	notComputable           observation = "notComputable"           // what is wanted cannot be computed: a certificate is gone
+	deploymentsMissing      observation = "deploymentsMissing"      // a Deployment is gone
+	deploymentsChanged      observation = "deploymentsChanged"      // a Deployment was made from another spec
+	deploymentsStuck        observation = "deploymentsStuck"        // a Deployment gave up
+	deploymentsUnready      observation = "deploymentsUnready"      // a Deployment is not available yet
+	drifted                 observation = "drifted"                 // somebody changed what the strategy had set
+	apiServicesForeign      observation = "apiServicesForeign"      // an owned API is registered by somebody else
+	apiServicesBroken       observation = "apiServicesBroken"       // an owned API is not registered as it should be
+	apiServicesUnready      observation = "apiServicesUnready"      // an owned API is not available yet
+	apisDisrupted           observation = "apisDisrupted"           // an owned API is not available because its pods are just being replaced
+	certificatesDue         observation = "certificatesDue"         // a serving certificate is to be made anew
+	certificatesUnstaged    observation = "certificatesUnstaged"    // one is due for renewal, and its successor is not staged or not trusted yet
+	ownCertificatesUnstaged observation = "ownCertificatesUnstaged" // the same of one that no successor has adopted
+	ownCertificatesDue      observation = "ownCertificatesDue"      // a serving certificate that no successor has taken over is to be made anew
+	webhooksMissing         observation = "webhooksMissing"         // a webhook is not registered as it should be
+	webhooksFailed          observation = "webhooksFailed"          // a webhook could not be registered in this pass
+	installTimedOut         observation = "installTimedOut"         // the components had their time to become healthy
 
 	// The chain of replacements.
 	replaced           observation = "replaced"           // another CSV replaces this one
@@ -93,8 +93,8 @@ const (
 	withdraw     action = "withdraw"     // take away permissions outside of the targets
 	install      action = "install"      // apply everything that the install strategy asks for
 	heal         action = "heal"         // apply again what somebody changed
-	announce     action = "announce"     // let everybody trust the certificates that take the place of others
-	announceOwn  action = "announceOwn"  // the same for those that no successor has taken over
+	stage        action = "stage"        // store the certificates that take the place of others, and make everything trust them
+	stageOwn     action = "stageOwn"     // the same for those that no successor has adopted
 	renewOwn     action = "renewOwn"     // make the serving certificates anew that no successor has taken over
 	registerHook action = "registerHook" // register the webhooks
 	retire       action = "retire"       // have its webhooks asked no more

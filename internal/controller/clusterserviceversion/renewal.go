@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -16,70 +16,99 @@ import (
 
 // renewCertificates replaces the certificates that can be replaced now.
 func (f *facts) renewCertificates(ctx context.Context) error {
-	certificates, err := f.readCertificates(ctx)
+	all, err := f.readCertificates(ctx)
 	if err != nil {
 		return err
 	}
-	return f.renew(ctx, f.choose(certificates, f.replaceable))
+	return f.renew(ctx, all.choose((*certificate).replaceable))
 }
 
-// choose picks the certificates that there is a reason for, in the order of their Deployments.
-func (f *facts) choose(certificates map[string]*certificate, reason func(*certificate) error) []*certificate {
-	var out []*certificate
-	for _, name := range slices.Sorted(maps.Keys(certificates)) {
-		if c := certificates[name]; reason(c) != nil {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// renew replaces certificates: by those that were announced, else by new ones.
+// renew promotes what is staged, and issues what cannot be used.
 func (f *facts) renew(ctx context.Context, due []*certificate) error {
-	if len(due) == 0 {
-		return nil
-	}
 	for _, c := range due {
 		if c.held != nil {
 			return c.held
 		}
 	}
-	installer, err := f.installer(ctx)
-	if err != nil {
-		return err
-	}
-	f.wanted, f.issued = nil, true
 	for _, c := range due {
-		if c.announced != nil {
-			c.serving = c.announced.serving
-		} else if c.serving, err = f.issue(c); err != nil {
-			return err
-		} else if err := f.spreadInherited(ctx, c); err != nil {
+		f.wanted, f.issued = nil, true
+		if err := f.take(ctx, c, c.next.Step); err != nil {
 			return err
 		}
-		if err := f.writeCertificate(ctx, installer, c); err != nil {
-			return err
-		}
-		f.c.announced.Delete(c.key())
-	}
-	f.rotateAt, f.ripeAt = time.Time{}, time.Time{}
-	for _, c := range f.certificates {
-		f.judge(c)
 	}
 	return nil
 }
 
-// issue makes the certificate that takes the place of another one.
-func (f *facts) issue(c *certificate) (serving.Certificate, error) {
-	old := c.serving
-	if c.unusable != nil {
-		old.CABundle = c.inherited.authorities
-	}
-	renewed, err := serving.Issue(serving.Request{Hosts: c.allHosts(), Now: f.c.clock.Now(), Life: f.c.limits.certificate, Old: old})
+// stage issues the certificates that take the place of others, stores them beside those, and makes everything that is registered trust them.
+// They are promoted later.
+func (f *facts) stage(ctx context.Context, reason func(*certificate) error) error {
+	all, err := f.readCertificates(ctx)
 	if err != nil {
-		return serving.Certificate{}, fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+		return err
 	}
-	return renewed, nil
+	due := all.choose(reason)
+	for _, c := range due {
+		if c.next.Step == serving.StepStage {
+			if err := f.take(ctx, c, serving.StepStage); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range due {
+		c.trusted = c.Trusted(f.c.clock.Now())
+	}
+	f.wanted = nil
+	if err := f.spreadTrust(ctx); err != nil {
+		err = fmt.Errorf("spread trust in the next serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
+		if !isTransient(err) {
+			f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, err.Error())
+		}
+		return err
+	}
+	for _, c := range due {
+		if err := f.take(ctx, c, serving.StepPublish); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take carries out a step and stores what it leads to, unless another client was faster: then that one's certificate counts, which others trust
+// already.
+func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) error {
+	installer, err := f.installer(ctx)
+	if err != nil {
+		return err
+	}
+	r := serving.Request{Now: f.c.clock.Now(), Life: f.c.limits.certificate, Hosts: c.allHosts()}
+	if c.unusable != nil {
+		r.Old.CABundle = c.inherited.authorities
+	}
+	after, err := c.After(step, r)
+	if err != nil {
+		return fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
+	}
+	c.State = after
+	f.decide(c)
+	if step == serving.StepIssue {
+		if err := f.spreadInherited(ctx, c); err != nil {
+			return err
+		}
+	}
+	wanted := secretOf(f.csv, c)
+	wanted.ResourceVersion = c.secret.ResourceVersion
+	live, err := applyAs(ctx, installer, wanted, c.secret.ResourceVersion == "")
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("another client has written the serving certificate of Deployment %s at the same time; it is read again: %s", c.deployment, err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	c.secret = live.(*corev1.Secret).ObjectMeta
+	if step == serving.StepIssue || step == serving.StepStage {
+		f.c.issued.Record(c.key(), r.Now)
+	}
+	return nil
 }
 
 // ownCertificatesDue looks for certificates that are to be renewed while the next version takes its time: it may wait for something for as
@@ -88,15 +117,15 @@ func (f *facts) ownCertificatesDue(ctx context.Context) (finding, error) {
 	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
 		return seenNot, err
 	}
-	return f.firstCertificate(ctx, f.own(f.replaceable))
+	return f.firstCertificate(ctx, f.own((*certificate).replaceable))
 }
 
-// ownCertificatesUnannounced looks for those of them that are not trusted yet.
-func (f *facts) ownCertificatesUnannounced(ctx context.Context) (finding, error) {
+// ownCertificatesUnstaged looks for those of them whose successor is not staged or not trusted yet.
+func (f *facts) ownCertificatesUnstaged(ctx context.Context) (finding, error) {
 	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
 		return seenNot, err
 	}
-	return f.firstCertificate(ctx, f.own(f.unannounced))
+	return f.firstCertificate(ctx, f.own((*certificate).unstaged))
 }
 
 // own limits a reason to the certificates that are still those of the CSV.
@@ -112,11 +141,11 @@ func (f *facts) own(reason func(*certificate) error) func(*certificate) error {
 // renewOwn renews the certificates that the CSV keeps, and rolls out the pods that serve with them: nothing else of a version that is being
 // replaced is touched.
 func (f *facts) renewOwn(ctx context.Context) error {
-	certificates, err := f.readCertificates(ctx)
+	all, err := f.readCertificates(ctx)
 	if err != nil {
 		return err
 	}
-	due := f.choose(certificates, f.own(f.replaceable))
+	due := all.choose(f.own((*certificate).replaceable))
 	if err := f.renew(ctx, due); err != nil {
 		return fmt.Errorf("renew the serving certificates of ClusterServiceVersion %s, which is being replaced: %w", f.name(), err)
 	}

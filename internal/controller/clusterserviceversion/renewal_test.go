@@ -41,7 +41,7 @@ func TestReplacedVersionRenewsItsCertificates(t *testing.T) {
 	}
 	k.clock.SetTime(rotate)
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
-	k.clock.SetTime(rotate.Add(trustDelay))
+	k.clock.SetTime(rotate.Add(serving.APIServerDelay))
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
 	renewed, secret := k.servingCertificate()
 	if bytes.Equal(renewed.Certificate, old.Certificate) {
@@ -109,7 +109,7 @@ func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
 	rotate, _ := old.RotateAt()
 	k.clock.SetTime(rotate)
 	k.pass("op.v1")
-	k.clock.SetTime(rotate.Add(trustDelay))
+	k.clock.SetTime(rotate.Add(serving.APIServerDelay))
 	k.fail = func(write string) error {
 		if write == "apply Secret operators/manager-service-cert" {
 			return apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "manager-service-cert", errors.New("it was changed"))
@@ -147,14 +147,14 @@ func TestTrustThatCannotBeSpread(t *testing.T) {
 		if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning NeedsCertRotation spread trust in the next serving certificates") {
 			t.Errorf("told: %q", told)
 		}
-		k.clock.SetTime(k.clock.Now().Add(trustDelay))
+		k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))
 	}
 	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {
 		t.Error("the server shows a certificate that not everybody trusts")
 	}
 	k.fail = nil
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	k.clock.SetTime(k.clock.Now().Add(trustDelay))
+	k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 }
 

@@ -12,7 +12,7 @@ func report(before, after *v1alpha1.ClusterServiceVersionStatus, seen *facts, no
 	if seen.requirements != nil {
 		after.RequirementStatus = seen.requirements.rows
 	}
-	if at := seen.rotateAt; !at.IsZero() {
+	if at := seen.certificates.rotateAt(); !at.IsZero() {
 		rotate := metav1.NewTime(at).Rfc3339Copy()
 		after.CertsRotateAt = &rotate
 	}

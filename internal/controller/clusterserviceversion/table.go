@@ -168,7 +168,7 @@ var succeededRows = []transition{
 	{from: in(toSucceeded), when: webhooksFailed, to: toFailed, because: v1alpha1.CSVReasonComponentUnhealthy,
 		message: "webhooks not installed: {detail}", rest: true},
 	{from: in(toSucceeded), when: webhooksMissing, do: registerHook},
-	{from: in(toSucceeded), when: certificatesUnannounced, do: announce},
+	{from: in(toSucceeded), when: certificatesUnstaged, do: stage},
 	{from: in(toSucceeded), when: always, message: "install strategy completed with no errors"},
 }
 
@@ -240,7 +240,7 @@ var failedRows = []transition{
 // replacementRows are about a CSV that another one takes over from. A chain is taken down from its oldest end.
 var replacementRows = []transition{
 	{from: in(toReplacing), when: driftedMeanwhile, do: heal},
-	{from: in(toReplacing), when: ownCertificatesUnannounced, do: announceOwn},
+	{from: in(toReplacing), when: ownCertificatesUnstaged, do: stageOwn},
 	{from: in(toReplacing), when: ownCertificatesDue, do: renewOwn},
 	{from: in(toReplacing), when: predecessorExists, because: v1alpha1.CSVReasonBeingReplaced,
 		message: "being replaced; waiting for {detail}", rest: true},

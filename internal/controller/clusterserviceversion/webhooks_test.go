@@ -416,15 +416,15 @@ func TestRotation(t *testing.T) {
 		}
 	}
 	k.wrote()
-	k.clock.SetTime(rotate.Add(trustDelay / 2))
-	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != trustDelay/2 {
-		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, trustDelay/2)
+	k.clock.SetTime(rotate.Add(serving.APIServerDelay / 2))
+	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != serving.APIServerDelay/2 {
+		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, serving.APIServerDelay/2)
 	}
 	if writes := k.wrote(); writes != nil {
 		t.Errorf("writes in between: %v", writes)
 	}
 
-	k.clock.SetTime(rotate.Add(trustDelay))
+	k.clock.SetTime(rotate.Add(serving.APIServerDelay))
 	trusted := k.authorities()
 	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
@@ -432,14 +432,14 @@ func TestRotation(t *testing.T) {
 		t.Errorf("history: %v", history(csv))
 	}
 	renewed, _ := k.servingCertificate()
-	if bytes.Equal(renewed.Certificate, old.Certificate) || !csv.Status.CertsRotateAt.After(rotate) || !csv.Status.CertsLastUpdated.Time.Equal(rotate.Add(trustDelay).Truncate(time.Second)) {
+	if bytes.Equal(renewed.Certificate, old.Certificate) || !csv.Status.CertsRotateAt.After(rotate) || !csv.Status.CertsLastUpdated.Time.Equal(rotate.Add(serving.APIServerDelay).Truncate(time.Second)) {
 		t.Errorf("the certificate was not renewed: %v, %v", csv.Status.CertsRotateAt, csv.Status.CertsLastUpdated)
 	}
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	for name, ca := range k.authorities() {
 		if !bytes.Equal(ca, renewed.CABundle) || !bytes.Equal(ca, trusted[name]) {
-			t.Errorf("webhook %s does not trust what was announced and is shown", name)
+			t.Errorf("webhook %s does not trust what was staged and is served", name)
 		}
 	}
 	k.wrote()
@@ -449,28 +449,93 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestAManagerThatIsStartedWhileACertificateIsAnnounced knows nothing of it, and announces another one. No server is disbelieved meanwhile.
-func TestAManagerThatIsStartedWhileACertificateIsAnnounced(t *testing.T) {
-	k := hooked(t)
-	old, _ := k.servingCertificate()
-	rotate, _ := old.RotateAt()
-	k.clock.SetTime(rotate)
-	k.pass("op.v1")
-	k.c.announced.Clear()
-	k.clock.SetTime(rotate.Add(trustDelay))
-	for range 2 {
-		expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-		for name, ca := range k.authorities() {
-			if bytes.Equal(ca, old.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
-				t.Errorf("webhook %s does not trust the old and the new certificate", name)
+// TestKilledWhileACertificateIsRenewed: whichever write a manager is killed at, before or after the cluster has it, the next one continues with the
+// certificate that is staged. At every write, all that is registered trusts what the pods serve: the certificate in the Secret, or the one before.
+func TestKilledWhileACertificateIsRenewed(t *testing.T) {
+	killed := errors.New("killed")
+	for n := 1; ; n++ {
+		total := 0
+		for _, arrives := range []bool{false, true} {
+			k := hooked(t)
+			old, _ := k.servingCertificate()
+			rotate, _ := old.RotateAt()
+			k.clock.SetTime(rotate)
+			writes, staged := 0, map[string]bool{}
+			kill := func(after bool) error {
+				now, secret := k.servingCertificate()
+				if next := secret.Data["next.crt"]; next != nil {
+					staged[string(next)] = true
+				}
+				for name, ca := range k.authorities() {
+					for _, served := range []serving.Certificate{old, now} {
+						if err := shakeHands(served, ca, k.clock.Now()); err != nil {
+							t.Errorf("killed at write %d (it arrives: %t), at write %d: webhook %s: %v", n, arrives, writes, name, err)
+						}
+					}
+				}
+				if !after {
+					writes++
+				}
+				if writes == n && after == arrives {
+					return killed
+				}
+				return nil
 			}
+			k.fail = func(string) error { return kill(false) }
+			k.lose = func(string) error { return kill(true) }
+			for range 6 {
+				k.forgetTimes()
+				if _, err := k.reconcile("op.v1"); err != nil {
+					k.c = k.restarted()
+				}
+				k.rollOut()
+				k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))
+			}
+			k.fail, k.lose = nil, nil
+			expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
+			renewed, secret := k.servingCertificate()
+			if bytes.Equal(renewed.Certificate, old.Certificate) || !staged[string(renewed.Certificate)] || len(staged) != 1 || len(secret.Data) != 3 {
+				t.Errorf("killed at write %d (it arrives: %t): %d certificates were staged, and the Secret holds %d keys", n, arrives, len(staged), len(secret.Data))
+			}
+			total = max(total, writes)
+		}
+		if n > total {
+			if n < 10 {
+				t.Errorf("a renewal takes %d writes, which is too few", n)
+			}
+			return
 		}
 	}
-	k.clock.SetTime(rotate.Add(2 * trustDelay))
-	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	if renewed, _ := k.servingCertificate(); bytes.Equal(renewed.Certificate, old.Certificate) {
-		t.Error("the certificate was not renewed")
+}
+
+// TestFightForTheCertificate ends: a Secret that another client deletes again and again is reissued five times within ten minutes, then the status
+// names the cause, and later the certificate is issued again.
+func TestFightForTheCertificate(t *testing.T) {
+	k := hooked(t)
+	lose := func() {
+		_, secret := k.servingCertificate()
+		k.delete(secret)
+		k.pass("op.v1")
+		k.rollOut()
+		k.pass("op.v1")
 	}
+	for range 5 { // the first one was issued by the install
+		lose()
+		expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
+	}
+	lose()
+	csv := k.csv("op.v1")
+	if csv.Status.Phase != toFailed || !strings.Contains(csv.Status.Message, "issued 6 times within 10m0s, because another client deletes or changes the Secret") {
+		t.Errorf("%s: %s", csv.Status.Phase, csv.Status.Message)
+	}
+	k.wrote()
+	if k.pass("op.v1"); len(k.wrote()) != 0 {
+		t.Error("it is fought for")
+	}
+	k.clock.SetTime(k.clock.Now().Add(10 * time.Minute))
+	k.pass("op.v1")
+	k.rollOut()
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
 func TestLostCertificateIsMadeAgain(t *testing.T) {
