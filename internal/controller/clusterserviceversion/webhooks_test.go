@@ -468,7 +468,7 @@ func TestKilledWhileACertificateIsRenewed(t *testing.T) {
 				}
 				for name, ca := range k.authorities() {
 					for _, served := range []serving.Certificate{old, now} {
-						if err := shakeHands(served, ca, k.clock.Now()); err != nil {
+						if err := k.believes(ca, served, "manager-service.operators.svc"); err != nil {
 							t.Errorf("killed at write %d (it arrives: %t), at write %d: webhook %s: %v", n, arrives, writes, name, err)
 						}
 					}
