@@ -131,19 +131,6 @@ func TestSecretIsMended(t *testing.T) {
 	}
 	tests := map[string]func(w *world, s *corev1.Secret) error{
 		"deleted": func(w *world, s *corev1.Secret) error { return w.client.Delete(w.t.Context(), s) },
-		"emptied": func(w *world, s *corev1.Secret) error { s.Data = nil; return w.client.Update(w.t.Context(), s) },
-		"no certificate": func(w *world, s *corev1.Secret) error {
-			s.Data[corev1.TLSCertKey] = []byte("nonsense")
-			return w.client.Update(w.t.Context(), s)
-		},
-		"no authorities": func(w *world, s *corev1.Secret) error {
-			s.Data[serving.CAKey] = []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
-			return w.client.Update(w.t.Context(), s)
-		},
-		"the key of another": func(w *world, s *corev1.Secret) error {
-			s.Data[corev1.TLSPrivateKeyKey] = other.Key
-			return w.client.Update(w.t.Context(), s)
-		},
 		"for another host": func(w *world, s *corev1.Secret) error {
 			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, serving.CAKey: other.CABundle}
 			return w.client.Update(w.t.Context(), s)

@@ -1,11 +1,8 @@
 package serving
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
-	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,50 +107,6 @@ func expect(t *testing.T, what string, err error, text string) {
 	if text != "" && (err == nil || !strings.Contains(err.Error(), text)) {
 		t.Errorf("%s = %v, want an error about %q", what, err, text)
 	}
-}
-
-// TestThreeYearsWithoutAFailedHandshake renews whenever renewal is due, lets servers and clients lag one step behind,
-// and has every client shake hands with every server over that time.
-func TestThreeYearsWithoutAFailedHandshake(t *testing.T) {
-	current := issue(t, Request{})
-	previous, renewals := current, 0
-	for now := start; now.Before(start.AddDate(3, 0, 0)); now = now.AddDate(0, 0, 11) {
-		// Trust is spread before the certificate is served.
-		for server, trusted := range map[*Certificate]Certificate{&previous: previous, &current: current} {
-			if err := handshake(*server, trusted, now); err != nil {
-				t.Fatalf("%s: %v", now, err)
-			}
-		}
-		if err := handshake(previous, current, now); err != nil {
-			t.Fatalf("%s: an old server is no longer trusted: %v", now, err)
-		}
-		previous = current
-		if current.Due(hosts, now) != nil {
-			current, renewals = issue(t, Request{Old: current, Now: now}), renewals+1
-		}
-	}
-	if renewals != 2 {
-		t.Errorf("%d renewals in three years, want 2", renewals)
-	}
-}
-
-func handshake(server, trusted Certificate, now time.Time) error {
-	pair, err := tls.X509KeyPair(server.Certificate, server.Key)
-	if err != nil {
-		return err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(trusted.CABundle) {
-		return fmt.Errorf("no authority in %q", trusted.CABundle)
-	}
-	near, far := net.Pipe()
-	defer near.Close()
-	defer far.Close()
-	clock := func() time.Time { return now }
-	go func() {
-		_ = tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, Time: clock}).Handshake()
-	}()
-	return tls.Client(near, &tls.Config{RootCAs: roots, ServerName: "svc.ns.svc", Time: clock}).Handshake()
 }
 
 func TestOldAuthoritiesAreBoundedAndDroppedOnceExpired(t *testing.T) {

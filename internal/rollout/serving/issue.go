@@ -34,7 +34,7 @@ type Request struct {
 	Old Certificate
 }
 
-// Issue makes a serving certificate, signed by an authority made for it alone.
+// Issue makes a serving certificate, signed by an authority made for it alone. The key of the authority is not kept.
 func Issue(r Request) (Certificate, error) {
 	if len(r.Hosts) == 0 {
 		return Certificate{}, fmt.Errorf("issue a serving certificate: no host name given")
@@ -42,39 +42,8 @@ func Issue(r Request) (Certificate, error) {
 	if r.Life <= 0 {
 		r.Life = DefaultLife
 	}
-	authority, err := newAuthority(r)
-	if err != nil {
-		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: make its authority: %w", r.Hosts[0], err)
-	}
-	serving, err := authority.sign(r)
-	if err != nil {
-		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: %w", r.Hosts[0], err)
-	}
-	serving.CABundle = trust(authority.certificate, r.Old, r.Now)
-	return serving, nil
-}
-
-// authority signs one certificate; its key is never stored.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-}
-
-func newAuthority(r Request) (*authority, error) {
-	serial, err := newSerial()
-	if err != nil {
-		return nil, err
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: serial,
-		Subject: pkix.Name{
-			CommonName:   fmt.Sprintf("olm-selfsigned-%x", serial),
-			Organization: []string{organization},
-		},
+	authority := &x509.Certificate{
+		Subject:               pkix.Name{Organization: []string{organization}},
 		NotBefore:             r.Now.Add(-backdate),
 		NotAfter:              r.Now.Add(r.Life),
 		IsCA:                  true,
@@ -82,85 +51,66 @@ func newAuthority(r Request) (*authority, error) {
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageCertSign,
 	}
-	certificate, err := create(template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	return &authority{certificate: certificate, key: key}, nil
-}
-
-func (a *authority) sign(r Request) (Certificate, error) {
-	serial, err := newSerial()
-	if err != nil {
-		return Certificate{}, err
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return Certificate{}, err
-	}
-	template := &x509.Certificate{
-		SerialNumber:          serial,
-		Subject:               pkix.Name{CommonName: commonName(r.Hosts[0]), Organization: []string{organization}},
-		NotBefore:             a.certificate.NotBefore,
-		NotAfter:              a.certificate.NotAfter,
+	leaf := &x509.Certificate{
+		// A common name may have 64 characters; clients read the DNS names.
+		Subject:               pkix.Name{CommonName: r.Hosts[0][:min(len(r.Hosts[0]), 64)], Organization: []string{organization}},
+		NotBefore:             authority.NotBefore,
+		NotAfter:              authority.NotAfter,
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	for _, host := range r.Hosts {
 		if ip := net.ParseIP(host); ip != nil {
-			template.IPAddresses = append(template.IPAddresses, ip)
+			leaf.IPAddresses = append(leaf.IPAddresses, ip)
 		} else {
-			template.DNSNames = append(template.DNSNames, host)
+			leaf.DNSNames = append(leaf.DNSNames, host)
 		}
 	}
-	certificate, err := create(template, a.certificate, &key.PublicKey, a.key)
+	authority, signer, err := sign(authority, nil, nil)
 	if err != nil {
-		return Certificate{}, err
+		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: make its authority: %w", r.Hosts[0], err)
+	}
+	leaf, key, err := sign(leaf, authority, signer)
+	if err != nil {
+		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: %w", r.Hosts[0], err)
 	}
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return Certificate{}, err
+		return Certificate{}, fmt.Errorf("issue a serving certificate for %s: encode its key: %w", r.Hosts[0], err)
 	}
-	return Certificate{
-		Certificate: encode(certificate),
-		Key:         pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
-	}, nil
-}
-
-// commonName cuts a host name to the 64 characters that a common name may have; clients read the DNS names.
-func commonName(host string) string {
-	return host[:min(len(host), 64)]
-}
-
-// trust lists the new authority and those of the old certificate that are still valid.
-func trust(newest *x509.Certificate, old Certificate, now time.Time) []byte {
-	out := encode(newest)
-	olds, err := parseCertificates(old.CABundle)
-	if err != nil {
-		return out
-	}
-	for _, c := range olds[:min(len(olds), maxAuthorities-1)] {
-		if c.IsCA && now.Before(c.NotAfter) {
-			out = append(out, encode(c)...)
+	bundle := encode(authority)
+	if olds, err := parseCertificates(r.Old.CABundle); err == nil {
+		for _, c := range olds[:min(len(olds), maxAuthorities-1)] {
+			if c.IsCA && r.Now.Before(c.NotAfter) {
+				bundle = append(bundle, encode(c)...)
+			}
 		}
 	}
-	return out
+	return Certificate{Certificate: encode(leaf), Key: pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), CABundle: bundle}, nil
 }
 
-func create(template, parent *x509.Certificate, public *ecdsa.PublicKey, signer *ecdsa.PrivateKey) (*x509.Certificate, error) {
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, signer)
+// sign makes a certificate for a new key. One without a parent signs itself.
+func sign(template, parent *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return x509.ParseCertificate(der)
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+		return nil, nil, err
+	}
+	if parent == nil {
+		parent, signer = template, key
+		template.Subject.CommonName = fmt.Sprintf("olm-selfsigned-%x", template.SerialNumber)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := x509.ParseCertificate(der)
+	return made, key, err
 }
 
 func encode(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
-}
-
-// newSerial is a positive random number of at most 127 bits.
-func newSerial() (*big.Int, error) {
-	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 }

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 const (
@@ -73,25 +74,17 @@ func (k *Keeper) Start(ctx context.Context) error {
 // NeedLeaderElection lets every replica keep the certificate that it serves.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
-// publish writes the ConfigMap where it is not as it should be.
+// publish writes the ConfigMap where it is not as desired.
 func (k *Keeper) publish(ctx context.Context, merge func(published []byte) []byte) error {
-	live := &corev1.ConfigMap{}
-	err := k.o.Client.Get(ctx, client.ObjectKey{Namespace: k.o.Namespace, Name: k.configMap}, live)
-	missing := apierrors.IsNotFound(err)
-	if err == nil || missing {
+	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.configMap}}
+	_, err := controllerutil.CreateOrUpdate(ctx, client.WithFieldOwner(k.o.Client, k.o.FieldManager), live, func() error {
 		bundle := string(merge([]byte(live.Data[CAKey])))
-		switch {
-		case missing:
-			live = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.configMap}, Data: map[string]string{CAKey: bundle}}
-			err = k.o.Client.Create(ctx, live, client.FieldOwner(k.o.FieldManager))
-		case live.Data[CAKey] != bundle:
-			if live.Data == nil {
-				live.Data = map[string]string{}
-			}
-			live.Data[CAKey] = bundle
-			err = k.o.Client.Update(ctx, live, client.FieldOwner(k.o.FieldManager))
+		if live.Data == nil {
+			live.Data = map[string]string{}
 		}
-	}
+		live.Data[CAKey] = bundle
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("publish the CA bundle of the serving certificate in ConfigMap %s/%s: %w", k.o.Namespace, k.configMap, err)
 	}
