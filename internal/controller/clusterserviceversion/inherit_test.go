@@ -119,6 +119,9 @@ func TestALostCertificateIsBelieved(t *testing.T) {
 		"without a key": func(k *cluster) {
 			edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { s.Data["tls.key"] = nil })
 		},
+		"overwritten": func(k *cluster) {
+			edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { s.Data["tls.crt"] = []byte("garbage") })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := hooked(t)
@@ -145,6 +148,15 @@ func TestALostCertificateIsBelieved(t *testing.T) {
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 			k.rollOut()
 			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			renewed, _ := k.servingCertificate()
+			if err := renewed.Due(bundle.ServingHosts("manager", ns), k.clock.Now()); err != nil {
+				t.Error(err)
+			}
+			for webhook, ca := range k.authorities() {
+				if !bytes.Equal(ca, renewed.CABundle) {
+					t.Errorf("webhook %s does not trust the new certificate", webhook)
+				}
+			}
 		})
 	}
 }

@@ -2,13 +2,11 @@ package clusterserviceversion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/serving"
@@ -111,21 +109,22 @@ func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) err
 	return nil
 }
 
-// ownCertificatesDue looks for certificates that are to be renewed while the next version takes its time: it may wait for something for as
-// long as nobody does anything about it, and this version serves meanwhile. What a successor has taken over is its own business.
+// ownCertificatesDue looks for certificates to replace while the next version takes its time: it may wait for something for long, and this version
+// serves meanwhile. What a successor has adopted, that one renews.
 func (f *facts) ownCertificatesDue(ctx context.Context) (finding, error) {
-	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
-		return seenNot, err
-	}
-	return f.firstCertificate(ctx, f.own((*certificate).replaceable))
+	return f.firstOwnCertificate(ctx, (*certificate).replaceable)
 }
 
 // ownCertificatesUnstaged looks for those of them whose successor is not staged or not trusted yet.
 func (f *facts) ownCertificatesUnstaged(ctx context.Context) (finding, error) {
+	return f.firstOwnCertificate(ctx, (*certificate).unstaged)
+}
+
+func (f *facts) firstOwnCertificate(ctx context.Context, reason func(*certificate) error) (finding, error) {
 	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
 		return seenNot, err
 	}
-	return f.firstCertificate(ctx, f.own((*certificate).unstaged))
+	return f.firstCertificate(ctx, f.own(reason))
 }
 
 // own limits a reason to the certificates that are still those of the CSV.
@@ -170,22 +169,7 @@ func (f *facts) renewOwn(ctx context.Context) error {
 	return nil
 }
 
-// spreadToReplaced brings the authorities in what the replaced versions have registered up to date, where it leads to the same servers: it is
-// asked until they are gone.
-func (f *facts) spreadToReplaced(ctx context.Context) error {
-	chain, err := f.chain(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, sibling := range f.siblings {
-		if chain.replaces(f.csv.Name, sibling.Name) && sibling.DeletionTimestamp.IsZero() {
-			errs = append(errs, f.spreadTo(ctx, sibling))
-		}
-	}
-	return errors.Join(errs...)
-}
-
+// spreadTo updates the CA bundles of the webhooks of a replaced version that lead to the servers of this one.
 func (f *facts) spreadTo(ctx context.Context, replaced *v1alpha1.ClusterServiceVersion) error {
 	old := newFacts(f.c, replaced)
 	certificates, err := old.readCertificates(ctx)
@@ -205,16 +189,5 @@ func (f *facts) spreadTo(ctx context.Context, replaced *v1alpha1.ClusterServiceV
 	if err != nil {
 		return err
 	}
-	var changes []change
-	for _, object := range hooks.configurations {
-		err := f.c.client.Get(ctx, client.ObjectKeyFromObject(object), emptyLike(object), client.UnsafeDisableDeepCopy)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read %s %s: %w", kindOf(object), object.GetName(), err)
-		}
-		if err == nil {
-			changes = append(changes, change{apply: object})
-		}
-	}
-	_, err = old.make(ctx, changes)
-	return err
+	return old.update(ctx, hooks.configurations)
 }

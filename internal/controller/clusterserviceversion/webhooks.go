@@ -94,8 +94,8 @@ func (f *facts) registerWebhooks(ctx context.Context) {
 	f.retry = errors.Join(f.retry, f.hookError)
 }
 
-// spreadTrust brings the authorities in everything that is registered up to date, before a server shows a certificate
-// of the new authority.
+// spreadTrust updates the CA bundles of everything that is registered, before a server serves a certificate of a new authority. What the replaced
+// versions have registered leads to the same servers, and is asked until it is gone.
 func (f *facts) spreadTrust(ctx context.Context) error {
 	wanted, err := f.compute(ctx)
 	if err != nil {
@@ -105,9 +105,27 @@ func (f *facts) spreadTrust(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	errs := []error{f.update(ctx, append(slices.Clone(wanted.apiServices), hooks.configurations...))}
+	for _, conversion := range hooks.conversions {
+		errs = append(errs, f.updateTrust(ctx, conversion))
+	}
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	for _, sibling := range f.siblings {
+		if chain.replaces(f.csv.Name, sibling.Name) && sibling.DeletionTimestamp.IsZero() {
+			errs = append(errs, f.spreadTo(ctx, sibling))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// update applies those of some objects that exist.
+func (f *facts) update(ctx context.Context, objects []client.Object) error {
 	var changes []change
-	for _, object := range append(slices.Clone(wanted.apiServices), hooks.configurations...) {
-		err := f.c.client.Get(ctx, client.ObjectKeyFromObject(object), emptyLike(object))
+	for _, object := range objects {
+		err := f.c.client.Get(ctx, client.ObjectKeyFromObject(object), emptyLike(object), client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read %s %s: %w", kindOf(object), object.GetName(), err)
 		}
@@ -115,10 +133,6 @@ func (f *facts) spreadTrust(ctx context.Context) error {
 			changes = append(changes, change{apply: object})
 		}
 	}
-	_, err = f.make(ctx, changes)
-	errs := []error{err}
-	for _, conversion := range hooks.conversions {
-		errs = append(errs, f.updateTrust(ctx, conversion))
-	}
-	return errors.Join(append(errs, f.spreadToReplaced(ctx))...)
+	_, err := f.make(ctx, changes)
+	return err
 }

@@ -538,35 +538,6 @@ func TestFightForTheCertificate(t *testing.T) {
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
-func TestLostCertificateIsMadeAgain(t *testing.T) {
-	lose := map[string]func(*cluster){
-		"deleted": func(k *cluster) {
-			k.delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "manager-service-cert"}})
-		},
-		"overwritten": func(k *cluster) {
-			edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { s.Data["tls.crt"] = []byte("garbage") })
-		},
-	}
-	for name, lose := range lose {
-		t.Run(name, func(t *testing.T) {
-			k := hooked(t)
-			lose(k)
-			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-			k.rollOut()
-			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-			serving, _ := k.servingCertificate()
-			if err := serving.Due(bundle.ServingHosts("manager", ns), k.clock.Now()); err != nil {
-				t.Error(err)
-			}
-			for name, ca := range k.authorities() {
-				if !bytes.Equal(ca, serving.CABundle) {
-					t.Errorf("webhook %s does not trust the new certificate", name)
-				}
-			}
-		})
-	}
-}
-
 // TestUpgradeKeepsTheCertificate: the old webhooks go on working while the new version takes over.
 func TestUpgradeKeepsTheCertificate(t *testing.T) {
 	k := hooked(t)
