@@ -9,7 +9,7 @@
 //
 // Start reading at render.go. Then:
 //
-//	validate*.go    what is checked before anything is rendered
+//	validate.go     what is checked before anything is rendered
 //	config*.go      spec.config.inline: its schema, how it is judged, what it means
 //	renderer.go     the objects, in their order; package bundle renders those that both APIs have
 package registryv1
