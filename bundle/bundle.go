@@ -1,7 +1,10 @@
 package bundle
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -53,4 +56,63 @@ type Dependency struct {
 // AllObjects are all manifests as their author wrote them, the ClusterServiceVersion first. They are not to be changed.
 func (b *Bundle) AllObjects() []*unstructured.Unstructured {
 	return append([]*unstructured.Unstructured{b.manifest}, b.Objects...)
+}
+
+// PackageNeed is the value of an olm.package dependency.
+type PackageNeed struct {
+	PackageName string `json:"packageName"`
+	// Version is a range of versions.
+	Version string `json:"version"`
+}
+
+// Package is the value of a dependency of type olm.package.
+func (d Dependency) Package() (PackageNeed, error) {
+	var need PackageNeed
+	err := d.decode(&need)
+	return need, err
+}
+
+// GVK is the value of a dependency of type olm.gvk.
+func (d Dependency) GVK() (catalog.GVK, error) {
+	var gvk catalog.GVK
+	err := d.decode(&gvk)
+	return gvk, err
+}
+
+func (d Dependency) decode(out any) error {
+	if err := json.Unmarshal(d.Value, out); err != nil {
+		return fmt.Errorf("value of %s: %w", d.Type, err)
+	}
+	return nil
+}
+
+// Icon is the first icon of the ClusterServiceVersion that can be read, for the package in a catalog; nil if there is none.
+func (b *Bundle) Icon() *catalog.Icon {
+	for _, icon := range b.CSV.Spec.Icon {
+		data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(icon.Data), ""))
+		if err == nil && len(data) > 0 {
+			return &catalog.Icon{Data: data, MediaType: icon.MediaType}
+		}
+	}
+	return nil
+}
+
+// PackageOf is the package that an installed ClusterServiceVersion comes from, as the properties recorded on it tell; empty when they
+// do not.
+func PackageOf(csv *v1alpha1.ClusterServiceVersion) string {
+	var annotation struct {
+		Properties []catalog.Property `json:"properties"`
+	}
+	if json.Unmarshal([]byte(csv.Annotations[v1alpha1.PropertiesAnnotation]), &annotation) != nil {
+		return ""
+	}
+	for _, property := range annotation.Properties {
+		var value struct {
+			Name string `json:"packageName"`
+		}
+		if property.Type == catalog.PropertyPackage && json.Unmarshal(property.Value, &value) == nil {
+			return value.Name
+		}
+	}
+	return ""
 }

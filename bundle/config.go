@@ -39,7 +39,14 @@ func configFor(config *v1alpha1.SubscriptionConfig, in *v1alpha1.StrategyDeploym
 func applyConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig, proxy []corev1.EnvVar) {
 	template := &d.Spec.Template
 	pod := &template.Spec
-	env := withProxy(config.Env, proxy)
+	env := slices.Clone(config.Env)
+	if !slices.ContainsFunc(env, func(e corev1.EnvVar) bool { return slices.Contains(proxyVariables, e.Name) }) {
+		for _, variable := range proxy {
+			if variable.Value != "" {
+				env = append(env, variable)
+			}
+		}
+	}
 	eachContainer(template, func(c *corev1.Container) {
 		c.Env = mergeEnv(c.Env, env)
 		c.EnvFrom = appendNew(c.EnvFrom, config.EnvFrom)
@@ -58,20 +65,6 @@ func applyConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig, prox
 		d.Annotations = union(config.Annotations, d.Annotations)
 		template.Annotations = union(config.Annotations, template.Annotations)
 	}
-}
-
-// withProxy is the configured environment, followed by the proxy variables that have a value.
-func withProxy(env, proxy []corev1.EnvVar) []corev1.EnvVar {
-	if slices.ContainsFunc(env, func(e corev1.EnvVar) bool { return slices.Contains(proxyVariables, e.Name) }) {
-		return env
-	}
-	out := slices.Clone(env)
-	for _, variable := range proxy {
-		if variable.Value != "" {
-			out = append(out, variable)
-		}
-	}
-	return out
 }
 
 // mergeEnv replaces variables where they stand and appends new ones in their order.

@@ -98,7 +98,11 @@ func checkConversion(csv *v1alpha1.ClusterServiceVersion, description v1alpha1.W
 	if err != nil {
 		return err
 	}
-	if !onlyAllNamespaces(modes) {
+	only := modes[v1alpha1.InstallModeTypeAllNamespaces]
+	for mode, supported := range modes {
+		only = only && (!supported || mode == v1alpha1.InstallModeTypeAllNamespaces)
+	}
+	if !only {
 		return errors.New("a conversion webhook needs AllNamespaces as the only supported install mode")
 	}
 	if len(description.ConversionCRDs) == 0 {
@@ -113,13 +117,4 @@ func checkConversion(csv *v1alpha1.ClusterServiceVersion, description v1alpha1.W
 		}
 	}
 	return nil
-}
-
-func onlyAllNamespaces(modes v1alpha1.InstallModeSet) bool {
-	for mode, supported := range modes {
-		if supported && mode != v1alpha1.InstallModeTypeAllNamespaces {
-			return false
-		}
-	}
-	return modes[v1alpha1.InstallModeTypeAllNamespaces]
 }

@@ -77,15 +77,7 @@ func (l limits) checkBytes(name string, size, total int64) error {
 	return nil
 }
 
-// checkTokens refuses content that could blow up before it is even parsed.
-func (l limits) checkTokens(data []byte) error {
-	if countTokens(data) > l.tokens {
-		return fmt.Errorf("more than %d YAML separators", l.tokens)
-	}
-	return nil
-}
-
-// checkTotalTokens is checkTokens for all manifests, or all metadata files, together.
+// checkTotalTokens refuses all manifests, or all metadata files, that could take too long to parse.
 func (l limits) checkTotalTokens(files []file) error {
 	total := 0
 	for _, f := range files {
@@ -108,11 +100,3 @@ func countTokens(data []byte) int {
 // errTotalValues is the error of every document that is decoded when the values of all are too many. It is reported
 // without the name of a file, because it depends on chance which of them that is.
 var errTotalValues = errors.New("too many values in all manifests")
-
-// countValue counts one more value of all manifests.
-func (l limits) countValue() error {
-	if l.used != nil && l.used.Add(1) > l.totalValues {
-		return errTotalValues
-	}
-	return nil
-}

@@ -3,8 +3,10 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -47,28 +49,21 @@ func (in *Inspection) readManifests(files []file, lim limits) {
 			continue
 		}
 		in.Manifests[i].Object = d.object
-		in.takeObject(name, d.object)
+		b := in.Bundle
+		switch {
+		case d.object == nil:
+		case d.object.GetKind() != v1alpha1.ClusterServiceVersionKind:
+			b.Objects = append(b.Objects, d.object)
+		case b.manifest != nil:
+			in.fail(name, markf(ErrSecondCSV, "a second ClusterServiceVersion, %s besides %s; a bundle has one", d.object.GetName(), b.manifest.GetName()))
+		default:
+			in.takeCSV(name, d.object)
+		}
 	}
-	if in.Bundle.manifest == nil && !slices.ContainsFunc(all, decoded.mayBeCSV) {
+	// A file that could not be read may be the ClusterServiceVersion.
+	unread := func(d decoded) bool { return d.err != nil && !errors.Is(d.err, ErrUnsupportedKind) }
+	if in.Bundle.manifest == nil && !slices.ContainsFunc(all, unread) {
 		in.fail("", markf(ErrNoCSV, "read manifests: none of the files is a ClusterServiceVersion"))
-	}
-}
-
-// mayBeCSV says whether a file may hold the ClusterServiceVersion, had it been possible to read it.
-func (d decoded) mayBeCSV() bool {
-	return d.err != nil && !errors.Is(d.err, ErrUnsupportedKind)
-}
-
-func (in *Inspection) takeObject(name string, object *unstructured.Unstructured) {
-	b := in.Bundle
-	switch {
-	case object == nil:
-	case object.GetKind() != v1alpha1.ClusterServiceVersionKind:
-		b.Objects = append(b.Objects, object)
-	case b.manifest != nil:
-		in.fail(name, markf(ErrSecondCSV, "a second ClusterServiceVersion, %s besides %s; a bundle has one", object.GetName(), b.manifest.GetName()))
-	default:
-		in.takeCSV(name, object)
 	}
 }
 
@@ -135,8 +130,8 @@ func checkObject(object *unstructured.Unstructured) error {
 	if _, ok := object.Object["apiVersion"].(string); !ok || !isText {
 		return errors.New("apiVersion and kind have to be texts")
 	}
-	if err := checkKind(kind); err != nil {
-		return err
+	if _, ok := supportedKinds[kind]; !ok {
+		return markf(ErrUnsupportedKind, "kind %s is not supported in bundles; supported are %s", kind, strings.Join(SupportedKinds(), ", "))
 	}
 	metadata, ok := object.Object["metadata"].(map[string]any)
 	if !ok {
@@ -159,3 +154,40 @@ func Decode(f File) (*unstructured.Unstructured, error) {
 	}
 	return d.object, nil
 }
+
+const (
+	crdKind    = "CustomResourceDefinition"
+	secretKind = "Secret"
+)
+
+// supportedKinds are the kinds that a bundle may hold, whatever their group, and whether they live in a namespace.
+var supportedKinds = map[string]bool{
+	v1alpha1.ClusterServiceVersionKind: true,
+	crdKind:                            false,
+	"ClusterRole":                      false,
+	"ClusterRoleBinding":               false,
+	"ConfigMap":                        true,
+	"ConsoleCLIDownload":               false,
+	"ConsoleLink":                      false,
+	"ConsolePlugin":                    false,
+	"ConsoleQuickStart":                false,
+	"ConsoleYAMLSample":                false,
+	"NetworkPolicy":                    true,
+	"PodDisruptionBudget":              true,
+	"PodMonitor":                       true,
+	"PriorityClass":                    false,
+	"PrometheusRule":                   true,
+	"Role":                             true,
+	"RoleBinding":                      true,
+	secretKind:                         true,
+	"Service":                          true,
+	"ServiceAccount":                   true,
+	"ServiceMonitor":                   true,
+	"VerticalPodAutoscaler":            true,
+}
+
+// SupportedKinds are the kinds that a bundle may hold, sorted.
+func SupportedKinds() []string { return slices.Sorted(maps.Keys(supportedKinds)) }
+
+// Namespaced reports whether objects of a supported kind live in a namespace.
+func Namespaced(kind string) bool { return supportedKinds[kind] }

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // Keys of the annotations of a bundle.
@@ -145,4 +147,35 @@ func (in *Inspection) findManifestsDir(fsys fs.FS, name string) {
 		return
 	}
 	in.ManifestsDir = dir
+}
+
+// Media types of bundles that are not understood here, but known.
+const (
+	MediaTypeHelm  = "helm"
+	MediaTypePlain = "plain"
+)
+
+// DetectMediaType tells what kind of bundle a directory of manifests is for: a Helm chart, a registry+v1 bundle, or
+// plain manifests. It is false when none of the files is YAML or JSON.
+func DetectMediaType(files []File) (string, bool) {
+	found := ""
+	for _, f := range files {
+		if !isManifestName(f.Name) {
+			continue
+		}
+		value, _, err := decodeValue(file{data: f.Data}, defaultLimits)
+		object, ok := value.(map[string]any)
+		text := func(key string) string { v, _ := object[key].(string); return v }
+		switch {
+		case err != nil || !ok:
+			continue
+		case path.Base(f.Name) == "Chart.yaml" && text("apiVersion") != "" && text("name") != "" && text("version") != "":
+			return MediaTypeHelm, true
+		case object["kind"] == v1alpha1.ClusterServiceVersionKind:
+			found = MediaType
+		case found == "":
+			found = MediaTypePlain
+		}
+	}
+	return found, found != ""
 }

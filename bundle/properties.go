@@ -17,7 +17,9 @@ const propertiesAnnotation = "olm.properties"
 func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	list := propertyList{items: append([]catalog.Property(nil), b.Properties...)}
 	if !list.has(catalog.PropertyPackage) {
-		list.add(catalog.PropertyPackage, b.packageProperty())
+		// The version as it is written. A release that follows from build metadata only orders bundles: readers of the property derive
+		// it in the same way, and a bundle with a release in its property would need another name.
+		list.add(catalog.PropertyPackage, packageValue{PackageName: b.Package, Version: b.VersionText(), Release: b.CSV.Spec.Release.String()})
 	}
 	list.items = append(list.items, b.annotatedProperties()...)
 	for _, gvk := range b.ProvidedAPIs() {
@@ -55,12 +57,6 @@ type (
 		Version string `json:"version"`
 	}
 )
-
-// packageProperty has the version as it is written. A release that follows from build metadata only orders bundles: readers of the
-// property derive it in the same way, and a bundle with a release in its property would need another name.
-func (b *Bundle) packageProperty() packageValue {
-	return packageValue{PackageName: b.Package, Version: b.VersionText(), Release: b.CSV.Spec.Release.String()}
-}
 
 func apiProperty(gvk catalog.GVK) apiValue {
 	return apiValue{Group: gvk.Group, Kind: gvk.Kind, Version: gvk.Version}

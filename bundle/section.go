@@ -68,39 +68,25 @@ func (s section) properties() (out []catalog.Property, wrapped int, errs []error
 	}
 	out = make([]catalog.Property, 0, len(items))
 	for i, item := range items {
-		inner, is := unwrapped(item)
-		if is {
-			wrapped++
+		// The examples of the manuals write entries in a key property.
+		if outer, ok := item.(map[string]any); ok && len(outer) == 1 {
+			if inner, ok := outer["property"].(map[string]any); ok {
+				item = inner
+				wrapped++
+			}
 		}
-		property, err := propertyOf(inner)
+		property, err := propertyOf(item)
 		if err != nil {
+			line := s.node.Line
+			if s.node.Kind == yaml.SequenceNode && i < len(s.node.Content) {
+				line = s.node.Content[i].Line
+			}
 			property = catalog.Property{}
-			errs = append(errs, &LineError{s.lineOf(i), fmt.Errorf("entry %d: %w", i, err)})
+			errs = append(errs, &LineError{line, fmt.Errorf("entry %d: %w", i, err)})
 		}
 		out = append(out, property)
 	}
 	return out, wrapped, errs
-}
-
-// unwrapped takes an entry out of the key property, in which the examples of the manuals write entries.
-func unwrapped(item any) (entry any, wrapped bool) {
-	outer, ok := item.(map[string]any)
-	if !ok || len(outer) != 1 {
-		return item, false
-	}
-	inner, ok := outer["property"].(map[string]any)
-	if !ok {
-		return item, false
-	}
-	return inner, true
-}
-
-// lineOf is the line of an entry of a list, or that of the list.
-func (s section) lineOf(entry int) int {
-	if s.node.Kind == yaml.SequenceNode && entry < len(s.node.Content) {
-		return s.node.Content[entry].Line
-	}
-	return s.node.Line
 }
 
 func propertyOf(item any) (catalog.Property, error) {

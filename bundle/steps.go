@@ -53,10 +53,17 @@ func PlanSteps(b *Bundle, t StepTarget) ([]Step, error) {
 // bundle, CRDs before the rest, then for each service account the account, Roles, RoleBindings, ClusterRoles and
 // ClusterRoleBindings. Owner references to the ClusterServiceVersion have no UID yet.
 func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
-	csv, err := targetCSV(b.CSV, t)
+	annotation, err := json.Marshal(struct {
+		Properties []catalog.Property `json:"properties,omitempty"`
+	}{t.Properties})
 	if err != nil {
-		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
+		return nil, fmt.Errorf("make steps of bundle %s: write annotation %s: %w", b.Name, v1alpha1.PropertiesAnnotation, err)
 	}
+	csv := b.CSV.DeepCopy()
+	csv.Namespace = t.Namespace
+	csv.Spec.Replaces = t.Replaces
+	csv.Annotations = union(csv.Annotations, map[string]string{v1alpha1.PropertiesAnnotation: string(annotation)})
+	csv.Status = v1alpha1.ClusterServiceVersionStatus{}
 	first, err := ToUnstructured(csv)
 	if err != nil {
 		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
@@ -76,31 +83,6 @@ func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
 		}
 	}
 	return steps, nil
-}
-
-// targetCSV is the ClusterServiceVersion as it is to be created.
-func targetCSV(in *v1alpha1.ClusterServiceVersion, t StepTarget) (*v1alpha1.ClusterServiceVersion, error) {
-	annotation, err := propertiesText(t.Properties)
-	if err != nil {
-		return nil, err
-	}
-	csv := in.DeepCopy()
-	csv.Namespace = t.Namespace
-	csv.Spec.Replaces = t.Replaces
-	csv.Annotations = union(csv.Annotations, map[string]string{v1alpha1.PropertiesAnnotation: annotation})
-	csv.Status = v1alpha1.ClusterServiceVersionStatus{}
-	return csv, nil
-}
-
-// propertiesText is the annotation that records properties on a ClusterServiceVersion.
-func propertiesText(properties []catalog.Property) (string, error) {
-	text, err := json.Marshal(struct {
-		Properties []catalog.Property `json:"properties,omitempty"`
-	}{properties})
-	if err != nil {
-		return "", fmt.Errorf("write annotation %s: %w", v1alpha1.PropertiesAnnotation, err)
-	}
-	return string(text), nil
 }
 
 // bundledObjects are copies of the manifests besides the ClusterServiceVersion, CRDs first, in the target namespace.

@@ -28,8 +28,18 @@ func (b *Bundle) toCatalog(image string, manifests []*unstructured.Unstructured)
 	if err != nil {
 		return catalog.Bundle{}, err
 	}
-	if err := b.checkPackage(properties); err != nil {
-		return catalog.Bundle{}, err
+	if b.Package == "" {
+		return catalog.Bundle{}, fmt.Errorf("write bundle %s for a catalog: it names no package; add the annotation %s", b.Name, AnnotationPackage)
+	}
+	count := 0
+	for _, property := range properties {
+		if property.Type == catalog.PropertyPackage {
+			count++
+		}
+	}
+	if count != 1 {
+		return catalog.Bundle{}, fmt.Errorf("write bundle %s for a catalog: it has %d properties %s; declare it once, or not at all",
+			b.Name, count, catalog.PropertyPackage)
 	}
 	sortProperties(properties)
 	objects, err := b.objectProperties(manifests)
@@ -44,24 +54,6 @@ func (b *Bundle) toCatalog(image string, manifests []*unstructured.Unstructured)
 		Properties:    append(properties, objects...),
 		RelatedImages: b.relatedImages(image),
 	}, nil
-}
-
-// checkPackage refuses what no catalog could hold: a bundle of no package, or of two.
-func (b *Bundle) checkPackage(properties []catalog.Property) error {
-	if b.Package == "" {
-		return fmt.Errorf("write bundle %s for a catalog: it names no package; add the annotation %s", b.Name, AnnotationPackage)
-	}
-	count := 0
-	for _, property := range properties {
-		if property.Type == catalog.PropertyPackage {
-			count++
-		}
-	}
-	if count != 1 {
-		return fmt.Errorf("write bundle %s for a catalog: it has %d properties %s; declare it once, or not at all",
-			b.Name, count, catalog.PropertyPackage)
-	}
-	return nil
 }
 
 // objectProperties holds each manifest in a property of its own.
@@ -99,23 +91,18 @@ func (b *Bundle) relatedImages(bundleImage string) []catalog.RelatedImage {
 		out = append(out, catalog.RelatedImage{Name: related.Name, Image: related.Image})
 		seen[related.Image] = true
 	}
-	for _, image := range append([]string{bundleImage}, b.containerImages()...) {
+	images := []string{bundleImage}
+	for _, d := range b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+		for _, container := range slices.Concat(d.Spec.Template.Spec.InitContainers, d.Spec.Template.Spec.Containers) {
+			images = append(images, container.Image)
+		}
+	}
+	for _, image := range images {
 		if !seen[image] {
 			seen[image] = true
 			out = append(out, catalog.RelatedImage{Image: image})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b catalog.RelatedImage) int { return cmp.Compare(a.Image, b.Image) })
-	return out
-}
-
-// containerImages are the images of the Deployments, init containers included.
-func (b *Bundle) containerImages() []string {
-	var out []string
-	for _, d := range b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-		for _, container := range slices.Concat(d.Spec.Template.Spec.InitContainers, d.Spec.Template.Spec.Containers) {
-			out = append(out, container.Image)
-		}
-	}
 	return out
 }

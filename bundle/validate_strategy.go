@@ -38,16 +38,6 @@ func checkStrategy(r recorder, csv *v1alpha1.ClusterServiceVersion) {
 	}
 }
 
-func checkPermissions(r recorder, csv *v1alpha1.ClusterServiceVersion) {
-	strategy := csv.Spec.InstallStrategy.StrategySpec
-	for i, permission := range strategy.Permissions {
-		checkPermission(r, fmt.Sprintf("spec.install.spec.permissions[%d]", i), permission, false)
-	}
-	for i, permission := range strategy.ClusterPermissions {
-		checkPermission(r, fmt.Sprintf("spec.install.spec.clusterPermissions[%d]", i), permission, true)
-	}
-}
-
 func checkPermission(r recorder, field string, permission v1alpha1.StrategyDeploymentPermissions, cluster bool) {
 	if permission.ServiceAccountName == "" {
 		r.warn(RuleAccount, field+".serviceAccountName", "is missing; the rules go to the account %q", DefaultServiceAccount)
@@ -80,16 +70,6 @@ func ruleError(rule rbacv1.PolicyRule, cluster bool) string {
 		return "resources are missing"
 	default:
 		return ""
-	}
-}
-
-// checkAPIServices checks that what serves the owned aggregated APIs is there, and that an operator may own them.
-func checkAPIServices(r recorder, csv *v1alpha1.ClusterServiceVersion) {
-	for i, d := range csv.Spec.APIServiceDefinitions.Owned {
-		if err := forbiddenGroup(d.Group); err != nil {
-			r.err(RuleCRDGroup, fmt.Sprintf("spec.apiservicedefinitions.owned[%d].group", i), "%v", err)
-		}
-		checkServedBy(r, csv, fmt.Sprintf("spec.apiservicedefinitions.owned[%d].deploymentName", i), d.DeploymentName)
 	}
 }
 

@@ -157,17 +157,12 @@ func CheckWebhookRules(description v1alpha1.WebhookDescription) error {
 				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: %w", description.GenerateName, i, group, ErrForbiddenRule)
 			}
 			for _, resource := range rule.Resources {
-				if group == "admissionregistration.k8s.io" && isWebhookResource(resource) {
+				name, _, _ := strings.Cut(resource, "/") // without its subresource
+				if group == "admissionregistration.k8s.io" && slices.Contains(webhookResources, strings.ToLower(name)) {
 					return fmt.Errorf("webhook %s: rules[%d] names the resource %q of %s: %w", description.GenerateName, i, resource, group, ErrForbiddenRule)
 				}
 			}
 		}
 	}
 	return nil
-}
-
-// isWebhookResource looks at the resource of a rule without its subresource.
-func isWebhookResource(resource string) bool {
-	resource, _, _ = strings.Cut(resource, "/")
-	return slices.Contains(webhookResources, strings.ToLower(resource))
 }

@@ -56,7 +56,8 @@ func sizeProblems(object *unstructured.Unstructured) []string {
 		return []string{fmt.Sprintf("cannot be encoded: %v", err)}
 	}
 	limit, where := maxRequest, "the API server takes"
-	if isStoredAsJSON(object) {
+	// The kinds of Kubernetes itself are not stored as JSON but in a smaller form.
+	if group := object.GroupVersionKind().Group; object.GetKind() == crdKind || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
 		limit, where = MaxStored, "etcd takes"
 	}
 	if len(text) > limit {
@@ -66,12 +67,6 @@ func sizeProblems(object *unstructured.Unstructured) []string {
 		return []string{fmt.Sprintf("holds %d bytes of data, and the limit of its kind is %d: the data has to be split", size, maxData)}
 	}
 	return nil
-}
-
-// isStoredAsJSON reports whether the size of an object's JSON is what etcd stores. The kinds of Kubernetes itself are stored in a smaller form.
-func isStoredAsJSON(object *unstructured.Unstructured) bool {
-	group := object.GroupVersionKind().Group
-	return object.GetKind() == crdKind || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
 // dataSize is how much a ConfigMap or a Secret holds as the API server counts it.

@@ -19,8 +19,8 @@ type document struct {
 // parse reads the first document of a file that holds anything, and looks no further than the start of the next.
 func parse(data []byte, lim limits) (document, error) {
 	doc := document{lim: lim}
-	if err := lim.checkTokens(data); err != nil {
-		return doc, err
+	if countTokens(data) > lim.tokens { // it could take too long to even parse it
+		return doc, fmt.Errorf("more than %d YAML separators", lim.tokens)
 	}
 	if doc, isJSON, err := parseJSON(data, lim); isJSON {
 		return doc, err
@@ -81,8 +81,8 @@ func (c *converter) convert(node *yaml.Node, depth int) (any, error) {
 	if c.values > c.lim.values {
 		return nil, c.fail(node, "more than %d values in one document, aliases expanded", c.lim.values)
 	}
-	if err := c.lim.countValue(); err != nil {
-		return nil, err
+	if c.lim.used != nil && c.lim.used.Add(1) > c.lim.totalValues {
+		return nil, errTotalValues
 	}
 	if depth > c.lim.depth {
 		return nil, c.fail(node, "nested more than %d deep", c.lim.depth)
@@ -92,9 +92,22 @@ func (c *converter) convert(node *yaml.Node, depth int) (any, error) {
 		out := make(map[string]any, len(node.Content)/2)
 		return out, c.fill(out, node, depth)
 	case yaml.SequenceNode:
-		return c.sequence(node, depth)
+		out := make([]any, 0, len(node.Content))
+		for _, item := range node.Content {
+			value, err := c.convert(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, value)
+		}
+		return out, nil
 	case yaml.AliasNode:
-		return c.alias(node, depth)
+		if c.open[node.Alias] {
+			return nil, c.fail(node, "anchor %q contains itself", node.Value)
+		}
+		c.open[node.Alias] = true
+		defer delete(c.open, node.Alias)
+		return c.convert(node.Alias, depth+1)
 	default:
 		return c.scalar(node)
 	}
@@ -114,34 +127,6 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 
 // Unwrap returns what is wrong.
 func (e *LineError) Unwrap() error { return e.Err }
-
-func (c *converter) sequence(node *yaml.Node, depth int) (any, error) {
-	out := make([]any, 0, len(node.Content))
-	for _, item := range node.Content {
-		value, err := c.convert(item, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, value)
-	}
-	return out, nil
-}
-
-func (c *converter) alias(node *yaml.Node, depth int) (any, error) {
-	if err := c.enter(node); err != nil {
-		return nil, err
-	}
-	defer delete(c.open, node.Alias)
-	return c.convert(node.Alias, depth+1)
-}
-
-func (c *converter) enter(alias *yaml.Node) error {
-	if c.open[alias.Alias] {
-		return c.fail(alias, "anchor %q contains itself", alias.Value)
-	}
-	c.open[alias.Alias] = true
-	return nil
-}
 
 // fill adds the entries of a mapping. The last of two entries with one key counts; merged entries never replace others.
 func (c *converter) fill(out map[string]any, node *yaml.Node, depth int) error {

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // APILabels are the labels by which ClusterServiceVersions are found that provide or need an API.
@@ -39,4 +40,29 @@ func MarkOperator(o metav1.Object, csv *v1alpha1.ClusterServiceVersion) {
 	maps.DeleteFunc(labels, func(name, _ string) bool { return strings.HasPrefix(name, v1alpha1.APILabelPrefix) })
 	maps.Copy(labels, APILabels(csv))
 	o.SetLabels(labels)
+}
+
+// ManagerRolePrefix begins the names of ClusterRoles that are the manager's own.
+const ManagerRolePrefix = "fairlead-manager-custom-resources:"
+
+// DropAggregation takes out of a ClusterRole of a bundle the labels and annotations that only the manager gives: by them the roles of OperatorGroups and
+// of the manager itself gather rights, and roles of APIs record for whom they were made. Those of Kubernetes, which aggregate to admin, edit and view,
+// stay: a bundle may bring roles for users, as far as the rights of its installation go. A role with a name of the manager's own roles gathers no rules from other roles. Other objects are left as they are.
+func DropAggregation(object *unstructured.Unstructured) {
+	if object.GetKind() != "ClusterRole" {
+		return
+	}
+	if strings.HasPrefix(object.GetName(), ManagerRolePrefix) {
+		delete(object.Object, "aggregationRule")
+	}
+	if labels := object.GetLabels(); len(labels) > 0 {
+		maps.DeleteFunc(labels, func(key, _ string) bool {
+			return strings.HasPrefix(key, v1alpha1.OperatorGroupAggregationLabelPrefix) || key == v1alpha1.ManagerAggregationLabel
+		})
+		object.SetLabels(labels)
+	}
+	if annotations := object.GetAnnotations(); annotations[v1alpha1.ProvidersAnnotation] != "" {
+		delete(annotations, v1alpha1.ProvidersAnnotation)
+		object.SetAnnotations(annotations)
+	}
 }
