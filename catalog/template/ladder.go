@@ -18,35 +18,35 @@ type rung struct {
 
 // ladders are the bundles of each archetype by version, and the package that
 // all of them belong to.
-func (d *document) ladders(t *semverTemplate, bundles map[string]Bundle) (ladders [][]rung, pkg string, err error) {
+func (t *semverTemplate) ladders(bundles map[string]Bundle) (ladders [][]rung, pkg string, err error) {
 	ladders = make([][]rung, len(archetypes))
 	for i, images := range t.images {
 		names := map[string]bool{}
 		for _, r := range images {
 			b, ok := bundles[r.image]
 			if !ok {
-				return nil, "", d.fail(r.line, "supplied bundle image name %q not found in rendered bundle images", r.image)
+				return nil, "", t.fail(r.line, "supplied bundle image name %q not found in rendered bundle images", r.image)
 			}
 			v, err := semverOf(b.Bundle)
 			if err != nil {
-				return nil, "", d.fail(r.line, "bundle %q from image %s: %w", b.Name, r.image, err)
+				return nil, "", t.fail(r.line, "bundle %q from image %s: %w", b.Name, r.image, err)
 			}
 			if pkg == "" {
 				pkg = b.Package
 			}
 			if b.Package != pkg {
-				return nil, "", d.fail(r.line, "bundle %q does not belong to this package: %q; it is of package %q, and a semver template is about one package",
+				return nil, "", t.fail(r.line, "bundle %q does not belong to this package: %q; it is of package %q, and a semver template is about one package",
 					b.Name, pkg, b.Package)
 			}
 			if names[b.Name] {
-				return nil, "", d.fail(r.line, "duplicate bundle name %q in %s; list each bundle once there", b.Name, archetypes[i])
+				return nil, "", t.fail(r.line, "duplicate bundle name %q in %s; list each bundle once there", b.Name, archetypes[i])
 			}
 			names[b.Name] = true
 			ladders[i] = append(ladders[i], rung{b.Name, v})
 		}
 		slices.SortFunc(ladders[i], func(a, b rung) int { return a.version.Compare(b.version) })
 		if err := checkOrder(ladders[i]); err != nil {
-			return nil, "", d.fail(images[0].line, "%s: %w", archetypes[i], err)
+			return nil, "", t.fail(images[0].line, "%s: %w", archetypes[i], err)
 		}
 	}
 	return ladders, pkg, nil

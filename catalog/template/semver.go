@@ -2,6 +2,7 @@ package template
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
@@ -20,6 +21,7 @@ const (
 
 // semverTemplate is what a semver template says.
 type semverTemplate struct {
+	*document
 	majorChannels, minorChannels bool
 	preference                   string
 	images                       [][]reference // by archetype
@@ -27,8 +29,8 @@ type semverTemplate struct {
 
 // semver makes the channels of a package from the versions of its bundles.
 func (d *document) semver(ctx context.Context, o Options) (*catalog.Catalog, error) {
-	t, err := d.parseSemver()
-	if err != nil {
+	t := &semverTemplate{document: d}
+	if err := t.parse(); err != nil {
 		return nil, err
 	}
 	var all []reference
@@ -42,47 +44,40 @@ func (d *document) semver(ctx context.Context, o Options) (*catalog.Catalog, err
 	if err != nil {
 		return nil, err
 	}
-	ladders, pkg, err := d.ladders(t, bundles)
+	ladders, pkg, err := t.ladders(bundles)
 	if err != nil {
 		return nil, err
 	}
 	return d.assemble(pkg, t.channels(ladders), all, bundles), nil
 }
 
-// parseSemver reads the template. Fields that do not exist are errors: a
-// misspelt flag would silently give other channels.
-func (d *document) parseSemver() (*semverTemplate, error) {
-	t := &semverTemplate{images: make([][]reference, len(archetypes))}
-	c := d.cursor()
-	for _, f := range d.fields {
+// parse reads the template and applies the defaults. Fields that do not exist are errors: a misspelt flag would silently
+// give other channels.
+func (t *semverTemplate) parse() error {
+	t.images = make([][]reference, len(archetypes))
+	flags := map[string]*bool{"generatemajorchannels": &t.majorChannels, "generateminorchannels": &t.minorChannels}
+	c := t.cursor()
+	for _, f := range t.fields {
 		line := c.find(f.key)
 		var err error
-		switch strings.ToLower(f.key) {
+		switch key := strings.ToLower(f.key); key {
 		case "schema":
-		case "generatemajorchannels":
-			t.majorChannels, err = d.boolean(f, line)
-		case "generateminorchannels":
-			t.minorChannels, err = d.boolean(f, line)
+		case "generatemajorchannels", "generateminorchannels":
+			if kind := rawjson.Kind(f.value); kind != "boolean" && kind != "null" {
+				return t.fail(line, "%s is %s, not a boolean; write true or false", f.key, article(kind))
+			}
+			*flags[key] = string(f.value) == "true"
 		case "defaultchanneltypepreference":
-			t.preference, err = d.preference(f, line)
-		case "candidate":
-			t.images[0], err = d.archetype(f, c)
-		case "fast":
-			t.images[1], err = d.archetype(f, c)
-		case "stable":
-			t.images[2], err = d.archetype(f, c)
+			err = t.setPreference(f, line)
+		case "candidate", "fast", "stable":
+			t.images[slices.Index(archetypes, key)], err = t.archetype(f, c)
 		default:
-			err = d.unknown(line, f.key, "schema, generateMajorChannels, generateMinorChannels, defaultChannelTypePreference, candidate, fast and stable")
+			err = t.unknown(line, f.key, "schema, generateMajorChannels, generateMinorChannels, defaultChannelTypePreference, candidate, fast and stable")
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return t, d.settle(t)
-}
-
-// settle applies the defaults.
-func (d *document) settle(t *semverTemplate) error {
 	if !t.majorChannels && !t.minorChannels {
 		t.minorChannels = true
 	}
@@ -92,7 +87,7 @@ func (d *document) settle(t *semverTemplate) error {
 		}
 	}
 	if t.preference == minor && !t.minorChannels || t.preference == major && !t.majorChannels {
-		return d.fail(d.keyLine("defaultChannelTypePreference"),
+		return t.fail(t.keyLine("defaultChannelTypePreference"),
 			"schema attribute mismatch: DefaultChannelTypePreference set to '%s' doesn't make sense if not generating %s-version channels", t.preference, t.preference)
 	}
 	return nil
@@ -102,46 +97,40 @@ func (d *document) unknown(line int, key, known string) error {
 	return d.fail(line, "unknown field %.100q; there are %s", key, known)
 }
 
-func (d *document) boolean(f field, line int) (bool, error) {
-	if kind := rawjson.Kind(f.value); kind != "boolean" && kind != "null" {
-		return false, d.fail(line, "%s is %s, not a boolean; write true or false", f.key, article(kind))
-	}
-	return string(f.value) == "true", nil
-}
-
-func (d *document) preference(f field, line int) (string, error) {
-	if kind := rawjson.Kind(f.value); kind != "string" && kind != "null" {
-		return "", d.fail(line, "%s is %s, not a string", f.key, article(kind))
+func (t *semverTemplate) setPreference(f field, line int) error {
+	if err := t.mustBe(f.key, "string", f.value, line); err != nil {
+		return err
 	}
 	switch text := rawjson.String(f.value); text {
 	case "", major, minor:
-		return text, nil
+		t.preference = text
+		return nil
 	default:
-		return "", d.fail(line, "unknown DefaultChannelTypePreference: %.100q; choose %s or %s", text, minor, major)
+		return t.fail(line, "unknown DefaultChannelTypePreference: %.100q; choose %s or %s", text, minor, major)
 	}
 }
 
 // archetype reads the images below candidate, fast or stable.
-func (d *document) archetype(f field, c *cursor) ([]reference, error) {
-	if err := d.mustBe(f.key, "object", f.value, c.line); err != nil {
+func (t *semverTemplate) archetype(f field, c *cursor) ([]reference, error) {
+	if err := t.mustBe(f.key, "object", f.value, c.line); err != nil {
 		return nil, err
 	}
 	var images []reference
 	for key, list := range rawjson.Members(f.value) {
 		line := c.find(key)
 		if !strings.EqualFold(key, "bundles") {
-			return nil, d.unknown(line, f.key+"."+key, f.key+".bundles")
+			return nil, t.unknown(line, f.key+"."+key, f.key+".bundles")
 		}
-		if err := d.mustBe(f.key+"."+key, "list", list, line); err != nil {
+		if err := t.mustBe(f.key+"."+key, "list", list, line); err != nil {
 			return nil, err
 		}
 		for item := range rawjson.Elements(list) {
-			image, err := d.imageOf(f.key+"."+key, item, c)
+			image, err := t.imageOf(f.key+"."+key, item, c)
 			if err != nil {
 				return nil, err
 			}
 			if images = append(images, image); len(images) > maxItems {
-				return nil, d.fail(image.line, "more than %d images; split the template", maxItems)
+				return nil, t.fail(image.line, "more than %d images; split the template", maxItems)
 			}
 		}
 	}
@@ -149,14 +138,14 @@ func (d *document) archetype(f field, c *cursor) ([]reference, error) {
 }
 
 // imageOf reads {image: …}.
-func (d *document) imageOf(where string, item []byte, c *cursor) (reference, error) {
+func (t *semverTemplate) imageOf(where string, item []byte, c *cursor) (reference, error) {
 	r := reference{line: c.line}
-	if err := d.mustBe("an item of "+where, "object", item, r.line); err != nil {
+	if err := t.mustBe("an item of "+where, "object", item, r.line); err != nil {
 		return r, err
 	}
 	for key, value := range rawjson.Members(item) {
 		if !strings.EqualFold(key, "image") {
-			return r, d.unknown(c.find(key), where+"[]."+key, "image")
+			return r, t.unknown(c.find(key), where+"[]."+key, "image")
 		}
 		r.image = rawjson.String(value)
 		if r.line = c.find(r.image); r.image != "" {
@@ -164,7 +153,7 @@ func (d *document) imageOf(where string, item []byte, c *cursor) (reference, err
 		}
 	}
 	if r.image == "" {
-		return r, d.fail(r.line, "an item of %s names no image; write image: REFERENCE", where)
+		return r, t.fail(r.line, "an item of %s names no image; write image: REFERENCE", where)
 	}
 	return r, nil
 }
