@@ -1,5 +1,10 @@
 package yamljson
 
+import (
+
+	"fairlead.dev/fairlead/catalog/internal/rawjson"
+)
+
 // blocks reads a document in block style, in one pass, writing JSON as it
 // goes. It reads less than YAML on purpose: tabs, comments beside values,
 // anchors, aliases, tags, flow style and folded scalars are among the many
@@ -8,9 +13,8 @@ package yamljson
 // A line's indentation is the number of its leading spaces; pos is always the
 // beginning of a line, or of the part of a line that follows "- ".
 type blocks struct {
-	text []byte
-	pos  int
-	out  []byte
+	lines
+	out []byte
 	// folded collects the text of scalars that cannot be copied as they are.
 	folded []byte
 }
@@ -19,7 +23,7 @@ func appendBlocks(dst, document []byte, depth int) ([]byte, bool) {
 	if !isSimpleText(document) {
 		return dst, false
 	}
-	b := blocks{text: document, out: dst}
+	b := blocks{lines: lines{text: document}, out: dst}
 	indent, ok := b.nextLine()
 	if !ok || indent < 0 || !b.node(indent, depth) {
 		return dst, false
@@ -28,33 +32,6 @@ func appendBlocks(dst, document []byte, depth int) ([]byte, bool) {
 		return dst, false
 	}
 	return b.out, true
-}
-
-// nextLine moves to the next line that holds something and returns its
-// indentation, or -1 at the end of the document.
-func (b *blocks) nextLine() (indent int, ok bool) {
-	for b.pos < len(b.text) {
-		i := b.pos + spaces(b.text[b.pos:])
-		switch at(b.text, i) {
-		case '\n', 0:
-			b.pos = min(i+1, len(b.text))
-		case '#':
-			b.pos = b.lineEnd(i)
-		case '\t', '%':
-			return 0, false
-		default:
-			return i - b.pos, true
-		}
-	}
-	return -1, true
-}
-
-// lineEnd is where the line after the one at i begins.
-func (b *blocks) lineEnd(i int) int {
-	for i < len(b.text) && b.text[i] != '\n' {
-		i++
-	}
-	return min(i+1, len(b.text))
 }
 
 // node reads the list or object whose first line begins at pos and has the
@@ -68,12 +45,6 @@ func (b *blocks) node(indent, depth int) bool {
 	}
 	b.pos += indent
 	return b.object(indent, depth-1)
-}
-
-// isDash tells whether an element of a list begins at i.
-func (b *blocks) isDash(i int) bool {
-	c := at(b.text, i+1)
-	return at(b.text, i) == '-' && (c == ' ' || c == '\n' || c == 0)
 }
 
 // list reads the elements that begin at the given indentation; pos is the
@@ -116,7 +87,7 @@ func (b *blocks) element(indent, depth int) bool {
 		return b.list(column, depth-1)
 	}
 	b.pos += gap
-	if b.startsKey() {
+	if _, ok := b.keyEnd(); ok {
 		return depth > 0 && b.object(column, depth-1)
 	}
 	return b.scalar(indent)
@@ -167,5 +138,20 @@ func (b *blocks) below(indent, depth int, key bool) bool {
 		return b.node(next, depth)
 	}
 	b.out = append(b.out, "null"...)
+	return true
+}
+
+// key reads the key at pos and its colon.
+func (b *blocks) key() bool {
+	end, ok := b.keyEnd()
+	if !ok || b.isDash(b.pos) {
+		return false
+	}
+	text := b.text[b.pos:end]
+	if text[0] == '"' || text[0] == '\'' {
+		text = text[1 : len(text)-1]
+	}
+	b.out = rawjson.AppendString(b.out, string(text))
+	b.pos = end + 1
 	return true
 }

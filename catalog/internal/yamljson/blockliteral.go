@@ -53,24 +53,6 @@ func (b *blocks) literalLines(indent, explicit int, keep byte) bool {
 	return true
 }
 
-// literalColumn is the indentation of the first line that is not blank. Blank
-// lines before it must not be longer.
-func (b *blocks) literalColumn(indent int) (column int, ok bool) {
-	longest := 0
-	for pos := b.pos; pos < len(b.text); {
-		n := spaces(b.text[pos:])
-		if pos+n == len(b.text) {
-			return 0, false
-		}
-		if b.text[pos+n] != '\n' {
-			return n, n > indent && n >= longest && b.text[pos+n] != '\t'
-		}
-		longest = max(longest, n)
-		pos += n + 1
-	}
-	return 0, false
-}
-
 // chomp treats the line breaks at the end: "-" keeps none, "+" all, and
 // otherwise one is kept.
 func chomp(text []byte, keep byte) []byte {

@@ -119,13 +119,6 @@ func (b *blocks) escape(indent int) bool {
 	return false
 }
 
-// keepSpaces stops at an escape sequence that is followed by spaces and a line
-// break, where folding would be hard to get right.
-func (b *blocks) keepSpaces() bool {
-	n := spaces(b.text[b.pos:])
-	return n == 0 || at(b.text, b.pos+n) != '\n'
-}
-
 func (b *blocks) escapedRune(digits int) bool {
 	from, to := b.pos+2, b.pos+2+digits
 	if to > len(b.text) {

@@ -1,7 +1,6 @@
 package yamljson
 
 import (
-	"bytes"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 )
@@ -40,16 +39,6 @@ func (b *blocks) emptyFlow() bool {
 	return b.restIsBlank()
 }
 
-// restIsBlank moves past the rest of the line if it holds only spaces.
-func (b *blocks) restIsBlank() bool {
-	i := b.pos + spaces(b.text[b.pos:])
-	if c := at(b.text, i); i < len(b.text) && c != '\n' {
-		return false
-	}
-	b.pos = min(i+1, len(b.text))
-	return true
-}
-
 // plain reads a scalar without quotes.
 func (b *blocks) plain(indent int) bool {
 	first, ok := b.plainLine()
@@ -57,7 +46,12 @@ func (b *blocks) plain(indent int) bool {
 		return false
 	}
 	if next, _ := b.continuation(indent); next < 0 {
-		return b.appendPlainText(string(first))
+		out, err := appendPlain(b.out, string(first))
+		if err != nil {
+			return false
+		}
+		b.out = out
+		return true
 	}
 	b.folded = append(b.folded[:0], first...)
 	for {
@@ -78,60 +72,6 @@ func (b *blocks) plain(indent int) bool {
 	}
 	b.out = rawjson.AppendString(b.out, string(b.folded))
 	return true
-}
-
-func (b *blocks) appendPlainText(text string) bool {
-	out, err := appendPlain(b.out, text)
-	if err != nil {
-		return false
-	}
-	b.out = out
-	return true
-}
-
-// plainLine takes the rest of the line, without trailing spaces.
-func (b *blocks) plainLine() (line []byte, ok bool) {
-	end := bytes.IndexByte(b.text[b.pos:], '\n')
-	if end < 0 {
-		end = len(b.text) - b.pos
-	}
-	line = b.text[b.pos : b.pos+end]
-	for i, c := range line {
-		switch c {
-		case '\t':
-			return nil, false
-		case ':':
-			if i+1 == len(line) || line[i+1] == ' ' {
-				return nil, false
-			}
-		case '#':
-			if i > 0 && line[i-1] == ' ' {
-				return nil, false
-			}
-		}
-	}
-	b.pos = min(b.pos+end+1, len(b.text))
-	return bytes.TrimRight(line, " "), true
-}
-
-// continuation looks for a further line of a scalar: where its text begins, or
-// -1 if there is none, and how many blank lines are before it.
-func (b *blocks) continuation(indent int) (start, blank int) {
-	for pos := b.pos; pos < len(b.text); {
-		i := pos + spaces(b.text[pos:])
-		if i >= len(b.text) {
-			return -1, 0
-		}
-		if b.text[i] != '\n' {
-			if i-pos <= indent {
-				return -1, 0
-			}
-			return i, blank
-		}
-		blank++
-		pos = i + 1
-	}
-	return -1, 0
 }
 
 // fold joins two lines of a scalar that have blank lines between them.
