@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
@@ -12,7 +11,7 @@ func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 	all, untold := p.needs(b)
 	who := "bundle " + quote(b.Name) + " of package " + quote(b.Package)
 	for _, reason := range untold {
-		p.noteOnce("%s: %s", who, reason)
+		p.note("%s: %s", who, reason)
 	}
 	for _, n := range all {
 		text := n.text()
@@ -23,9 +22,9 @@ func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 		p.settled[key] = true
 		switch offered := p.offered(n); {
 		case !offered && p.rules.spent():
-			p.noteOnce("%s requires %s, and the rules of constraints cost too much to find out who provides it; if a mirror needs it, name that package", who, clip(text))
+			p.note("%s requires %s, and the rules of constraints cost too much to find out who provides it; if a mirror needs it, name that package", who, clip(text))
 		case !offered:
-			p.noteOnce("%s requires %s, which no other package of the catalog has", who, clip(text))
+			p.note("%s requires %s, which no other package of the catalog has", who, clip(text))
 		default:
 			if err := p.provide(n, who+" requires "+clip(text)); err != nil {
 				return err
@@ -46,7 +45,17 @@ func (p *pruner) provide(n need, reason string) error {
 	found, alone := p.provider(n)
 	switch {
 	case alone: // also of an "all": some resolvers want one bundle to be all of it
-		return p.keepProvider(found, reason)
+		pkg, err := p.keep(found.pkg, reason)
+		if err != nil {
+			return err
+		}
+		c, err := pkg.channel(found.channel)
+		if err != nil {
+			return err
+		}
+		c.why.add("has what is required")
+		p.extend(pkg, c, found.place, reason)
+		return nil
 	case n.All != nil:
 		for _, part := range n.parts() {
 			if err := p.provide(part, reason); err != nil {
@@ -57,60 +66,4 @@ func (p *pruner) provide(n need, reason string) error {
 	}
 	choices := n.choices()
 	return p.provide(choices[slices.IndexFunc(choices, p.offered)], reason)
-}
-
-func (p *pruner) keepProvider(found provider, reason string) error {
-	pkg, err := p.keep(found.pkg, reason)
-	if err != nil {
-		return err
-	}
-	c, err := pkg.channel(found.channel)
-	if err != nil {
-		return err
-	}
-	c.why.add("has what is required")
-	p.extend(pkg, c, found.place, reason)
-	return nil
-}
-
-// met tells whether what is kept meets a need.
-func (p *pruner) met(n need) bool {
-	for _, name := range p.candidates(n.Constraint) {
-		pkg, ok := p.kept[name]
-		if ok && slices.ContainsFunc(pkg.stretches, func(c *stretch) bool {
-			return !c.empty() && slices.ContainsFunc(c.line[c.top:c.bottom+1], func(e *catalog.EntryInfo) bool { return p.provides(e, n) })
-		}) {
-			return true
-		}
-	}
-	switch {
-	case n.All != nil:
-		_, alone := p.provider(n)
-		return !alone && !slices.ContainsFunc(n.parts(), func(part need) bool { return !p.met(part) })
-	case n.Any != nil:
-		return slices.ContainsFunc(n.choices(), p.met)
-	}
-	return false
-}
-
-// offered tells whether sound packages of the catalog can meet a need.
-func (p *pruner) offered(n need) bool {
-	if _, alone := p.provider(n); alone {
-		return true
-	}
-	switch {
-	case n.All != nil:
-		return !slices.ContainsFunc(n.parts(), func(part need) bool { return !p.offered(part) })
-	case n.Any != nil:
-		return slices.ContainsFunc(n.choices(), p.offered)
-	}
-	return false
-}
-
-// noteOnce keeps the first words on a matter.
-func (p *pruner) noteOnce(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !p.noted[text] {
-		p.noted[text] = true
-		p.notes = append(p.notes, text)
-	}
 }

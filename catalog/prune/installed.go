@@ -97,6 +97,10 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure
 	return true
 }
 
+// note adds a remark to the report, once.
 func (p *pruner) note(format string, args ...any) {
-	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !p.noted[text] {
+		p.noted[text] = true
+		p.notes = append(p.notes, text)
+	}
 }

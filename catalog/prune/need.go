@@ -91,9 +91,9 @@ func (n need) choices() []need {
 
 // needs are those of a bundle, and what cannot be followed of its constraints.
 // What it meets itself it does not need.
-func (p *pruner) needs(b *catalog.BundleInfo) (all []need, untold []string) {
+func (o *offers) needs(b *catalog.BundleInfo) (all []need, untold []string) {
 	add := func(c constraint.Constraint) {
-		rest, done := c.Rest(func(leaf constraint.Constraint) bool { return p.rules.meets(leaf, b) })
+		rest, done := c.Rest(func(leaf constraint.Constraint) bool { return o.rules.meets(leaf, b) })
 		if !done && demands(rest) {
 			all = append(all, need{Constraint: rest, by: b.Package})
 		}
@@ -105,7 +105,7 @@ func (p *pruner) needs(b *catalog.BundleInfo) (all []need, untold []string) {
 		add(constraint.Constraint{GVK: &gvk})
 	}
 	for _, raw := range b.Constraints {
-		c, err := p.constraint(raw)
+		c, err := o.constraint(raw)
 		if err != nil {
 			untold = append(untold, fmt.Sprintf("a constraint cannot be read, so nobody can install it: %v", err))
 			continue
@@ -122,12 +122,12 @@ type readConstraint struct {
 }
 
 // constraint reads a constraint; versions of a package mostly repeat each other's.
-func (p *pruner) constraint(raw json.RawMessage) (*constraint.Constraint, error) {
-	known, ok := p.constraints[string(raw)]
+func (o *offers) constraint(raw json.RawMessage) (*constraint.Constraint, error) {
+	known, ok := o.constraints[string(raw)]
 	if !ok {
 		c, err := constraint.Parse(raw)
 		known = readConstraint{c, err}
-		p.constraints[string(raw)] = known
+		o.constraints[string(raw)] = known
 	}
 	return known.Constraint, known.err
 }

@@ -35,7 +35,7 @@ func TestNeeds(t *testing.T) {
 		"too large":            {`"` + strings.Repeat("x", 100_000) + `"`, "", "max constraint size 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &pruner{constraints: map[string]readConstraint{}}
+			p := &offers{constraints: map[string]readConstraint{}}
 			all, untold := p.needs(&catalog.BundleInfo{Package: "own", Provides: []catalog.GVK{{Group: "g", Version: "v1", Kind: "Own"}}, Constraints: []json.RawMessage{json.RawMessage(test.constraint)}})
 			var got []string
 			for _, n := range all {

@@ -256,7 +256,7 @@ func (p promises) dependencies() {
 
 // needs are those of a bundle as pruning reads them.
 func (p promises) needs(b *catalog.BundleInfo) ([]need, []string) {
-	return (&pruner{constraints: map[string]readConstraint{}}).needs(b)
+	return (&offers{constraints: map[string]readConstraint{}}).needs(b)
 }
 
 // meets looks through the whole catalog for something that can be installed.

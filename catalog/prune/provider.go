@@ -72,11 +72,20 @@ func (r *rules) meets(c constraint.Constraint, b *catalog.BundleInfo) bool {
 	return !slices.ContainsFunc(c.Not, one)
 }
 
-// provides tells whether a new installation of an entry meets the need.
-func (p *pruner) provides(e *catalog.EntryInfo, n need) bool {
+// offers are the packages of a catalog as providers of what others need.
+type offers struct {
+	index       *catalog.Index
+	broken      map[string]catalog.Problems // the errors of packages
+	kept        map[string]*keptPackage
+	constraints map[string]readConstraint // by their text
+	rules       rules
+}
+
+// provides reports whether a new installation of an entry meets the need.
+func (o *offers) provides(e *catalog.EntryInfo, n need) bool {
 	b := e.Bundle
-	return e.InChain && !b.Deprecated && b.Package != n.by && p.rules.meets(n.Constraint, b) &&
-		!slices.ContainsFunc(n.without, func(c constraint.Constraint) bool { return p.rules.meets(c, b) })
+	return e.InChain && !b.Deprecated && b.Package != n.by && o.rules.meets(n.Constraint, b) &&
+		!slices.ContainsFunc(n.without, func(c constraint.Constraint) bool { return o.rules.meets(c, b) })
 }
 
 // provider is an entry to keep for a need.
@@ -88,14 +97,14 @@ type provider struct {
 // provider finds what to keep for a need that one bundle can meet: the nearest
 // to the head of a channel, the default channel first. Packages of which
 // something is kept already come before others, then they are taken by name.
-func (p *pruner) provider(n need) (provider, bool) {
-	for _, name := range p.candidates(n.Constraint) {
-		info, ok := p.index.Package(name)
-		if !ok || len(p.broken[name]) > 0 {
+func (o *offers) provider(n need) (provider, bool) {
+	for _, name := range o.candidates(n.Constraint) {
+		info, ok := o.index.Package(name)
+		if !ok || len(o.broken[name]) > 0 {
 			continue
 		}
 		for _, c := range info.Channels {
-			place := slices.IndexFunc(c.Entries, func(e *catalog.EntryInfo) bool { return p.provides(e, n) })
+			place := slices.IndexFunc(c.Entries, func(e *catalog.EntryInfo) bool { return o.provides(e, n) })
 			if place >= 0 {
 				return provider{name, c.Name, place}, true
 			}
@@ -107,20 +116,20 @@ func (p *pruner) provider(n need) (provider, bool) {
 // candidates are the packages of which one bundle may meet a constraint. It is
 // nobody's of an "any", whose choices are needs of their own, and of an "all" of
 // these.
-func (p *pruner) candidates(c constraint.Constraint) []string {
+func (o *offers) candidates(c constraint.Constraint) []string {
 	switch {
 	case c.Package != nil:
 		return []string{c.Package.Name}
 	case c.GVK != nil:
-		return p.keptFirst(packagesOf(p.index.Providers(*c.GVK)))
+		return o.keptFirst(packagesOf(o.index.Providers(*c.GVK)))
 	}
 	for _, part := range c.All {
 		if part.Package != nil || part.GVK != nil {
-			return p.candidates(part)
+			return o.candidates(part)
 		}
 	}
 	if c.CEL != nil || slices.ContainsFunc(c.All, func(part constraint.Constraint) bool { return part.CEL != nil }) {
-		return p.keptFirst(p.index.PackageNames())
+		return o.keptFirst(o.index.PackageNames())
 	}
 	return nil
 }
@@ -136,14 +145,48 @@ func packagesOf(providers []*catalog.BundleInfo) []string {
 	return names
 }
 
-func (p *pruner) keptFirst(names []string) []string {
+func (o *offers) keptFirst(names []string) []string {
 	var kept, others []string
 	for _, name := range names {
-		if _, ok := p.kept[name]; ok {
+		if _, ok := o.kept[name]; ok {
 			kept = append(kept, name)
 		} else {
 			others = append(others, name)
 		}
 	}
 	return append(kept, others...)
+}
+
+// met reports whether what is kept meets a need.
+func (o *offers) met(n need) bool {
+	for _, name := range o.candidates(n.Constraint) {
+		pkg, ok := o.kept[name]
+		if ok && slices.ContainsFunc(pkg.stretches, func(c *stretch) bool {
+			return !c.empty() && slices.ContainsFunc(c.line[c.top:c.bottom+1], func(e *catalog.EntryInfo) bool { return o.provides(e, n) })
+		}) {
+			return true
+		}
+	}
+	switch {
+	case n.All != nil:
+		_, alone := o.provider(n)
+		return !alone && !slices.ContainsFunc(n.parts(), func(part need) bool { return !o.met(part) })
+	case n.Any != nil:
+		return slices.ContainsFunc(n.choices(), o.met)
+	}
+	return false
+}
+
+// offered reports whether sound packages of the catalog can meet a need.
+func (o *offers) offered(n need) bool {
+	if _, alone := o.provider(n); alone {
+		return true
+	}
+	switch {
+	case n.All != nil:
+		return !slices.ContainsFunc(n.parts(), func(part need) bool { return !o.offered(part) })
+	case n.Any != nil:
+		return slices.ContainsFunc(n.choices(), o.offered)
+	}
+	return false
 }

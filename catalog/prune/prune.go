@@ -28,12 +28,11 @@ func Prune(c *catalog.Catalog, opts Options) (*catalog.Catalog, *Report, error) 
 
 // pruner is a catalog that is being pruned.
 type pruner struct {
+	offers
 	source *catalog.Catalog
 	opts   Options
-	index  *catalog.Index
-	broken map[string]catalog.Problems // the errors of packages
-	kept   map[string]*keptPackage
 	notes  []string
+	noted  map[string]bool
 
 	residents []resident
 
@@ -41,10 +40,6 @@ type pruner struct {
 	touched []touched             // channels that may have to be settled
 	queue   []*catalog.BundleInfo // kept, but what they require was not looked at
 	settled map[settledNeed]bool
-
-	constraints map[string]readConstraint // by their text
-	rules       rules
-	noted       map[string]bool
 }
 
 type touched struct {
@@ -72,8 +67,8 @@ func newPruner(c *catalog.Catalog, opts Options) (*pruner, error) {
 		broken[pkg] = append(broken[pkg], problem)
 	}
 	return &pruner{
-		source: c, opts: opts, index: x, broken: broken, kept: map[string]*keptPackage{},
-		settled: map[settledNeed]bool{}, constraints: map[string]readConstraint{}, noted: map[string]bool{},
+		offers: offers{index: x, broken: broken, kept: map[string]*keptPackage{}, constraints: map[string]readConstraint{}},
+		source: c, opts: opts, settled: map[settledNeed]bool{}, noted: map[string]bool{},
 	}, nil
 }
 
