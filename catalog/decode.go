@@ -2,11 +2,14 @@ package catalog
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/catalog/internal/docstream"
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
@@ -208,4 +211,13 @@ func identify(members []member) (Object, *Problem) {
 		}
 	}
 	return o, nil
+}
+
+// ToJSON returns a small document, written in JSON or YAML, as JSON. JSON stays as it is: not all of it is YAML, such as escapes for halves of
+// characters. Documents of catalogs are read by other means, with limits.
+func ToJSON(document []byte) ([]byte, error) {
+	if json.Valid(document) {
+		return document, nil
+	}
+	return yaml.YAMLToJSON(document)
 }

@@ -103,3 +103,34 @@ func TestAnAPIListedTwiceHasOneProvider(t *testing.T) {
 		t.Errorf("%d providers of one API, %d APIs", len(got), len(x.providers))
 	}
 }
+
+// TestJSONValues holds that quoted text counts once, and that nothing counts as less than it has.
+func TestJSONValues(t *testing.T) {
+	for text, want := range map[string]int{
+		``: 1, `1`: 1, `"a,b:[{"`: 1, `"a\",b"`: 1, `[1,2,3]`: 4, `{"a":1}`: 3, `{"a":{"b":[]},"c":"\\"}`: 8,
+	} {
+		if got := JSONValues(text); got != want {
+			t.Errorf("%s has %d values, want %d", text, got, want)
+		}
+		if got := JSONValues([]byte(text)); got != want {
+			t.Errorf("%s has %d values as bytes, want %d", text, got, want)
+		}
+	}
+}
+
+// TestToJSON keeps JSON, half characters included, and converts YAML.
+func TestToJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": "\ud83d\ude00"}`: `{"a": "\ud83d\ude00"}`,
+		`["\ud83d"]`:            `["\ud83d"]`,
+		"a: yes":                `{"a":true}`,
+		"{a: b}":                `{"a":"b"}`,
+	} {
+		if got, err := ToJSON([]byte(text)); err != nil || string(got) != want {
+			t.Errorf("%s is %s, %v; want %s", text, got, err, want)
+		}
+	}
+	if _, err := ToJSON([]byte(`{"a": "\ud83d\ude00"`)); err == nil {
+		t.Error("half a document is accepted")
+	}
+}

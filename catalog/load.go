@@ -87,3 +87,38 @@ func (l *loader) load(ctx context.Context) (*Catalog, error) {
 	}
 	return l.gather.catalog(), nil
 }
+
+// LoadFile reads one stream of objects, with the rules and results of Load.
+// Problems call it name.
+func LoadFile(ctx context.Context, name string, content io.Reader, opts LoadOptions) (*Catalog, error) {
+	l := newLoader([]string{name}, opts)
+	l.open = func(string) (io.ReadCloser, error) { return io.NopCloser(content), nil }
+	c, err := l.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.LoadProblems.Err()
+}
+
+// EachPosition calls do with the place of every object and of every load
+// problem, which it may change.
+func (c *Catalog) EachPosition(do func(*Position)) {
+	for i := range c.Packages {
+		do(&c.Packages[i].Position)
+	}
+	for i := range c.Channels {
+		do(&c.Channels[i].Position)
+	}
+	for i := range c.Bundles {
+		do(&c.Bundles[i].Position)
+	}
+	for i := range c.Deprecations {
+		do(&c.Deprecations[i].Position)
+	}
+	for i := range c.Others {
+		do(&c.Others[i].Position)
+	}
+	for i := range c.LoadProblems {
+		do(&c.LoadProblems[i].Position)
+	}
+}

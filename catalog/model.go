@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/version"
 )
 
 // model is a catalog put in relation: what belongs to what, and what is broken.
@@ -192,3 +194,13 @@ func (m *model) checkVersions(p *packageModel) {
 
 // versionKey is the version as people know it: two builds of a version differ.
 func (b *bundleModel) versionKey() string { return b.info.WrittenVersion() }
+
+// VersionRelease is the version and release of the bundle, read by the rules
+// of Validate. The error is an *InvalidError.
+func (b *Bundle) VersionRelease() (version.VersionRelease, error) {
+	m := &model{images: map[string]error{}, gvks: map[GVK]string{}}
+	judged := &bundleModel{source: b, count: map[string]int{}, info: &BundleInfo{}}
+	m.checkProperties(judged)
+	m.checkVersion(judged)
+	return judged.info.Version, m.problems.Err()
+}

@@ -5,5 +5,5 @@
 // It reads no registry and no cluster, and is not needed to install anything: installation relies on bundle.Validate alone. What a
 // validator needs from outside, such as the platforms of images, comes in with Options.
 //
-// Start reading at Run in run.go; validators.go lists the validators and rules.go the rules, which the other files hold by subject.
+// Start reading at Run in validators.go, which lists the validators too. rules.go has the rules, which the other files hold by subject.
 package validate

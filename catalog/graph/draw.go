@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // Format is a way to draw a Picture.
@@ -53,3 +54,65 @@ func count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
+
+// dot draws for Graphviz, with arrows from the older to the newer version.
+func (p *Picture) dot(w *bufio.Writer) {
+	fmt.Fprint(w, "digraph catalog {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n")
+	for i, pkg := range p.Packages {
+		style := ""
+		if pkg.Deprecated {
+			style = " style=filled; fillcolor=\"#989695\";"
+		}
+		fmt.Fprintf(w, "  subgraph cluster_%d {\n    label=%s;%s\n", i, dotText(pkg.Name), style)
+		for j, c := range pkg.Channels {
+			p.dotChannel(w, fmt.Sprintf("%d_%d", i, j), c)
+		}
+		fmt.Fprint(w, "  }\n")
+	}
+	fmt.Fprint(w, "}\n")
+}
+
+func (p *Picture) dotChannel(w *bufio.Writer, number string, c ChannelPicture) {
+	style := ""
+	if c.Deprecated {
+		style = " style=filled; fillcolor=\"#DCD0FF\";"
+	}
+	fmt.Fprintf(w, "    subgraph cluster_%s {\n      label=%s;%s\n", number, dotText(c.Name), style)
+	node := func(name string) string { return dotText(number + "/" + name) }
+	listed := map[string]bool{}
+	for _, e := range c.Entries {
+		listed[e.Name] = true
+		var more []string
+		if e.Deprecated {
+			more = append(more, "fillcolor=\"#E8960F\"")
+		}
+		if e.SkippedBy != "" {
+			more = append(more, "color=\"#FF0000\"", "penwidth=2")
+		}
+		fmt.Fprintf(w, "      %s [label=%s];\n", node(e.Name), strings.Join(append([]string{dotText(e.Name)}, more...), ", "))
+	}
+	for _, e := range c.Entries {
+		for _, edge := range e.Edges {
+			if !listed[edge.From] {
+				listed[edge.From] = true
+				fmt.Fprintf(w, "      %s [label=%s, style=\"rounded,dashed\", color=gray];\n", node(edge.From), dotText(edge.From))
+			}
+			look := map[Kind]string{
+				Replaces: "label=replaces", Skips: "label=skips, style=dashed",
+				SkipRange: "label=" + dotText("skipRange "+edge.Range) + ", style=dotted",
+			}[edge.Kind]
+			if p.v0 && e.SkippedBy != "" {
+				look += ", color=\"#FF0000\""
+			}
+			fmt.Fprintf(w, "      %s -> %s [%s];\n", node(edge.From), node(e.Name), look)
+		}
+	}
+	fmt.Fprint(w, "    }\n")
+}
+
+// dotText is a quoted text in which nothing has a meaning.
+func dotText(text string) string {
+	return `"` + strings.Map(printable, dotEscapes.Replace(text)) + `"`
+}
+
+var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)

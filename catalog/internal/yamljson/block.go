@@ -1,7 +1,6 @@
 package yamljson
 
 import (
-
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 )
 
