@@ -14,6 +14,7 @@ import (
 // TestBadInput breaks one thing at a time, looks for the words that a user gets to see, mends it, and expects everything to be well
 // without further help.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	op := operator{pkg: "op", version: "1.0.0"}
 	tests := map[string]struct {
 		breaks func(w *world)

@@ -234,7 +234,7 @@ func TestImageTemplates(t *testing.T) {
 
 // TestABrokenGlobalCatalogIsLeftOut: of resolution in a namespace whose OperatorGroup says so.
 func TestABrokenGlobalCatalogIsLeftOut(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	broken := w.source(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: "127.0.0.1:1/nobody:v1"})
 	broken.Namespace, broken.Name = DefaultGlobalNamespace, w.namespace
 	if err := client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})); err != nil {
@@ -255,7 +255,7 @@ func TestABrokenGlobalCatalogIsLeftOut(t *testing.T) {
 
 // TestAGlobalCatalogIsFollowed: other namespaces get what is new in it, and an operator outlives its catalog.
 func TestAGlobalCatalogIsFollowed(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	if err := client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})); err != nil {
 		t.Fatal(err)
 	}

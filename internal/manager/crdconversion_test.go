@@ -159,7 +159,7 @@ func (u *user) run(ctx context.Context, w *world, group string) {
 // TestNoRequestFailsWhileAConversionWebhookIsExchanged upgrades to an operator whose webhook comes up slowly, in another Deployment, while
 // somebody works with the objects. The server of the old one ends with its Service.
 func TestNoRequestFailsWhileAConversionWebhookIsExchanged(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	group := w.apiGroup()
 	versions := []string{"v1 served stored", "v2 served"}
 	old := w.converting(w.owns(operator{pkg: "op", version: "1.0.0"}, group, versions...), group, "old", false)
@@ -259,6 +259,7 @@ func (w *world) openGates(deployment string) {
 // TestAConversionWebhookIsGivenUp upgrades to an operator without one. What is stored in the version that the webhook converted is
 // rewritten while it is still there: nothing else knows that a gear has ten times as many teeth in v2.
 func TestAConversionWebhookIsGivenUp(t *testing.T) {
+	t.Parallel()
 	for name, explicit := range map[string]bool{"as the CRD says": true, "without a word": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

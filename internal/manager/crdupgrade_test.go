@@ -112,6 +112,7 @@ func (w *world) fails(csv, reason string) {
 
 // TestCRDSchemas upgrades an operator whose CRD exists, with an object in the cluster.
 func TestCRDSchemas(t *testing.T) {
+	t.Parallel()
 	const wide, narrow = `v1 served stored {"type":"integer"}`, `v1 served stored {"type":"integer","maximum":5}`
 	tests := map[string]struct {
 		before, after []string
@@ -131,7 +132,6 @@ func TestCRDSchemas(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			group := w.apiGroup()
 			old := w.owns(operator{pkg: "op", version: "1.0.0"}, group, tc.before...)
@@ -155,7 +155,7 @@ func TestCRDSchemas(t *testing.T) {
 // secondOwner makes an operator in another namespace that owns v1 of the CRD, as one that is installed there would.
 func (w *world) secondOwner(group string) {
 	w.t.Helper()
-	other := newWorld(w.t)
+	other := newWorldAlone(w.t)
 	csv := &v1alpha1.ClusterServiceVersion{}
 	if err := json.Unmarshal([]byte(w.owns(operator{pkg: "other", version: "1.0.0"}, group, "v1 served stored").files["manifests/csv.json"]), csv); err != nil {
 		w.t.Fatal(err)
@@ -273,6 +273,7 @@ func TestUpgradeOfACRDOwner(t *testing.T) {
 // TestCRDThatIsThereAlready has one made by hand, with an object: an operator uses it as it is, or adopts it where that is allowed, and takes nothing
 // away.
 func TestCRDThatIsThereAlready(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		there, brought string
 		refused        string
@@ -284,7 +285,6 @@ func TestCRDThatIsThereAlready(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			group := w.apiGroup()
 			byHand := &apiextensionsv1.CustomResourceDefinition{}

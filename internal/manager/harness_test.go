@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) { devcluster.MainAlone(m) }
+func TestMain(m *testing.M) { devcluster.MainAlone(m, func() { _ = os.RemoveAll(storeDir) }) }
 
 // patience is how long a test waits for something that takes well under a second on an idle machine.
 const patience = 60 * time.Second
@@ -33,6 +34,10 @@ const patience = 60 * time.Second
 var running = sync.OnceValue(func() error {
 	ctx := context.Background()
 	if err := InstallCRDs(ctx, devcluster.Config()); err != nil {
+		return err
+	}
+	var err error
+	if storeDir, err = os.MkdirTemp("", "fairlead-manager-test-"); err != nil {
 		return err
 	}
 	files, err := metricsFiles(storeDir)
@@ -62,11 +67,16 @@ type world struct {
 	namespace string
 }
 
+// newWorld is for a test that runs at the same time as others.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if storeDir == "" {
-		storeDir = tempDir(t)
-	}
+	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone is for a test that runs alone, because it changes what others see, such as global catalogs, or bounds how long something takes.
+func newWorldAlone(t *testing.T) *world {
+	t.Helper()
 	if err := running(); err != nil {
 		t.Fatalf("start the manager: %v", err)
 	}

@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -13,16 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// tempDir is a directory that stays until the process ends, because the manager that uses it does.
-func tempDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "fairlead-manager-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
 
 func TestInstallWithDependencyAndUpgrade(t *testing.T) {
 	w := newWorld(t)

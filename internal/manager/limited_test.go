@@ -20,7 +20,7 @@ import (
 // TestLimitedManagersSeeRolesAndGroupsEverywhere: the operators of their namespaces have roles in others, and groups of others compete with
 // theirs, but nothing else there is read.
 func TestLimitedManagersSeeRolesAndGroupsEverywhere(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	target := devcluster.Namespace(t)
 	options := cacheOptions([]string{w.namespace})
 	options.Scheme = w.client.Scheme()
@@ -45,7 +45,7 @@ func TestLimitedManagersSeeRolesAndGroupsEverywhere(t *testing.T) {
 // TestLimitedManagersSayWhichRightTheyLack: without the groups of all namespaces no operator with APIs could be installed. That is said at
 // once, and what to do.
 func TestLimitedManagersSayWhichRightTheyLack(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	meta := metav1.ObjectMeta{Name: w.namespace}
 	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"operators.coreos.com"}, Resources: []string{"operatorgroups"}, Verbs: []string{"get", "list"}}}}
 	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},

@@ -16,7 +16,7 @@ import (
 // TestALimitedManagerLeavesOthersAlone runs a manager for one namespace beside one for all: it reconciles no object of the namespace in which the other
 // one installs an operator meanwhile, and no reconcile fails because its caches leave that namespace out.
 func TestALimitedManagerLeavesOthersAlone(t *testing.T) {
-	w, limited := newWorld(t), devcluster.Namespace(t)
+	w, limited := newWorldAlone(t), devcluster.Namespace(t)
 	var mu sync.Mutex
 	var errors []string
 	log := funcr.New(func(_, text string) {

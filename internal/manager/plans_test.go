@@ -189,7 +189,7 @@ func TestNewerVersionSupersedesUnapprovedPlan(t *testing.T) {
 // TestPlanLimitedByServiceAccount: what the account of the OperatorGroup lacks is named, and the plan goes on when it is granted. CRDs
 // are not limited.
 func TestPlanLimitedByServiceAccount(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	o := operator{pkg: "op", version: "1.0.0", kind: "Thing", mode: "OwnNamespace"}
 	group := w.group("scoped", w.namespace)
 	group.Spec.ServiceAccountName = "scoped"
@@ -250,7 +250,7 @@ func TestPlanOfInvalidGroups(t *testing.T) {
 // TestBundleThatIsNotThereYet is told of in the words of the registry within ten seconds, on the Subscription and on a plan that was
 // written by hand; when it is pushed, the installation goes on by itself and leaves nothing behind.
 func TestBundleThatIsNotThereYet(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	o := operator{pkg: "op", version: "1.0.0"}
 	later := devcluster.Registry() + "/" + w.namespace + "/op-bundle:v1.0.0"
 	text := fmt.Sprintf(`{"schema":"olm.package","name":"op","defaultChannel":"stable"}{"schema":"olm.channel","package":"op","name":"stable","entries":[{"name":"op.v1.0.0"}]}

@@ -141,7 +141,7 @@ func (w *world) served(pkg string) *v1alpha1.CatalogSource {
 
 // TestClientsReachCatalogsByTheirServices: two catalogs of one name in two namespaces, each behind the Service that its status names.
 func TestClientsReachCatalogsByTheirServices(t *testing.T) {
-	one, two := newWorld(t), newWorld(t)
+	one, two := newWorldAlone(t), newWorldAlone(t)
 	one.create(one.catalogSource(one.catalog(operator{pkg: "first", version: "1.0.0"})))
 	one.served("first")
 	// The other one has no content yet: nobody may get that of its namesake in its place.
@@ -162,7 +162,7 @@ func TestClientsReachCatalogsByTheirServices(t *testing.T) {
 
 // TestServicesOfCatalogsAreKept: what is changed is healed, and what belongs to a catalog goes with it.
 func TestServicesOfCatalogsAreKept(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	w.create(w.catalogSource(w.catalog(operator{pkg: "app", version: "1.0.0"})))
 	source := w.served("app")
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "catalog"}}
