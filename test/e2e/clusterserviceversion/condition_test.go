@@ -57,6 +57,7 @@ func (w *world) says(name string, status metav1.ConditionStatus) {
 // TestUpgradesThatOperatorsHold: an operator says that it cannot be upgraded, with its own rights; the next version waits with the
 // message, until the operator or an administrator says otherwise.
 func TestUpgradesThatOperatorsHold(t *testing.T) {
+	t.Parallel()
 	for name, release := range map[string]func(w *world){
 		"the operator releases it": func(w *world) { w.says("op.v1", "True") },
 		"an administrator overrides it": func(w *world) {

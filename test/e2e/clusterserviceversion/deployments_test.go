@@ -90,7 +90,7 @@ func TestPartlyAvailable(t *testing.T) {
 
 // TestDriftIsHealed within seconds, and what others added stays.
 func TestDriftIsHealed(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	w.install(w.operator("op.v1"))
 	w.succeeds("op.v1")
 
@@ -142,7 +142,7 @@ func TestDriftIsHealed(t *testing.T) {
 
 // TestDeploymentThatCannotGo: a finalizer of somebody else keeps a deleted Deployment; that is told, and it is made again afterwards.
 func TestDeploymentThatCannotGo(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	w.install(w.operator("op.v1"))
 	w.succeeds("op.v1")
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Finalizers = append(d.Finalizers, "example.com/hold") })

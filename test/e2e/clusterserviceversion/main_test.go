@@ -33,8 +33,16 @@ type world struct {
 	group string
 }
 
-// newWorld makes an OperatorGroup with the targets: the namespace itself when there are none, all namespaces for "".
-func newWorld(t *testing.T, targets ...string) *world {
+// newWorld makes an OperatorGroup for its namespace, for a test that runs at the same time as others.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone makes an OperatorGroup with the targets: the namespace itself when there are none, all namespaces for "". No other test runs at the
+// time: operators of all namespaces are shown in those of the others, and other tests would disturb one that measures times or counts requests.
+func newWorldAlone(t *testing.T, targets ...string) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("scenarios need the embedded cluster")

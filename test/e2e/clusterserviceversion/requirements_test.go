@@ -56,6 +56,7 @@ func TestCRDOfSomebodyElse(t *testing.T) {
 
 // TestUnmetThenMet: what is missing is told by row and message, and the install goes on by itself once it is there.
 func TestUnmetThenMet(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		change  func(w *world) change
 		kind    string
@@ -134,7 +135,7 @@ func (w *world) stands(name string) {
 
 // TestPermissionsArrive one after the other, in roles of any kind and by way of groups; the first that is missing is named.
 func TestPermissionsArrive(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	csv := w.operator("op.v1")
 	w.make(csv)
 	w.waits("op.v1", "ServiceAccount", "account", "NotPresent", "Service account does not exist")

@@ -65,6 +65,7 @@ func TestEventsTellTheWay(t *testing.T) {
 
 // TestWhatMakesNoSenseIsTold in the status, and forgiven when it is corrected.
 func TestWhatMakesNoSenseIsTold(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		breaks  change
 		reason  v1alpha1.ConditionReason
@@ -138,7 +139,7 @@ func TestServiceAccountOfTheGroup(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorldAlone(t)
 			edit(w, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
 			w.install(w.operator("op.v1"))
 			csv := w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsMet)
@@ -202,7 +203,7 @@ func (r *requests) take() []string {
 // TestWaitingCostsNothing: operators that wait for a CRD, for their pods or for nothing at all are not asked about. The restart of the
 // manager alone changes nothing either.
 func TestWaitingCostsNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	w.install(w.operator("runs.v1"))
 	w.succeeds("runs.v1")
 	w.make(w.operator("waits.v1", w.owns("v1"), withoutPermissions, withDeployments("waiting")))

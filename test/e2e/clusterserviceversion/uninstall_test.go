@@ -61,7 +61,7 @@ func ofCRD(o metav1.PartialObjectMetadata) bool {
 func TestUninstallLeavesNothing(t *testing.T) {
 	for name, targets := range map[string][]string{"own namespace": nil, "all namespaces": {""}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, targets...)
+			w := newWorldAlone(t, targets...)
 			w.makeCRD("v1")
 			before := w.inventory()
 			w.install(w.operator("op.v1", w.owns("v1")))
@@ -136,15 +136,18 @@ func TestUpgradeCleansNothingUp(t *testing.T) {
 	}
 }
 
-// TestNamespaceThatIsDeletedMidway goes, with what the operator had outside of it, whatever it was doing.
+// TestNamespaceThatIsDeletedMidway goes, with what the operator had outside of it, whatever it was doing. Operators of other tests have other names, so
+// that it can be shown in their namespaces.
 func TestNamespaceThatIsDeletedMidway(t *testing.T) {
+	t.Parallel()
 	for name, unmet := range map[string]bool{"while it waits": true, "while it is installed": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "")
+			w := newWorld(t)
+			operator := fmt.Sprintf("midway.v%t", unmet)
 			// It is another one than that of the test, which the test itself deletes in the end.
 			w.namespace += "-second"
 			w.make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}, w.operatorGroup(""))
-			csv := w.operator("op.v1", func(csv *v1alpha1.ClusterServiceVersion) {
+			csv := w.operator(operator, func(csv *v1alpha1.ClusterServiceVersion) {
 				csv.Spec.Cleanup.Enabled = true
 				if unmet {
 					csv.Spec.MinKubeVersion = "99.0.0"
@@ -152,7 +155,7 @@ func TestNamespaceThatIsDeletedMidway(t *testing.T) {
 			})
 			w.install(csv)
 			if unmet {
-				w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+				w.is(operator, v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
 			}
 			w.remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})
 			w.eventually("the namespace to go", func() error {
