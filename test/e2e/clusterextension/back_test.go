@@ -35,7 +35,7 @@ func (w *world) poke(name string) {
 // TestAStuckUpgradeGoesBack: an upgrade that widens a schema and gets stuck counts as failed after the deadline that goes with going back. While
 // a stored object uses the new field, going back is refused, in the words of fairlead rollback; without one it is done, the schema included.
 func TestAStuckUpgradeGoesBack(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	definition := crd("thing", w.name, "a thing")
 	wide := strings.Replace(definition, `"size":{`, `"color":{"type":"string"},"size":{`, 1)
 	first := operator{pkg: w.name, version: "1.0.0", files: map[string]string{"crd": definition}}

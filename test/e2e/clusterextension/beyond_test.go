@@ -166,7 +166,7 @@ func TestBadImage(t *testing.T) {
 
 // TestQuick bounds the time from a ClusterExtension to its operator running, generously: two seconds are the aim on an idle machine.
 func TestQuick(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	o := operator{pkg: w.name, version: "1.0.0"}
 	w.publish(o)
 	w.until("content", func() (bool, string) {

@@ -19,7 +19,7 @@ func (w *world) jump(by time.Duration) {
 
 // TestProgressDeadline: an installation that takes longer than the extension allows is told, goes on, and another configuration ends that.
 func TestProgressDeadline(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	first := operator{pkg: w.name, version: "1.0.0"}
 	w.publish(first)
 	w.extend(w.name, w.name, func(e *olmv1.ClusterExtension) { e.Spec.ProgressDeadlineMinutes = 10 }, inline(`{"deploymentConfig":{"nodeSelector":{"no":"node"}}}`))
@@ -39,7 +39,7 @@ func TestProgressDeadline(t *testing.T) {
 // TestSameTag: new content under the tag that a ClusterCatalog names is found by polling, and concerns whoever has a package of it. A bundle that
 // is pushed again under the tag that the catalog names is no other version: what is installed stays as it is.
 func TestSameTag(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	all := three(w.name)
 	tag := w.registry + "/" + w.name + "/catalog:latest"
 	w.catalog(all[0])

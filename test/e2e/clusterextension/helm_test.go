@@ -72,6 +72,7 @@ func (w *world) helmRelease(manifest string, owners []metav1.OwnerReference) *co
 
 // TestWhatHelmHasInstalled is taken over; then the extension is deleted, before or after that, and with it what it owned. Custom resources are not.
 func TestWhatHelmHasInstalled(t *testing.T) {
+	t.Parallel()
 	for name, released := range map[string]bool{"taken over": true, "not taken over": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -99,6 +99,7 @@ func TestAmbiguousCatalogs(t *testing.T) {
 
 // TestWatchNamespace is asked for where the install modes ask for it, and refused where they do not know it.
 func TestWatchNamespace(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		modes  []string
 		steps  []string // configurations, and what is said of each; the last one is taken

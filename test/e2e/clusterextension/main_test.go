@@ -47,7 +47,15 @@ type world struct {
 	registry string
 }
 
+// newWorld is for a test that runs at the same time as others.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone is for a test that changes the time of the manager, or measures how long something takes: no other test runs then.
+func newWorldAlone(t *testing.T) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
