@@ -8,10 +8,15 @@ import (
 	"testing"
 )
 
+// owned bounds how many clusters parallel tests of a package have for themselves: each takes 650 MB, and most of its processor time to start.
+var owned = make(chan struct{}, 3)
+
 // Own starts a cluster that a test has for itself: one that takes away what others rely on, such as kinds, must not do so on the shared
-// one. It ends with the test.
+// one. It ends with the test. Where several tests have one, it waits for its turn.
 func Own(t *testing.T) Status {
 	t.Helper()
+	owned <- struct{}{}
+	t.Cleanup(func() { <-owned })
 	status, err := startOwn(t)
 	if err != nil {
 		t.Fatalf("start a cluster for this test alone: %v", err)

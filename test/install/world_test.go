@@ -42,9 +42,10 @@ func newWorld(t *testing.T) *world {
 	return worldOf(t, devcluster.Kubeconfig(), devcluster.Registry())
 }
 
-// ownWorld is a cluster of which nothing need be left.
+// ownWorld is a cluster of which nothing need be left, for a test that runs at the same time as others.
 func ownWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
 	status := devcluster.Own(t)
 	return worldOf(t, status.Kubeconfig, status.Registry)
 }
