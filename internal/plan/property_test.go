@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -219,13 +220,14 @@ func randomData(rnd *rand.Rand) []byte {
 	return data
 }
 
-// TestRandomNamespaces decides 500 times on anything, and on each of it three more times in another order.
+// TestRandomNamespaces decides on random namespaces, and on each of them three more times in another order: on 500 with
+// FAIRLEAD_TEST_SWEEP, else on a sample.
 func TestRandomNamespaces(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	answers, upgrades, conflicts, held := 0, 0, 0, 0
-	namespaces := 500
-	if testing.Short() {
-		namespaces = 200
+	namespaces := 150
+	if os.Getenv("FAIRLEAD_TEST_SWEEP") != "" {
+		namespaces = 500
 	}
 	for range namespaces {
 		for _, g := range checkNamespace(t, randomData(rnd), 3).Groups {
