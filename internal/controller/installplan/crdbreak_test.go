@@ -1,6 +1,8 @@
 package installplan
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // widget is a stored object that was last written in a version.
@@ -90,6 +93,40 @@ func TestAnUpgradeKeepsStoredObjects(t *testing.T) {
 			}
 			if found := slices.ContainsFunc(events, func(e string) bool { return strings.Contains(e, crdReason) && strings.Contains(e, tc.event) }); found != (tc.event != "") {
 				t.Errorf("events %q, want one with %q", events, tc.event)
+			}
+		})
+	}
+}
+
+// TestADroppedVersionWaitsForUnreadObjects: while a webhook keeps them from being read, it is unknown in which version they were written. The plan goes on
+// when they can be read, or when the CRD exempts it.
+func TestADroppedVersionWaitsForUnreadObjects(t *testing.T) {
+	for name, exempted := range map[string]bool{"the objects can be read again": false, "the CRD exempts it": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, widget("a", "v1", nil), liveCRD(t, "v0 served, v1 served", "v1"), newPlan(step(t, csvYAML), step(t, withVersions("v1 served"))))
+			unread := true
+			w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+				if _, objects := l.(*unstructured.UnstructuredList); objects && unread && l.GetObjectKind().GroupVersionKind().Kind == "WidgetList" {
+					return errors.New("conversion webhook for example.com/v0, Kind=Widget failed: connection refused")
+				}
+				return c.List(ctx, l, opts...)
+			}})
+			const want = "the new one does not have version v0, which is served, and objects may have been written in it last: repair what converts them, " +
+				"or let the version go: kubectl annotate --overwrite crd widgets.example.com operators.fairlead.dev/crd-upgrade-exemptions='servedVersionRemoval op.v1'"
+			if p := w.settle(t, time.Second); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.Contains(p.Status.Message, want) || !strings.Contains(p.Status.Message, "connection refused") {
+				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
+			}
+			if exempted {
+				crd := &apiextensionsv1.CustomResourceDefinition{}
+				w.get(t, crd, "", "widgets.example.com")
+				if err := w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				unread = false
+			}
+			if p := w.settle(t, 2*time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
 		})
 	}
