@@ -2,7 +2,6 @@ package clusterextension
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,7 +145,7 @@ func (c *Controller) take(ctx context.Context, s *state, one *certificate, step 
 		if err != nil {
 			return err
 		}
-		r.Old.CABundle = serving.Merge(now, maxInherited, inherited, one.Current.CABundle)
+		r.Old.CABundle = serving.Merge(now, maxInherited, append(inherited, one.Current.CABundle)...)
 	}
 	after, err := one.After(step, r)
 	if err != nil {
@@ -164,7 +163,7 @@ func (c *Controller) take(ctx context.Context, s *state, one *certificate, step 
 }
 
 // inherited are the authorities that the objects of the newest revision trust for a Service: its pods may still serve a certificate that was lost.
-func (c *Controller) inherited(ctx context.Context, s *state, service string) ([]byte, error) {
+func (c *Controller) inherited(ctx context.Context, s *state, service string) ([][]byte, error) {
 	newest := s.revisions.newest()
 	if newest == nil {
 		return nil, nil
@@ -176,16 +175,7 @@ func (c *Controller) inherited(ctx context.Context, s *state, service string) ([
 	if err != nil {
 		return nil, fmt.Errorf("read revision %s, for the authorities that are trusted for Service %s/%s: %w", newest.Name, s.ext.Spec.Namespace, service, err)
 	}
-	var all []byte
-	for _, u := range objects {
-		for _, config := range clientConfigs(u, s.ext.Spec.Namespace, service) {
-			text, _ := config["caBundle"].(string)
-			if bundle, err := base64.StdEncoding.DecodeString(text); err == nil {
-				all = append(all, bundle...)
-			}
-		}
-	}
-	return all, nil
+	return serving.Injected(objects, s.ext.Spec.Namespace, service), nil
 }
 
 // save writes the Secret. Another client's write in between is an error: then that one is read.

@@ -1,7 +1,6 @@
 package clusterextension
 
 import (
-	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -53,13 +52,8 @@ func (w *world) shown() (shown serving.Certificate, trusted []byte) {
 	w.t.Helper()
 	data := w.secret().Data
 	shown = serving.Certificate{Certificate: data["tls.crt"], Key: data["tls.key"]}
-	for _, u := range w.objects() {
-		for _, config := range clientConfigs(u, "ns", served.Service) {
-			text, _ := config["caBundle"].(string)
-			ca, err := base64.StdEncoding.DecodeString(text)
-			w.must(err)
-			trusted = ca
-		}
+	for _, bundle := range serving.Injected(w.objects(), "ns", served.Service) {
+		trusted = bundle
 	}
 	shown.CABundle = trusted
 	return shown, trusted

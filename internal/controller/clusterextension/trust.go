@@ -3,7 +3,6 @@ package clusterextension
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -12,8 +11,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/revision"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // authorities are the CA bundles of clients of Services, by the names of the Services.
@@ -46,7 +44,7 @@ func (c *Controller) trust(ctx context.Context, s *state, made *content) error {
 		}
 		found[need.Service] = one.Trusted(c.Clock.Now())
 	}
-	made.authorities, made.objects = found.digest(), found.trusting(made.objects, s.ext.Spec.Namespace)
+	made.authorities, made.objects = found.digest(), serving.Inject(made.objects, s.ext.Spec.Namespace, found)
 	return nil
 }
 
@@ -65,53 +63,6 @@ func (c *Controller) spread(ctx context.Context, s *state, newest *olmv1.Cluster
 		notes[copyKey] = newest.Name
 	}
 	_, account, _ := strings.Cut(newest.Annotations[revision.ServiceAccountKey], "/")
-	return c.write(ctx, s, revision.Options{Objects: found.trusting(objects, s.ext.Spec.Namespace), Annotations: notes, ServiceAccount: account,
+	return c.write(ctx, s, revision.Options{Objects: serving.Inject(objects, s.ext.Spec.Namespace, found), Annotations: notes, ServiceAccount: account,
 		ProgressDeadlineMinutes: newest.Spec.ProgressDeadlineMinutes}, o)
-}
-
-// trusting are objects that trust the authorities of the Services of a namespace that they lead to: webhook configurations, CRDs with a conversion
-// webhook, and APIServices. Others, and those that lead elsewhere, are returned as they are; nothing is changed in place.
-func (a authorities) trusting(objects []*unstructured.Unstructured, namespace string) []*unstructured.Unstructured {
-	out := slices.Clone(objects)
-	for service, bundle := range a {
-		for i, u := range out {
-			if len(clientConfigs(u, namespace, service)) == 0 {
-				continue
-			}
-			out[i] = u.DeepCopy()
-			for _, config := range clientConfigs(out[i], namespace, service) {
-				config["caBundle"] = base64.StdEncoding.EncodeToString(bundle)
-			}
-		}
-	}
-	return out
-}
-
-// clientConfigs are the parts of an object that lead to a Service and have a CA bundle for it.
-func clientConfigs(u *unstructured.Unstructured, namespace, service string) []map[string]any {
-	var all []any
-	spec, _ := u.Object["spec"].(map[string]any)
-	switch u.GroupVersionKind().Group {
-	case "apiregistration.k8s.io":
-		all = append(all, spec)
-	case "admissionregistration.k8s.io":
-		hooks, _ := u.Object["webhooks"].([]any)
-		for _, hook := range hooks {
-			if h, ok := hook.(map[string]any); ok {
-				all = append(all, h["clientConfig"])
-			}
-		}
-	case "apiextensions.k8s.io":
-		config, _, _ := unstructured.NestedFieldNoCopy(spec, "conversion", "webhook", "clientConfig")
-		all = append(all, config)
-	}
-	var out []map[string]any
-	for _, one := range all {
-		config, _ := one.(map[string]any)
-		to, _ := config["service"].(map[string]any)
-		if to != nil && to["namespace"] == namespace && to["name"] == service {
-			out = append(out, config)
-		}
-	}
-	return out
 }

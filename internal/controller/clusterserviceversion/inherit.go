@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -79,34 +79,24 @@ func (f *facts) hookAuthorities(ctx context.Context, namespace, service string) 
 	if err != nil {
 		return nil, err
 	}
-	var out [][]byte
-	add := func(config admissionv1.WebhookClientConfig) {
-		if s := config.Service; s != nil && s.Namespace == namespace && s.Name == service {
-			out = append(out, config.CABundle)
-		}
-	}
-	for _, o := range registered {
-		switch configuration := o.(type) {
-		case *admissionv1.ValidatingWebhookConfiguration:
-			for i := range configuration.Webhooks {
-				add(configuration.Webhooks[i].ClientConfig)
-			}
-		case *admissionv1.MutatingWebhookConfiguration:
-			for i := range configuration.Webhooks {
-				add(configuration.Webhooks[i].ClientConfig)
-			}
-		}
-	}
 	for _, owned := range f.csv.Spec.CustomResourceDefinitions.Owned {
 		crd, err := f.readCRD(ctx, owned.Name)
 		if err != nil {
 			return nil, err
 		}
-		if crd != nil && converts(f.csv, owned.Name) && servedFrom(crd, namespace, service) {
-			out = append(out, crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
+		if crd != nil && converts(f.csv, owned.Name) {
+			registered = append(registered, crd)
 		}
 	}
-	return out, nil
+	var objects []*unstructured.Unstructured
+	for _, o := range registered {
+		u := &unstructured.Unstructured{}
+		if err := f.c.client.Scheme().Convert(o, u, nil); err != nil {
+			return nil, fmt.Errorf("read the CA bundles of %s %s: %w", kindOf(o), o.GetName(), err)
+		}
+		objects = append(objects, u)
+	}
+	return serving.Injected(objects, namespace, service), nil
 }
 
 // formerService is the name that another implementation gave the Service in front of an owned API, when it made one for each.

@@ -21,5 +21,5 @@
 // servers, whose replicas share a Secret; Keeper is a Store whose CA bundle is in a ConfigMap.
 //
 // The package never writes to a Secret that its client has not judged. Start reading at state.go; certificate.go checks certificates, issue.go
-// makes them, server.go is about our own servers.
+// makes them, inject.go finds their clients among objects, server.go is about our own servers.
 package serving
