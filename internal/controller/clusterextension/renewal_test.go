@@ -269,6 +269,29 @@ func TestFightForASecret(t *testing.T) {
 	}
 }
 
+// TestFightForTheStagedCertificate ends as well: pods keep the certificate in use, and Progressing names the cause.
+func TestFightForTheStagedCertificate(t *testing.T) {
+	w := newServingWorld(t)
+	w.settle("my")
+	before := w.secret().Data["tls.crt"]
+	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
+	strip := func() {
+		s := w.secret()
+		delete(s.Data, "next.crt")
+		w.must(w.client.Update(t.Context(), s))
+	}
+	for range 6 {
+		w.pass("my")
+		strip()
+	}
+	w.pass("my") // trusts what is in use again
+	w.rollOut("my")
+	_, err := w.controller.Reconcile(t.Context(), requestFor("my"))
+	if err == nil || !strings.Contains(err.Error(), "issued 6 times within 10m0s") || string(w.secret().Data["tls.crt"]) != string(before) {
+		t.Errorf("it goes on: %v, %v", err, names(w.revisions("my")))
+	}
+}
+
 // TestBrokenNote on a revision is told, and stops nothing else.
 func TestBrokenNote(t *testing.T) {
 	w := newServingWorld(t)

@@ -538,6 +538,26 @@ func TestFightForTheCertificate(t *testing.T) {
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
+// TestFightForTheStagedCertificate ends as well: the operator goes on with the certificate in use, and an Event names the cause.
+func TestFightForTheStagedCertificate(t *testing.T) {
+	k := hooked(t)
+	before, _ := k.servingCertificate()
+	rotate, _ := before.RotateAt()
+	k.clock.SetTime(rotate)
+	for range 7 {
+		k.pass("op.v1")
+		k.told()
+		edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { delete(s.Data, "next.crt") })
+	}
+	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	if told := strings.Join(k.told(), "\n"); !strings.Contains(told, "Warning NeedsCertRotation the certificate in Secret operators/manager-service-cert is not renewed: it was issued 6 times") {
+		t.Errorf("told: %q", told)
+	}
+	if served, secret := k.servingCertificate(); !bytes.Equal(served.Certificate, before.Certificate) || secret.Data["next.crt"] != nil {
+		t.Error("it goes on")
+	}
+}
+
 // TestUpgradeKeepsTheCertificate: the old webhooks go on working while the new version takes over.
 func TestUpgradeKeepsTheCertificate(t *testing.T) {
 	k := hooked(t)
