@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -25,6 +26,20 @@ type certificate struct {
 	serving.State
 	need   registryv1.Serving
 	secret *corev1.Secret
+}
+
+// keeper keeps the certificates of one extension in their Secrets.
+type keeper struct {
+	client client.Client
+	live   client.Reader
+	clock  clock.PassiveClock
+	issued *serving.Issues
+	ext    *olmv1.ClusterExtension
+	newest *olmv1.ClusterObjectSet // nil when there is no revision
+}
+
+func (c *Controller) keeper(s *state) *keeper {
+	return &keeper{client: c.client, live: c.live, clock: c.Clock, issued: &c.issued, ext: s.ext, newest: s.revisions.newest()}
 }
 
 // servingOf lists the certificates that a revision needs.
@@ -52,12 +67,13 @@ func (c *Controller) keepUp(ctx context.Context, s *state, o *outcome) error {
 // keepCertificates carries out the steps of the certificates that pods serve with. The clients of a certificate are objects of the newest
 // revision: a staged one is published by another revision, and promoted when that one has been rolled out for a while.
 func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, o *outcome) error {
+	k := c.keeper(s)
 	if installed := s.revisions.installed(); installed != nil && installed != newest {
-		if _, _, err := c.certificatesOf(ctx, s, installed, o); err != nil { // its pods run until the newest one is rolled out
+		if _, _, err := k.of(ctx, installed, o); err != nil { // its pods run until the newest one is rolled out
 			return err
 		}
 	}
-	found, all, err := c.certificatesOf(ctx, s, newest, o)
+	found, all, err := k.of(ctx, newest, o)
 	switch {
 	case err != nil:
 		return err
@@ -76,7 +92,7 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 		one.TrustedSince = since
 		switch next := one.Next(now); next.Step {
 		case serving.StepPromote:
-			if err := c.take(ctx, s, one, next.Step); err != nil {
+			if err := k.take(ctx, one, next.Step); err != nil {
 				return err
 			}
 		case serving.StepKeep:
@@ -89,8 +105,8 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 	return c.dropCertificates(ctx, c.secrets, s.ext, needed)
 }
 
-// certificatesOf are the certificates of a revision, which can be used, and what clients of its Services have to trust.
-func (c *Controller) certificatesOf(ctx context.Context, s *state, r *olmv1.ClusterObjectSet, o *outcome) (authorities, []*certificate, error) {
+// of are the certificates of a revision, which can be used, and what clients of its Services have to trust.
+func (k *keeper) of(ctx context.Context, r *olmv1.ClusterObjectSet, o *outcome) (authorities, []*certificate, error) {
 	needed, err := servingOf(r)
 	if err != nil {
 		return nil, nil, err
@@ -98,50 +114,51 @@ func (c *Controller) certificatesOf(ctx context.Context, s *state, r *olmv1.Clus
 	found := authorities{}
 	var all []*certificate
 	for _, need := range needed {
-		one, err := c.ensure(ctx, s, need)
+		one, err := k.ensure(ctx, need)
 		if err != nil {
 			return nil, nil, err
 		}
-		found[need.Service] = one.Trusted(c.Clock.Now())
+		found[need.Service] = one.Trusted(k.clock.Now())
 		all = append(all, one)
 		if at, err := one.Current.RotateAt(); err == nil {
-			o.soonest(max(at.Sub(c.Clock.Now()), recheck))
+			o.soonest(max(at.Sub(k.clock.Now()), recheck))
 		}
 	}
 	return found, all, nil
 }
 
 // ensure reads a certificate. One that cannot be used is issued again; one that is due gets a successor, which is staged.
-func (c *Controller) ensure(ctx context.Context, s *state, need registryv1.Serving) (*certificate, error) {
-	at, now := client.ObjectKey{Namespace: s.ext.Spec.Namespace, Name: need.Secret}, c.Clock.Now()
+func (k *keeper) ensure(ctx context.Context, need registryv1.Serving) (*certificate, error) {
+	at, now := client.ObjectKey{Namespace: k.ext.Spec.Namespace, Name: need.Secret}, k.clock.Now()
 	secret := &corev1.Secret{}
-	if err := c.live.Get(ctx, at, secret); client.IgnoreNotFound(err) != nil {
+	if err := k.live.Get(ctx, at, secret); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", at, need.Deployment, err)
 	}
-	if secret.ResourceVersion != "" && !claimable(secret, s.ext, need) {
+	if secret.ResourceVersion != "" && !claimable(secret, k.ext, need) {
 		return nil, fmt.Errorf("secret %s is there already and is not that of ClusterExtension %s, which needs it for the serving certificate of Deployment %s: delete it",
-			at, s.ext.Name, need.Deployment)
+			at, k.ext.Name, need.Deployment)
 	}
 	one := &certificate{State: serving.Read(secret, serving.CAKey), need: need, secret: secret}
-	one.Hosts, one.Delay, one.Issued = need.Hosts, serving.APIServerDelay, c.issued.Recent(at, now)
+	one.Hosts, one.Delay, one.Issued = need.Hosts, serving.APIServerDelay, k.issued.Recent(at, now)
 	one.TrustedSince = time.Time{} // the conditions of revisions say that
-	unclaimed := claim(secret, s.ext)
+	unclaimed := claim(secret, k.ext)
 	switch next := one.Next(now); {
 	case next.Step == serving.StepIssue, next.Step == serving.StepStage:
-		return one, c.take(ctx, s, one, next.Step)
+		return one, k.take(ctx, one, next.Step)
 	case next.Step == serving.StepLimited && one.Current.Check(need.Hosts, now) != nil:
 		return nil, fmt.Errorf("issue the serving certificate of Deployment %s in Secret %s: %w", need.Deployment, at, next.Reason)
 	case unclaimed:
-		return one, c.save(ctx, one)
+		return one, k.save(ctx, one)
 	}
 	return one, nil
 }
 
 // take carries out a step and stores what it leads to.
-func (c *Controller) take(ctx context.Context, s *state, one *certificate, step serving.Step) error {
-	now, r := c.Clock.Now(), serving.Request{Now: c.Clock.Now()}
+func (k *keeper) take(ctx context.Context, one *certificate, step serving.Step) error {
+	now := k.clock.Now()
+	r := serving.Request{Now: now}
 	if step == serving.StepIssue {
-		inherited, err := c.inherited(ctx, s, one.need.Service)
+		inherited, err := k.inherited(ctx, one.need.Service)
 		if err != nil {
 			return err
 		}
@@ -152,38 +169,37 @@ func (c *Controller) take(ctx context.Context, s *state, one *certificate, step 
 		return err
 	}
 	one.State = after
-	one.secret.Namespace, one.secret.Name, one.secret.Type = s.ext.Spec.Namespace, one.need.Secret, corev1.SecretTypeTLS
-	if err := c.save(ctx, one); err != nil {
+	one.secret.Namespace, one.secret.Name, one.secret.Type = k.ext.Spec.Namespace, one.need.Secret, corev1.SecretTypeTLS
+	if err := k.save(ctx, one); err != nil {
 		return err
 	}
 	if step != serving.StepPromote {
-		c.issued.Record(client.ObjectKeyFromObject(one.secret), now)
+		k.issued.Record(client.ObjectKeyFromObject(one.secret), now)
 	}
 	return nil
 }
 
 // inherited are the authorities that the objects of the newest revision trust for a Service: its pods may still serve a certificate that was lost.
-func (c *Controller) inherited(ctx context.Context, s *state, service string) ([][]byte, error) {
-	newest := s.revisions.newest()
-	if newest == nil {
+func (k *keeper) inherited(ctx context.Context, service string) ([][]byte, error) {
+	if k.newest == nil {
 		return nil, nil
 	}
-	objects, err := revision.Objects(ctx, c.client, newest)
+	objects, err := revision.Objects(ctx, k.client, k.newest)
 	if revision.Lost(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read revision %s, for the authorities that are trusted for Service %s/%s: %w", newest.Name, s.ext.Spec.Namespace, service, err)
+		return nil, fmt.Errorf("read revision %s, for the authorities that are trusted for Service %s/%s: %w", k.newest.Name, k.ext.Spec.Namespace, service, err)
 	}
-	return serving.Injected(objects, s.ext.Spec.Namespace, service), nil
+	return serving.Injected(objects, k.ext.Spec.Namespace, service), nil
 }
 
 // save writes the Secret. Another client's write in between is an error: then that one is read.
-func (c *Controller) save(ctx context.Context, one *certificate) error {
+func (k *keeper) save(ctx context.Context, one *certificate) error {
 	one.Write(one.secret, serving.CAKey)
-	write := func() error { return c.client.Update(ctx, one.secret, fieldOwner) }
+	write := func() error { return k.client.Update(ctx, one.secret, fieldOwner) }
 	if one.secret.ResourceVersion == "" {
-		write = func() error { return c.client.Create(ctx, one.secret, fieldOwner) }
+		write = func() error { return k.client.Create(ctx, one.secret, fieldOwner) }
 	}
 	if err := write(); err != nil {
 		return fmt.Errorf("write Secret %s/%s with the serving certificate of Deployment %s: %w", one.secret.Namespace, one.secret.Name, one.need.Deployment, err)

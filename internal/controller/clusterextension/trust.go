@@ -36,9 +36,9 @@ func (a authorities) trustedBy(r *olmv1.ClusterObjectSet) bool {
 
 // trust makes the certificates that new content needs, and makes its objects trust them.
 func (c *Controller) trust(ctx context.Context, s *state, made *content) error {
-	found := authorities{}
+	found, k := authorities{}, c.keeper(s)
 	for _, need := range made.serving {
-		one, err := c.ensure(ctx, s, need)
+		one, err := k.ensure(ctx, need)
 		if err != nil {
 			return err
 		}
