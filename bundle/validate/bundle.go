@@ -44,7 +44,13 @@ func checkBundle(r recorder) {
 func checkSize(r recorder) {
 	total := 0
 	for _, f := range slices.Concat(r.Metadata, r.Manifests) {
-		total += packedSize(f.Data)
+		var packed bytes.Buffer
+		writer := gzip.NewWriter(&packed)
+		size := len(f.Data) // a buffer takes everything, so that this is never used
+		if _, err := writer.Write(f.Data); err == nil && writer.Close() == nil {
+			size = packed.Len()
+		}
+		total += base64.StdEncoding.EncodedLen(size)
 	}
 	switch {
 	case total > maxSize:
@@ -54,16 +60,6 @@ func checkSize(r recorder) {
 		r.warn(RuleSize, place{}, fmt.Sprintf("the compressed size is ~%s, near the limit of %s", megabytes(total), megabytes(maxSize)),
 			"shorten descriptions in the schemas of CRDs")
 	}
-}
-
-// packedSize is the size of a file compressed and in base64.
-func packedSize(data []byte) int {
-	var packed bytes.Buffer
-	writer := gzip.NewWriter(&packed)
-	if _, err := writer.Write(data); err != nil || writer.Close() != nil {
-		return base64.StdEncoding.EncodedLen(len(data)) // a buffer takes everything
-	}
-	return base64.StdEncoding.EncodedLen(packed.Len())
 }
 
 func megabytes(size int) string { return fmt.Sprintf("%.2f MB", float64(size)/(1<<20)) }

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/fairlead/version"
 )
@@ -22,20 +24,14 @@ var lastOpenShift = semver.Version{Major: 4, Minor: 9}
 
 // checkCommunity checks that a bundle with APIs that Kubernetes 1.22 removed stays away from OpenShift 4.9 and later.
 func checkCommunity(r recorder) {
-	if r.csv == nil || !usesRemoved(r, removals[0]) {
+	uses := slices.ContainsFunc(r.Bundle.Objects, func(o *unstructured.Unstructured) bool {
+		return strings.Contains(o.GetAPIVersion(), "/") && removals[0].removesKind(o.GetAPIVersion(), o.GetKind())
+	})
+	if r.csv == nil || !uses {
 		return
 	}
 	checkMaxOpenShift(r)
 	checkIndexFile(r)
-}
-
-func usesRemoved(r recorder, removed removal) bool {
-	for _, object := range r.Bundle.Objects {
-		if strings.Contains(object.GetAPIVersion(), "/") && removed.removesKind(object.GetAPIVersion(), object.GetKind()) {
-			return true
-		}
-	}
-	return false
 }
 
 func checkMaxOpenShift(r recorder) {

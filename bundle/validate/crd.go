@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -98,7 +99,13 @@ func raise(content map[string]any) map[string]any {
 		}
 	}
 	spec["versions"] = versions
-	raiseConversion(spec)
+	if conversion, ok := spec["conversion"].(map[string]any); ok && conversion["webhookClientConfig"] != nil {
+		reviews := conversion["conversionReviewVersions"]
+		if reviews == nil {
+			reviews = []any{"v1beta1"}
+		}
+		conversion["webhook"] = map[string]any{"clientConfig": conversion["webhookClientConfig"], "conversionReviewVersions": reviews}
+	}
 	return content
 }
 
@@ -113,18 +120,6 @@ func raiseColumns(owner map[string]any) {
 	}
 }
 
-func raiseConversion(spec map[string]any) {
-	conversion, ok := spec["conversion"].(map[string]any)
-	if !ok || conversion["webhookClientConfig"] == nil {
-		return
-	}
-	reviews := conversion["conversionReviewVersions"]
-	if reviews == nil {
-		reviews = []any{"v1beta1"}
-	}
-	conversion["webhook"] = map[string]any{"clientConfig": conversion["webhookClientConfig"], "conversionReviewVersions": reviews}
-}
-
 func checkGroup(r recorder, at place, apiVersion string, crd *apiextensionsv1.CustomResourceDefinition) {
 	group, field := crd.Spec.Group, at.in("spec.group")
 	switch {
@@ -137,7 +132,8 @@ func checkGroup(r recorder, at place, apiVersion string, crd *apiextensionsv1.Cu
 	for _, message := range validation.IsDNS1123Subdomain(group) {
 		r.err(RuleCRDGroup, field, message, "correct the group")
 	}
-	if apiVersion != crdV1 || !isReserved(group) { // the older version did not ask for approval
+	reserved := slices.ContainsFunc([]string{".k8s.io", ".kubernetes.io"}, func(suffix string) bool { return strings.HasSuffix("."+group, suffix) })
+	if apiVersion != crdV1 || !reserved { // the older version did not ask for approval
 		return
 	}
 	approval := crd.Annotations[approvalAnnotation]
@@ -145,11 +141,6 @@ func checkGroup(r recorder, at place, apiVersion string, crd *apiextensionsv1.Cu
 		r.err(RuleCRDApproval, at.in("metadata.annotations[%s]", approvalAnnotation), "the group belongs to Kubernetes, which asks who approved the API",
 			"use a group of your own, or set the annotation to the address of the approval, or to unapproved")
 	}
-}
-
-// isReserved says whether a group is one that Kubernetes keeps for itself.
-func isReserved(group string) bool {
-	return group == "k8s.io" || strings.HasSuffix(group, ".k8s.io") || group == "kubernetes.io" || strings.HasSuffix(group, ".kubernetes.io")
 }
 
 func checkNames(r recorder, at place, names apiextensionsv1.CustomResourceDefinitionNames) {

@@ -44,21 +44,24 @@ func checkConversionWebhook(r recorder, at place, crd *apiextensionsv1.CustomRes
 		r.err(RuleCRDConversion, at.in("%s", field), "exactly one of url or service is required", "name the service")
 	}
 	checkWebhookService(r, at.in("%s.service", field), client.Service)
-	checkWebhookURL(r, at.in("%s.url", field), client.URL)
-	checkReviewVersions(r, at.in("spec.conversion.webhook.conversionReviewVersions"), webhook.ConversionReviewVersions)
-}
-
-func checkReviewVersions(r recorder, at place, reviews []string) {
+	if client.URL != nil {
+		u, err := url.Parse(*client.URL)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			r.err(RuleCRDConversion, at.in("%s.url", field), fmt.Sprintf("%q is not an address of a webhook", *client.URL),
+				"write it like https://example.com/convert, without user, query and fragment")
+		}
+	}
+	reviews, reviewsAt := webhook.ConversionReviewVersions, at.in("spec.conversion.webhook.conversionReviewVersions")
 	for i, version := range reviews {
 		if slices.Contains(reviews[:i], version) {
-			r.err(RuleCRDConversion, at, fmt.Sprintf("%q is there twice", version), "keep one of them")
+			r.err(RuleCRDConversion, reviewsAt, fmt.Sprintf("%q is there twice", version), "keep one of them")
 		}
 		for _, message := range validation.IsDNS1035Label(version) {
-			r.err(RuleCRDConversion, at, fmt.Sprintf("%q: %s", version, message), "name versions such as v1")
+			r.err(RuleCRDConversion, reviewsAt, fmt.Sprintf("%q: %s", version, message), "name versions such as v1")
 		}
 	}
 	if !slices.Contains(reviews, "v1") && !slices.Contains(reviews, "v1beta1") {
-		r.err(RuleCRDConversion, at, "must include at least one of v1, v1beta1", "add v1")
+		r.err(RuleCRDConversion, reviewsAt, "must include at least one of v1, v1beta1", "add v1")
 	}
 }
 
@@ -85,14 +88,4 @@ func isWebhookPath(path string) bool {
 	}
 	steps, ok := strings.CutPrefix(strings.TrimSuffix(path, "/"), "/")
 	return ok && !slices.ContainsFunc(strings.Split(steps, "/"), func(step string) bool { return len(validation.IsDNS1123Subdomain(step)) > 0 })
-}
-
-func checkWebhookURL(r recorder, at place, text *string) {
-	if text == nil {
-		return
-	}
-	u, err := url.Parse(*text)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		r.err(RuleCRDConversion, at, fmt.Sprintf("%q is not an address of a webhook", *text), "write it like https://example.com/convert, without user, query and fragment")
-	}
 }

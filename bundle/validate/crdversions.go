@@ -24,25 +24,30 @@ func checkVersions(r recorder, at place, versions []apiextensionsv1.CustomResour
 		if v.Storage {
 			stored++
 		}
-		checkDeprecation(r, at.in("%s.deprecationWarning", field), v)
+		const most = 256
+		switch warning := v.DeprecationWarning; {
+		case warning == nil:
+		case !v.Deprecated:
+			r.err(RuleCRDVersions, at.in("%s.deprecationWarning", field), "can only be set for a version that is deprecated", "set deprecated: true, or remove it")
+		case *warning == "" || len(*warning) > most || strings.ContainsFunc(*warning, func(c rune) bool { return !unicode.IsPrint(c) }):
+			r.err(RuleCRDVersions, at.in("%s.deprecationWarning", field), fmt.Sprintf("has to be 1 to %d printable characters", most), "correct the text")
+		}
 		checkColumns(r, at, field, v.AdditionalPrinterColumns)
-		checkScale(r, at, field+".subresources.scale", v.Subresources)
+		if v.Subresources != nil && v.Subresources.Scale != nil {
+			// The path into status is left out, as all that is about status.
+			scale, field := v.Subresources.Scale, field+".subresources.scale"
+			if !isPathBelow(scale.SpecReplicasPath, ".spec.") {
+				r.err(RuleCRDScale, at.in("%s.specReplicasPath", field), fmt.Sprintf("%q is not a path below .spec", scale.SpecReplicasPath), "write it like .spec.replicas")
+			}
+			if path := scale.LabelSelectorPath; path != nil && *path != "" && !isPathBelow(*path, ".spec.") && !isPathBelow(*path, ".status.") {
+				r.err(RuleCRDScale, at.in("%s.labelSelectorPath", field), fmt.Sprintf("%q is not a path below .spec or .status", *path), "write it like .status.selector")
+			}
+		}
 		checkSelectable(r, at, field, v)
 	}
 	if stored != 1 {
 		r.err(RuleCRDStorage, at.in("spec.versions"), fmt.Sprintf("must have exactly one version marked as storage version, and has %d", stored),
 			"set storage: true for one of them")
-	}
-}
-
-func checkDeprecation(r recorder, at place, v apiextensionsv1.CustomResourceDefinitionVersion) {
-	const most = 256
-	switch warning := v.DeprecationWarning; {
-	case warning == nil:
-	case !v.Deprecated:
-		r.err(RuleCRDVersions, at, "can only be set for a version that is deprecated", "set deprecated: true, or remove it")
-	case *warning == "" || len(*warning) > most || strings.ContainsFunc(*warning, func(c rune) bool { return !unicode.IsPrint(c) }):
-		r.err(RuleCRDVersions, at, fmt.Sprintf("has to be 1 to %d printable characters", most), "correct the text")
 	}
 }
 
@@ -67,20 +72,6 @@ func checkColumns(r recorder, at place, version string, columns []apiextensionsv
 		if !strings.HasPrefix(column.JSONPath, ".") {
 			r.err(RuleCRDColumn, at.in("%s.jsonPath", field), fmt.Sprintf("%q is not a path that begins with a dot", column.JSONPath), "write it like .spec.replicas")
 		}
-	}
-}
-
-// checkScale leaves out the path into status, as all that is about status.
-func checkScale(r recorder, at place, field string, subresources *apiextensionsv1.CustomResourceSubresources) {
-	if subresources == nil || subresources.Scale == nil {
-		return
-	}
-	scale := subresources.Scale
-	if !isPathBelow(scale.SpecReplicasPath, ".spec.") {
-		r.err(RuleCRDScale, at.in("%s.specReplicasPath", field), fmt.Sprintf("%q is not a path below .spec", scale.SpecReplicasPath), "write it like .spec.replicas")
-	}
-	if path := scale.LabelSelectorPath; path != nil && *path != "" && !isPathBelow(*path, ".spec.") && !isPathBelow(*path, ".status.") {
-		r.err(RuleCRDScale, at.in("%s.labelSelectorPath", field), fmt.Sprintf("%q is not a path below .spec or .status", *path), "write it like .status.selector")
 	}
 }
 

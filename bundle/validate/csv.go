@@ -17,15 +17,33 @@ const propertiesAnnotation = "olm.properties"
 // checkCSV checks the ClusterServiceVersion beyond what installation relies on.
 func checkCSV(r recorder) {
 	for _, f := range r.Manifests {
-		if f.Object != nil {
-			checkAnnotationCase(r, f.Object)
+		if f.Object == nil {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(f.Object.GetAnnotations())) {
+			for _, known := range operatorAnnotations {
+				if key != known && strings.EqualFold(key, known) {
+					r.err(RuleAnnotationCase, r.objectPlace(f.Object).in("metadata.annotations[%s]", key),
+						fmt.Sprintf("provided annotation %s uses wrong case and should be %s instead", key, known), "rename it")
+				}
+			}
 		}
 	}
 	if r.csv == nil {
 		return
 	}
-	checkRequired(r)
 	at := r.csvPlace()
+	// The first missing field of each path is reported.
+	object := r.Bundle.AllObjects()[0].Object
+	reported := ""
+	for _, field := range requiredFields {
+		value, found, err := unstructured.NestedFieldNoCopy(object, strings.Split(field, ".")...)
+		if err == nil && found && value != nil && value != "" || reported != "" && strings.HasPrefix(field, reported) {
+			continue
+		}
+		reported = field + "."
+		r.err(RuleRequiredField, at.in("%s", field), "required field missing", "add it")
+	}
 	if len(r.csv.Annotations) == 0 {
 		r.warn(RuleCSVAnnotations, at.in("metadata"), "annotations not found", "add the annotation alm-examples and those that catalogs show")
 	} else {
@@ -55,33 +73,8 @@ var installModes = []v1alpha1.InstallModeType{
 // requiredFields are those that the API of ClusterServiceVersions demands.
 var requiredFields = []string{"spec.displayName", "spec.install", "spec.install.strategy", "spec.install.spec.deployments"}
 
-// checkRequired reports the first missing field of each path.
-func checkRequired(r recorder) {
-	object := r.Bundle.AllObjects()[0].Object
-	reported := ""
-	for _, field := range requiredFields {
-		value, found, err := unstructured.NestedFieldNoCopy(object, strings.Split(field, ".")...)
-		if err == nil && found && value != nil && value != "" || reported != "" && strings.HasPrefix(field, reported) {
-			continue
-		}
-		reported = field + "."
-		r.err(RuleRequiredField, r.csvPlace().in("%s", field), "required field missing", "add it")
-	}
-}
-
 // operatorAnnotations are the annotations that are known by exactly these names.
 var operatorAnnotations = []string{
 	v1alpha1.OperatorGroupAnnotation, v1alpha1.OperatorNamespaceAnnotation, v1alpha1.TargetNamespacesAnnotation,
 	v1alpha1.ProvidedAPIsAnnotation, v1alpha1.SkipRangeAnnotation,
-}
-
-func checkAnnotationCase(r recorder, object *unstructured.Unstructured) {
-	for _, key := range slices.Sorted(maps.Keys(object.GetAnnotations())) {
-		for _, known := range operatorAnnotations {
-			if key != known && strings.EqualFold(key, known) {
-				r.err(RuleAnnotationCase, r.objectPlace(object).in("metadata.annotations[%s]", key),
-					fmt.Sprintf("provided annotation %s uses wrong case and should be %s instead", key, known), "rename it")
-			}
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,12 +83,3 @@ func (r Report) Errors() []Finding {
 
 // maxFindings is how many findings of one validator are listed.
 const maxFindings = 500
-
-// finish sorts the findings and counts those that are too many to list.
-func finish(name string, findings []Finding) Report {
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-	failed := slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == catalog.Error })
-	return Report{Bundle: name, Passed: !failed, Findings: findings}
-}

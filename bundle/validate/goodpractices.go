@@ -31,22 +31,18 @@ func checkGoodPractices(r recorder) {
 			}
 		}
 	}
-	checkDescriptions(r, at)
-	checkChannels(r)
-	checkCRDPermissions(r, at)
-	checkNameVersion(r, at)
-}
-
-func checkDescriptions(r recorder, at place) {
-	check := func(field string, list []v1alpha1.CRDDescription) {
+	described := func(field string, list []v1alpha1.CRDDescription) {
 		for i, d := range list {
 			if d.Description == "" {
 				r.warn(RuleDescription, at.in("spec.customresourcedefinitions.%s[%d]", field, i), fmt.Sprintf("%s has no description", d.Name), "say what it is for")
 			}
 		}
 	}
-	check("owned", r.csv.Spec.CustomResourceDefinitions.Owned)
-	check("required", r.csv.Spec.CustomResourceDefinitions.Required)
+	described("owned", r.csv.Spec.CustomResourceDefinitions.Owned)
+	described("required", r.csv.Spec.CustomResourceDefinitions.Required)
+	checkChannels(r)
+	checkCRDPermissions(r, at)
+	checkNameVersion(r, at)
 }
 
 // channelNames are what names of channels begin with by convention.
@@ -69,10 +65,13 @@ func checkChannels(r recorder) {
 // checkCRDPermissions finds operators that may change the CRDs of others.
 func checkCRDPermissions(r recorder, at place) {
 	strategy := r.csv.Spec.InstallStrategy.StrategySpec
+	named := func(list []string, name string) bool {
+		return slices.Contains(list, name) || slices.Contains(list, "*")
+	}
 	check := func(field string, permissions []v1alpha1.StrategyDeploymentPermissions) {
 		for i, p := range permissions {
 			for j, rule := range p.Rules {
-				if writesCRDs(rule) {
+				if named(rule.APIGroups, "apiextensions.k8s.io") && named(rule.Resources, "customresourcedefinitions") && allows(rule, "create", "patch", "update") {
 					r.warn(RuleRBACCRD, at.in("spec.install.spec.%s[%d].rules[%d]", field, i, j),
 						fmt.Sprintf("account %s may create or change CRDs, which belong to the bundle", p.ServiceAccountName), "let the bundle bring them, and remove the verbs")
 				}
@@ -81,13 +80,6 @@ func checkCRDPermissions(r recorder, at place) {
 	}
 	check("permissions", strategy.Permissions)
 	check("clusterPermissions", strategy.ClusterPermissions)
-}
-
-func writesCRDs(rule rbacv1.PolicyRule) bool {
-	named := func(list []string, name string) bool {
-		return slices.Contains(list, name) || slices.Contains(list, "*")
-	}
-	return named(rule.APIGroups, "apiextensions.k8s.io") && named(rule.Resources, "customresourcedefinitions") && allows(rule, "create", "patch", "update")
 }
 
 // versionAtEnd finds where a version may begin in a name.
@@ -100,20 +92,14 @@ func checkNameVersion(r recorder, at place) {
 	switch {
 	case found && err == nil && prefix != "":
 		return
-	case !endsInVersion(name):
+	case !slices.ContainsFunc(versionAtEnd.FindAllStringIndex(name, -1), func(place []int) bool {
+		_, err := version.Parse(strings.TrimPrefix(name[place[0]:], "v"))
+		return err == nil
+	}):
 		r.warn(RuleNameVersion, at, fmt.Sprintf("%s does not end in a version", name), "name it <operator>.v<version>")
 	default:
 		r.warn(RuleNameVersion, at, fmt.Sprintf("%s is not made of the operator's name, .v and a version", name), "name it <operator>.v<version>")
 	}
-}
-
-func endsInVersion(name string) bool {
-	for _, place := range versionAtEnd.FindAllStringIndex(name, -1) {
-		if _, err := version.Parse(strings.TrimPrefix(name[place[0]:], "v")); err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // rulesOf are the rules of all accounts.

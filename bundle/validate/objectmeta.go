@@ -23,24 +23,36 @@ func checkObjectMeta(r recorder) {
 			continue
 		}
 		at := r.objectPlace(f.Object)
-		checkLabels(r, at, f.Object)
-		checkAnnotationKeys(r, at, f.Object)
-		checkNamespace(r, at, f.Object)
-	}
-}
-
-// checkNamespace checks the namespace that a manifest names. That of a ClusterServiceVersion is often a placeholder, and the
-// installer puts the real one in its place.
-func checkNamespace(r recorder, at place, object *unstructured.Unstructured) {
-	namespace, severity := object.GetNamespace(), catalog.Error
-	if namespace == "" {
-		return
-	}
-	if object.GetKind() == v1alpha1.ClusterServiceVersionKind {
-		severity = catalog.Warning
-	}
-	for _, message := range validation.IsDNS1123Label(namespace) {
-		r.add(severity, RuleObjectMeta, at.in("metadata.namespace"), message, "correct the namespace, or remove it")
+		labels := texts(r, at, f.Object, "labels")
+		for _, key := range slices.Sorted(maps.Keys(labels)) {
+			field := at.in("metadata.labels[%s]", key)
+			for _, message := range validation.IsQualifiedName(key) {
+				r.err(RuleObjectMeta, field, message, "correct the key")
+			}
+			for _, message := range validation.IsValidLabelValue(labels[key]) {
+				r.err(RuleObjectMeta, field, message, "correct the value")
+			}
+		}
+		annotations, size := texts(r, at, f.Object, "annotations"), 0
+		for _, key := range slices.Sorted(maps.Keys(annotations)) {
+			size += len(key) + len(annotations[key])
+			for _, message := range validation.IsQualifiedName(strings.ToLower(key)) {
+				r.err(RuleObjectMeta, at.in("metadata.annotations[%s]", key), message, "correct the key")
+			}
+		}
+		if size > maxAnnotations {
+			r.err(RuleObjectMeta, at.in("metadata.annotations"), fmt.Sprintf("they have %d bytes, and may have %d", size, maxAnnotations), "shorten them")
+		}
+		// The namespace of a ClusterServiceVersion is often a placeholder, and the installer puts the real one in its place.
+		severity := catalog.Error
+		if f.Object.GetKind() == v1alpha1.ClusterServiceVersionKind {
+			severity = catalog.Warning
+		}
+		if namespace := f.Object.GetNamespace(); namespace != "" {
+			for _, message := range validation.IsDNS1123Label(namespace) {
+				r.add(severity, RuleObjectMeta, at.in("metadata.namespace"), message, "correct the namespace, or remove it")
+			}
+		}
 	}
 }
 
@@ -61,30 +73,4 @@ func texts(r recorder, at place, object *unstructured.Unstructured, field string
 		r.err(RuleObjectMeta, at.in("metadata.%s", field), "not all values are texts", "write it as a mapping, with the values in quotes")
 	}
 	return out
-}
-
-func checkLabels(r recorder, at place, object *unstructured.Unstructured) {
-	labels := texts(r, at, object, "labels")
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		field := at.in("metadata.labels[%s]", key)
-		for _, message := range validation.IsQualifiedName(key) {
-			r.err(RuleObjectMeta, field, message, "correct the key")
-		}
-		for _, message := range validation.IsValidLabelValue(labels[key]) {
-			r.err(RuleObjectMeta, field, message, "correct the value")
-		}
-	}
-}
-
-func checkAnnotationKeys(r recorder, at place, object *unstructured.Unstructured) {
-	annotations, size := texts(r, at, object, "annotations"), 0
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		size += len(key) + len(annotations[key])
-		for _, message := range validation.IsQualifiedName(strings.ToLower(key)) {
-			r.err(RuleObjectMeta, at.in("metadata.annotations[%s]", key), message, "correct the key")
-		}
-	}
-	if size > maxAnnotations {
-		r.err(RuleObjectMeta, at.in("metadata.annotations"), fmt.Sprintf("they have %d bytes, and may have %d", size, maxAnnotations), "shorten them")
-	}
 }

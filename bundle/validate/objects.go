@@ -9,7 +9,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/fairlead/bundle"
 )
@@ -41,7 +40,7 @@ func checkBudget(r recorder, at place, object *unstructured.Unstructured) {
 	if !decodeObject(r, RuleBudget, at, object, &budget) {
 		return
 	}
-	if most := budget.Spec.MaxUnavailable; most != nil && isNothing(*most) {
+	if most := budget.Spec.MaxUnavailable; most != nil && (most.String() == "0" || most.String() == "0%") {
 		r.err(RuleBudget, at.in("spec.maxUnavailable"), fmt.Sprintf("%s keeps nodes from being drained", most), "allow at least one pod to be unavailable")
 	}
 	if least := budget.Spec.MinAvailable; least != nil && least.String() == "100%" {
@@ -50,10 +49,6 @@ func checkBudget(r recorder, at place, object *unstructured.Unstructured) {
 	if policy := budget.Spec.UnhealthyPodEvictionPolicy; policy == nil || *policy != policyv1.AlwaysAllow {
 		r.warn(RuleBudgetUnready, at.in("spec.unhealthyPodEvictionPolicy"), "pods that are not ready, such as those of an operator that crashes, keep nodes from being drained", "set it to AlwaysAllow")
 	}
-}
-
-func isNothing(value intstr.IntOrString) bool {
-	return value.Type == intstr.Int && value.IntVal == 0 || value.Type == intstr.String && value.StrVal == "0%"
 }
 
 func checkRole(r recorder, at place, object *unstructured.Unstructured) {
@@ -66,14 +61,11 @@ func checkRole(r recorder, at place, object *unstructured.Unstructured) {
 		if covers(rule, "policy", "poddisruptionbudgets") && allows(rule, "create", "update", "patch") {
 			r.warn(RuleRBACBudget, field, "it lets the operator write PodDisruptionBudgets, which can keep nodes from being drained", "make sure that they never do")
 		}
-		if covers(rule, "security.openshift.io", "securitycontextconstraints") && allows(rule, "delete", "update", "patch") && namesDefaultSCC(rule) {
+		if covers(rule, "security.openshift.io", "securitycontextconstraints") && allows(rule, "delete", "update", "patch") &&
+			slices.ContainsFunc(rule.ResourceNames, func(name string) bool { return slices.Contains(defaultSCCs, name) }) {
 			r.err(RuleRBACSCC, field, "it lets the operator change the SecurityContextConstraints that OpenShift comes with", "bring constraints of your own")
 		}
 	}
-}
-
-func namesDefaultSCC(rule rbacv1.PolicyRule) bool {
-	return slices.ContainsFunc(rule.ResourceNames, func(name string) bool { return slices.Contains(defaultSCCs, name) })
 }
 
 // covers says whether a rule names a resource of a group.

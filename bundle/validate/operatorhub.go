@@ -29,16 +29,6 @@ func checkOperatorHub(r recorder) {
 	if strings.TrimSpace(r.csv.Spec.Provider.Name) == "" {
 		r.err(RuleProvider, at.in("spec.provider.name"), "csv.Spec.Provider.Name not specified", "name who provides the operator")
 	}
-	checkMaintainers(r, at)
-	checkLinks(r, at)
-	if v := r.csv.Spec.Version; v.Major == 0 && v.Minor == 0 && v.Patch == 0 && len(v.Pre)+len(v.Build) == 0 {
-		r.err(RuleVersion, at.in("spec.version"), "csv.Spec.Version must be set", "set the version of the operator")
-	}
-	checkIcon(r, at)
-	checkRemovedAPIs(r)
-}
-
-func checkMaintainers(r recorder, at place) {
 	for i, m := range r.csv.Spec.Maintainers {
 		field := at.in("spec.maintainers[%d]", i)
 		if m.Name == "" || m.Email == "" {
@@ -49,9 +39,6 @@ func checkMaintainers(r recorder, at place) {
 			r.err(RuleMaintainer, field, fmt.Sprintf("%q is not an email address: %v", m.Email, err), "correct the address")
 		}
 	}
-}
-
-func checkLinks(r recorder, at place) {
 	for i, link := range r.csv.Spec.Links {
 		field := at.in("spec.links[%d]", i)
 		if link.Name == "" || link.URL == "" {
@@ -62,9 +49,9 @@ func checkLinks(r recorder, at place) {
 			r.err(RuleLink, field, fmt.Sprintf("%q is not an address: %v", link.URL, err), "write it like https://example.com")
 		}
 	}
-}
-
-func checkIcon(r recorder, at place) {
+	if v := r.csv.Spec.Version; v.Major == 0 && v.Minor == 0 && v.Patch == 0 && len(v.Pre)+len(v.Build) == 0 {
+		r.err(RuleVersion, at.in("spec.version"), "csv.Spec.Version must be set", "set the version of the operator")
+	}
 	icons, field := r.csv.Spec.Icon, at.in("spec.icon")
 	switch {
 	case len(icons) == 0:
@@ -76,6 +63,7 @@ func checkIcon(r recorder, at place) {
 	case !slices.Contains(iconTypes, icons[0].MediaType):
 		r.err(RuleIcon, field, fmt.Sprintf("%q is not a media type of icons", icons[0].MediaType), "use one of "+strings.Join(iconTypes, ", "))
 	}
+	checkRemovedAPIs(r)
 }
 
 // checkCapabilities and checkCategories check annotations only where they are there.

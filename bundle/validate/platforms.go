@@ -15,11 +15,9 @@ import (
 // platformSet is a set of "os/architecture".
 type platformSet map[string]bool
 
-func (s platformSet) sorted() []string { return slices.Sorted(maps.Keys(s)) }
-
 // missing are those of s that are not in other, sorted.
 func (s platformSet) missing(other platformSet) []string {
-	return slices.DeleteFunc(s.sorted(), func(p string) bool { return other[p] })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s)), func(p string) bool { return other[p] })
 }
 
 // imageUse is an image of the bundle and where it is named.

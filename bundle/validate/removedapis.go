@@ -58,10 +58,21 @@ func (r removal) removesKind(apiVersion, kind string) bool {
 }
 
 // checkRemovedAPIs finds what stops working in later versions of Kubernetes: a warning, or an error if the bundle is for
-// such a version.
+// such a version. It looks at the objects of the bundle alone. What a ClusterServiceVersion lists as resources of its CRDs is shown to people:
+// the bundle does not create them, and that a list names an old version does not say that the operator uses it.
 func checkRemovedAPIs(r recorder) {
 	for _, removed := range removals {
-		checkRemoval(r, removed)
+		severity := catalog.Warning
+		if r.isFor(removed.minor) {
+			severity = catalog.Error
+		}
+		for _, object := range r.Bundle.Objects {
+			if removed.removesKind(object.GetAPIVersion(), object.GetKind()) {
+				r.add(severity, RuleRemovedAPI, r.objectPlace(object).in("apiVersion"),
+					fmt.Sprintf("%s Migrate the API(s) for %s: ([%s])", removedMessage(removed.minor), object.GetKind(), object.GetName()),
+					"use a version of the API that is served")
+			}
+		}
 	}
 	if r.csv == nil {
 		return
@@ -71,22 +82,6 @@ func checkRemovedAPIs(r recorder) {
 		if slices.ContainsFunc(permissions, func(rule rbacv1.PolicyRule) bool { return covers(rule, "policy", "podsecuritypolicies") }) {
 			r.warn(RuleRemovedAPI, r.csvPlace().in("spec.install.spec"), removedMessage(25)+" Its permissions name PodSecurityPolicies", "remove the rule, if it is not for old clusters")
 			return
-		}
-	}
-}
-
-// checkRemoval looks at the objects of the bundle alone. What a ClusterServiceVersion lists as resources of its CRDs is shown to people: the
-// bundle does not create them, and that a list names an old version does not say that the operator uses it.
-func checkRemoval(r recorder, removed removal) {
-	severity := catalog.Warning
-	if r.isFor(removed.minor) {
-		severity = catalog.Error
-	}
-	for _, object := range r.Bundle.Objects {
-		if removed.removesKind(object.GetAPIVersion(), object.GetKind()) {
-			r.add(severity, RuleRemovedAPI, r.objectPlace(object).in("apiVersion"),
-				fmt.Sprintf("%s Migrate the API(s) for %s: ([%s])", removedMessage(removed.minor), object.GetKind(), object.GetName()),
-				"use a version of the API that is served")
 		}
 	}
 }

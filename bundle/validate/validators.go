@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -157,16 +159,17 @@ func Run(ctx context.Context, in *bundle.Inspection, o Options) (Report, error) 
 	}
 	s := newSubject(in, o)
 	findings := []Finding{} // never null for programs
-	for _, v := range slices.Concat(alwaysChecked(), o.Optional) {
+	always := slices.DeleteFunc(Validators(), func(v Validator) bool { return v.Optional })
+	for _, v := range slices.Concat(always, o.Optional) {
 		left := maxFindings
 		v.check(ctx, recorder{subject: s, validator: v.Name, findings: &findings, left: &left})
 	}
 	if err := ctx.Err(); err != nil {
 		return Report{}, fmt.Errorf("validate bundle: %w", err)
 	}
-	return finish(in.Bundle.Name, findings), nil
-}
-
-func alwaysChecked() []Validator {
-	return slices.DeleteFunc(Validators(), func(v Validator) bool { return v.Optional })
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	failed := slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == catalog.Error })
+	return Report{Bundle: in.Bundle.Name, Passed: !failed, Findings: findings}, nil
 }
