@@ -10,10 +10,10 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -42,7 +42,7 @@ func (c Cluster) V1(ctx context.Context, pkg string) (Answer, error) {
 	var a Answer
 	var list olmv1.ClusterCatalogList
 	if err := c.Reader.List(ctx, &list); err != nil {
-		if apply.IsUnknownKind(err) {
+		if rollout.IsUnknownKind(err) {
 			return a, nil
 		}
 		return a, fmt.Errorf("list the ClusterCatalogs of the cluster: %w", err)
@@ -129,7 +129,7 @@ func (c Cluster) V0(ctx context.Context, pkg string) (Answer, error) {
 	var a Answer
 	var list packagesv1.PackageManifestList
 	if err := c.Reader.List(ctx, &list, client.InNamespace(c.Namespace)); err != nil {
-		if apply.IsUnknownKind(err) {
+		if rollout.IsUnknownKind(err) {
 			return a, nil
 		}
 		return a, fmt.Errorf("list the PackageManifests of namespace %s: %w", c.Namespace, err)

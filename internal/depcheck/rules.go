@@ -50,7 +50,7 @@ var rules = []rule{
 	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/catalogset", "internal/inorder", "internal/packageserver", "internal/tlsprofile"}, client: true},
 	{pkg: "internal/packageserver/manifest", may: []string{"api", "catalog"}},
 	{pkg: "internal/packageserver/openapi", may: []string{"api"}},
-	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/apply", "internal/rollout/serving"}, client: true},
+	{pkg: "internal/packageserver/registration", may: []string{"api", "internal/rollout", "internal/rollout/serving"}, client: true},
 	{pkg: "internal/owncache", client: true},
 	{pkg: "internal/pagedlist", client: true},
 	{pkg: "internal/trigger", client: true},
@@ -61,7 +61,7 @@ var rules = []rule{
 	{pkg: "internal/metrics"},
 	{pkg: "internal/tenancy", may: []string{"api/operators", "bundle"}},
 	{pkg: "internal/lull", may: []string{"api/operators"}, client: true},
-	{pkg: "internal/apply", client: true},
+	{pkg: "internal/rollout", client: true},
 	{pkg: "internal/migrate", may: []string{"api", "internal/columns"}},
 	{pkg: "internal/migrate/move", may: append(libraries, "api", "internal/columns", "internal/install", "internal/uninstall"), client: true},
 	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
@@ -70,7 +70,7 @@ var rules = []rule{
 	{pkg: "internal/preflight"},
 	{pkg: "internal/preflight/permissions/live", may: []string{"internal/preflight/permissions"}, client: true},
 	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
-	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/apply"}, client: true},
+	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/rollout"}, client: true},
 	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},
 	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/image", "internal/plan", "internal/provenance", "internal/trouble"}},
 	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
@@ -111,7 +111,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/rollout/serving", "internal/apply", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/rollout/serving", "internal/rollout", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

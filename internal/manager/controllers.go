@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/apiserver"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
@@ -19,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/platform"
 	"fairlead.dev/fairlead/internal/controller/providedapi"
 	"fairlead.dev/fairlead/internal/controller/subscription"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/utils/clock"
@@ -61,7 +61,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 			return installplan.Setup(mgr, installplan.Options{Clock: c, Manifests: manifests,
 				Catalogs: s.catalogs, Unpacker: unpacker, Notify: plans,
 				Bundles: bundles, Signatures: bundles,
-				Accounts:          apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
+				Accounts:          rollout.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
 				Namespaces:        o.Namespaces,
 				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout})
 		}},

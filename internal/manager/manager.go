@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/telemetry"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 
@@ -179,7 +179,7 @@ func newManager(o Options) (manager.Manager, error) {
 		options.Cache.SyncPeriod = &o.Resync
 	}
 	config := unlimited(o.Config)
-	config.WarningHandlerWithContext = apply.WarningHandler{}
+	config.WarningHandlerWithContext = rollout.WarningHandler{}
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the manager: %w", err)

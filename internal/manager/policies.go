@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -131,7 +131,7 @@ func (w *policyWatch) follow(ctx context.Context) bool {
 			_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { w.wake() }, UpdateFunc: func(any, any) { w.wake() }, DeleteFunc: func(any) { w.wake() }})
 		}
 		if err != nil {
-			if !apply.IsUnknownKind(err) && ctx.Err() == nil {
+			if !rollout.IsUnknownKind(err) && ctx.Err() == nil {
 				w.log.Error(err, "admission policies cannot be watched; it is retried", "in", policiesRecheck)
 			}
 			return false

@@ -9,7 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -105,7 +105,7 @@ func (c Cluster) Extensions(ctx context.Context) (*Question, error) {
 	var catalogs olmv1.ClusterCatalogList
 	for _, list := range []client.ObjectList{&extensions, &catalogs} {
 		err := c.Reader.List(ctx, list)
-		if apply.IsUnknownKind(err) {
+		if rollout.IsUnknownKind(err) {
 			err = errNotServed
 		}
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -316,7 +316,7 @@ func TestAServiceOfOthersIsNotTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := c.Ensure(t.Context(), c.request())
-	var collision *apply.CollisionError
+	var collision *rollout.CollisionError
 	if !errors.As(err, &collision) || !strings.Contains(err.Error(), "a-b is wanted by CatalogSource a.b but exists already") {
 		t.Errorf("error %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -30,19 +30,19 @@ func (k *Keeper) ensureCompanions(ctx context.Context, source *v1alpha1.CatalogS
 		return nil, fmt.Errorf("read ServiceAccount %s/%s: %w", source.Namespace, o.ServiceAccount.Name, err)
 	}
 	claim := &claim{source: source}
-	phase := apply.Phase{Name: "catalog"}
+	phase := rollout.Phase{Name: "catalog"}
 	for _, wanted := range o.companions() {
 		object, err := k.object(source, wanted, claim)
 		if err != nil {
 			return nil, err
 		}
 		if wanted == client.Object(o.ServiceAccount) && account.UID != "" && !owns(source, account) {
-			object.Policy = apply.CreateOnly // somebody prepared it for the catalog: it is used as it is
+			object.Policy = rollout.CreateOnly // somebody prepared it for the catalog: it is used as it is
 		}
 		phase.Objects = append(phase.Objects, object)
 	}
-	engine := apply.Engine{Client: k.Client, Reader: k.Reader, FieldManager: k.FieldOwner}
-	result := engine.Apply(ctx, []apply.Phase{phase})
+	engine := rollout.Engine{Client: k.Client, Reader: k.Reader, FieldManager: k.FieldOwner}
+	result := engine.Apply(ctx, []rollout.Phase{phase})
 	if claim.earlier != "" {
 		out.Waiting, out.Again = claim.earlier, collectionWait
 		return nil, nil
@@ -54,12 +54,12 @@ func (k *Keeper) ensureCompanions(ctx context.Context, source *v1alpha1.CatalogS
 }
 
 // object is one companion and the rules for it.
-func (k *Keeper) object(source *v1alpha1.CatalogSource, wanted client.Object, claim *claim) (apply.Object, error) {
+func (k *Keeper) object(source *v1alpha1.CatalogSource, wanted client.Object, claim *claim) (rollout.Object, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err != nil {
-		return apply.Object{}, failed(source, err)
+		return rollout.Object{}, failed(source, err)
 	}
-	object := apply.Object{
+	object := rollout.Object{
 		Wanted: &unstructured.Unstructured{Object: content},
 		Owner:  kindCatalogSource + " " + source.Name,
 		Claim:  claim.on,
@@ -72,14 +72,14 @@ func (k *Keeper) object(source *v1alpha1.CatalogSource, wanted client.Object, cl
 
 // finish reads the results, and undoes what others added to policies: a field that is not wanted at all belongs to nobody, so that
 // applying the wanted ones leaves it.
-func (k *Keeper) finish(ctx context.Context, o *Objects, results []apply.ObjectResult, out *Outcome) (*corev1.ServiceAccount, error) {
+func (k *Keeper) finish(ctx context.Context, o *Objects, results []rollout.ObjectResult, out *Outcome) (*corev1.ServiceAccount, error) {
 	account := &corev1.ServiceAccount{}
 	for i, wanted := range o.companions() {
 		r := results[i]
-		if r.Outcome == apply.Created || r.Outcome == apply.Configured {
+		if r.Outcome == rollout.Created || r.Outcome == rollout.Configured {
 			out.Changes = append(out.Changes, fmt.Sprintf("%s %s", lower(r.Outcome), r.Ref))
 		}
-		if r.Outcome == apply.NotAttempted {
+		if r.Outcome == rollout.NotAttempted {
 			out.Waiting, out.Again = cmp.Or(r.Waiting, out.Waiting, "the objects of the catalog are being written"), collectionWait
 			continue
 		}
@@ -97,7 +97,7 @@ func (k *Keeper) finish(ctx context.Context, o *Objects, results []apply.ObjectR
 	return account, nil
 }
 
-func (k *Keeper) restorePolicy(ctx context.Context, wanted *networkingv1.NetworkPolicy, r apply.ObjectResult, out *Outcome) error {
+func (k *Keeper) restorePolicy(ctx context.Context, wanted *networkingv1.NetworkPolicy, r rollout.ObjectResult, out *Outcome) error {
 	live := &networkingv1.NetworkPolicy{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.Live.Object, live); err != nil {
 		return fmt.Errorf("understand %s: %w", r.Ref, err)
@@ -113,15 +113,15 @@ func (k *Keeper) restorePolicy(ctx context.Context, wanted *networkingv1.Network
 	return nil
 }
 
-func lower(o apply.Outcome) string {
-	if o == apply.Created {
+func lower(o rollout.Outcome) string {
+	if o == rollout.Created {
 		return "created"
 	}
 	return "configured"
 }
 
 // adjustAccount keeps the pull secrets of others on the list.
-func adjustAccount(account *corev1.ServiceAccount) apply.Adjust {
+func adjustAccount(account *corev1.ServiceAccount) rollout.Adjust {
 	return func(wanted, live *unstructured.Unstructured) error {
 		if live == nil {
 			return nil
@@ -158,7 +158,7 @@ func (c *claim) on(live *unstructured.Unstructured) string {
 		if r.Kind == kindCatalogSource && r.Name == c.source.Name {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			found := fmt.Sprintf("%s belongs to an earlier CatalogSource %s, and is about to be collected as garbage", apply.RefOf(live), r.Name)
+			found := fmt.Sprintf("%s belongs to an earlier CatalogSource %s, and is about to be collected as garbage", rollout.RefOf(live), r.Name)
 			if c.earlier == "" || found < c.earlier {
 				c.earlier = found // the one that is named must not change from look to look: each change is a write
 			}

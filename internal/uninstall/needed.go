@@ -10,8 +10,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,7 +27,7 @@ type neighbours struct {
 func neighboursOf(ctx context.Context, reader client.Reader, e *olmv1.ClusterExtension) (*neighbours, error) {
 	const why = "which may need the same CustomResourceDefinitions"
 	var csvs v1alpha1.ClusterServiceVersionList
-	if err := reader.List(ctx, &csvs); err != nil && !apply.IsUnknownKind(err) {
+	if err := reader.List(ctx, &csvs); err != nil && !rollout.IsUnknownKind(err) {
 		return nil, fmt.Errorf("list the ClusterServiceVersions of the cluster, %s: %w", why, err)
 	}
 	var sets olmv1.ClusterObjectSetList

@@ -10,10 +10,10 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // target is what is installed and a command is about: a ClusterExtension, or a Subscription of a namespace.
@@ -73,7 +73,7 @@ func has(ctx context.Context, c client.Reader, key client.ObjectKey, object clie
 	switch {
 	case err == nil:
 		return true, nil
-	case apierrors.IsNotFound(err), apply.IsUnknownKind(err):
+	case apierrors.IsNotFound(err), rollout.IsUnknownKind(err):
 		return false, nil
 	}
 	return false, fmt.Errorf("look for %s: %w", key, err)

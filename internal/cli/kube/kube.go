@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,7 +44,7 @@ func Connect(flags *kubeconfig.Flags) (client.Client, string, error) {
 func Explain(err error) error {
 	var discovery *apiutil.ErrResourceDiscoveryFailed
 	switch {
-	case apply.IsUnknownKind(err):
+	case rollout.IsUnknownKind(err):
 		return fmt.Errorf("the cluster does not serve the operators.coreos.com APIs: run the manager, which applies them, with: fairlead manager (%w)", err)
 	case errors.As(err, &discovery), apierrors.IsServiceUnavailable(err):
 		return fmt.Errorf("%w; what serves an API of the cluster does not answer: `kubectl get apiservices` shows which, and why; try again when it is available", err)

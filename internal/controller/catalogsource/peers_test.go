@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -22,7 +22,7 @@ import (
 func (w *world) beside(address, pod string) *world {
 	other := &world{t: w.t, registry: w.registry, clock: w.clock, indexes: w.indexes}
 	other.c = other.controller(w.c.client)
-	other.c.services = &services{client: w.c.client, engine: &apply.Engine{Client: w.c.client, FieldManager: string(fieldOwner)},
+	other.c.services = &services{client: w.c.client, engine: &rollout.Engine{Client: w.c.client, FieldManager: string(fieldOwner)},
 		peers:   &peers{reader: w.c.client, call: callTCP, clock: w.clock},
 		Serving: &Serving{GlobalNamespace: key.Namespace, Global: Place{netip.MustParseAddrPort(address), &catalogserver.Set{}}, Pod: pod}}
 	w.t.Cleanup(other.c.links.closeAll)

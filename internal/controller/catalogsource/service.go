@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,7 +61,7 @@ func (s *Serving) place(ctx context.Context, namespace string) (Place, error) {
 type services struct {
 	*Serving
 	client client.Client
-	engine *apply.Engine
+	engine *rollout.Engine
 	peers  *peers
 	// changed lets a catalog be looked at; nil for nobody who looks.
 	changed func(catalogset.Ref)
@@ -166,12 +166,12 @@ func (s *services) withdraw(ref catalogset.Ref) {
 
 // apply writes the Service and its EndpointSlice where they are not as wanted, and returns the Service.
 func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, name string, at netip.AddrPort) (*unstructured.Unstructured, error) {
-	phase := apply.Phase{Name: "service"}
+	phase := rollout.Phase{Name: "service"}
 	for _, wanted := range serviceObjects(source, name, at, s.Pod) {
-		phase.Objects = append(phase.Objects, apply.Object{Wanted: wanted, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
+		phase.Objects = append(phase.Objects, rollout.Object{Wanted: wanted, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
 	}
 	for range 2 {
-		result := s.engine.Apply(ctx, []apply.Phase{phase})
+		result := s.engine.Apply(ctx, []rollout.Phase{phase})
 		service := result.Phases[0].Objects[0]
 		if err := result.Err(); err != nil && !isInvalid(err) {
 			return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: %w", name, err)
@@ -187,7 +187,7 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 }
 
 // claimOf is the claim of everybody but the object with that UID.
-func claimOf(uid types.UID) apply.Claim {
+func claimOf(uid types.UID) rollout.Claim {
 	return func(live *unstructured.Unstructured) string {
 		for _, owner := range live.GetOwnerReferences() {
 			if owner.UID == uid {
@@ -199,7 +199,7 @@ func claimOf(uid types.UID) apply.Claim {
 }
 
 func isInvalid(err error) bool {
-	var failures apply.Failures
+	var failures rollout.Failures
 	if !errors.As(err, &failures) {
 		return false
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
@@ -15,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/registryclient"
 	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trigger"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,7 +98,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		}},
 		services: &services{Serving: o.Serving, client: mgr.GetClient(), changed: q.add,
 			peers:  &peers{reader: mgr.GetAPIReader(), call: callTCP, clock: o.Clock},
-			engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
+			engine: &rollout.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
 		cluster:  clusterVersion(server, o.Clock),
 		metrics:  counted,
 		records:  records{dir: o.Records, indexes: o.Indexes, verifier: o.Store},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +26,7 @@ func TestTransient(t *testing.T) {
 	}{
 		"nothing":            {nil, false},
 		"no connection":      {fmt.Errorf("keep: %w", gone), true},
-		"among several":      {apply.Failures{errors.New("belongs to somebody"), gone}, true},
+		"among several":      {rollout.Failures{errors.New("belongs to somebody"), gone}, true},
 		"overloaded":         {apierrors.NewTooManyRequests("later", 1), true},
 		"starting":           {apierrors.NewServiceUnavailable("later"), true},
 		"changed meanwhile":  {apierrors.NewConflict(serviceKind, "cat", nil), true},

@@ -14,13 +14,13 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -182,7 +182,7 @@ func (w *world) controller(c client.Client) *Controller {
 			keeper: &registrypod.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: registrypod.Settings{OpmImage: "opm", UtilImage: "util"}}},
 		cluster:  clusterVersion(w.versions, w.clock),
 		metrics:  metrics.NewCatalogSources(),
-		services: &services{client: c, peers: &peers{reader: c, call: callTCP, clock: w.clock}, engine: &apply.Engine{Client: c, FieldManager: string(fieldOwner)}},
+		services: &services{client: c, peers: &peers{reader: c, call: callTCP, clock: w.clock}, engine: &rollout.Engine{Client: c, FieldManager: string(fieldOwner)}},
 	}
 }
 

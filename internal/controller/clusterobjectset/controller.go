@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 const (
@@ -33,7 +33,7 @@ type Controller struct {
 	client client.Client
 	// live reads past the caches.
 	live     client.Reader
-	engine   *apply.Engine
+	engine   *rollout.Engine
 	accounts accounts
 	watches  watcher
 	metrics  *metrics.ClusterObjectSets

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // A CustomResourceDefinition is applied before the pods that convert for it. Where the revision before has another server, that one goes on
@@ -49,7 +49,7 @@ func portOf(service map[string]any) any {
 }
 
 // keepConverter lets a definition be converted by whatever converts it now, as long as that runs.
-func (c *Controller) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next apply.Adjust) apply.Adjust {
+func (c *Controller) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next rollout.Adjust) rollout.Adjust {
 	return func(wanted, live *unstructured.Unstructured) error {
 		if err := next(wanted, live); err != nil || live == nil {
 			return err
@@ -92,7 +92,7 @@ func (c *Controller) lingers(ctx context.Context, f *family) time.Duration {
 	services, _ := c.servers(ctx, f.set)
 	for _, set := range older {
 		others, asked := c.servers(ctx, set)
-		if maps.DeleteFunc(others, func(ref apply.Ref, _ bool) bool { return services[ref] }); asked && len(others) > 0 {
+		if maps.DeleteFunc(others, func(ref rollout.Ref, _ bool) bool { return services[ref] }); asked && len(others) > 0 {
 			return left
 		}
 	}
@@ -100,16 +100,16 @@ func (c *Controller) lingers(ctx context.Context, f *family) time.Duration {
 }
 
 // servers are the Services of a set, and whether API servers ask some. What cannot be read any more is not waited for.
-func (c *Controller) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (services map[apply.Ref]bool, asked bool) {
+func (c *Controller) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (services map[rollout.Ref]bool, asked bool) {
 	phases, _, err := c.read(ctx, set)
 	if err != nil {
 		return nil, false
 	}
-	services = map[apply.Ref]bool{}
+	services = map[rollout.Ref]bool{}
 	for _, o := range objectsOf(phases) {
 		switch kind := o.GroupVersionKind(); {
 		case kind.Group == "" && kind.Kind == "Service":
-			services[apply.RefOf(o.Unstructured)] = true
+			services[rollout.RefOf(o.Unstructured)] = true
 		case kind.Group == "admissionregistration.k8s.io", kind.Group == "apiregistration.k8s.io", converter(o.Unstructured) != nil:
 			asked = true
 		}

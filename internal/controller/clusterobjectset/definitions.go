@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -29,7 +29,7 @@ var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinit
 // definitions are the CustomResourceDefinitions of a set that is taken out, as far as they do not go with their phase.
 type definitions struct {
 	// first go before everything else; late go after it, because their custom resources have been waited for long enough.
-	first, late map[apply.Ref]bool
+	first, late map[rollout.Ref]bool
 	// waiting is what they wait for.
 	waiting []string
 	// hold says that other revisions of an extension that goes have definitions yet, for which the operator has to stay.
@@ -39,7 +39,7 @@ type definitions struct {
 // settleDefinitions decides what becomes of the definitions that a set controls. Those with custom resources stay, unless somebody wants them
 // deleted; then they go while the operator still runs.
 func (c *Controller) settleDefinitions(ctx context.Context, f *family, known *notes) (*definitions, error) {
-	d := &definitions{first: map[apply.Ref]bool{}, late: map[apply.Ref]bool{}}
+	d := &definitions{first: map[rollout.Ref]bool{}, late: map[rollout.Ref]bool{}}
 	end, err := c.endOf(ctx, f)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (c *Controller) settleDefinitions(ctx context.Context, f *family, known *no
 	return d, err
 }
 
-func (c *Controller) settleDefinition(ctx context.Context, f *family, end *ending, known *notes, ref apply.Ref, d *definitions) error {
+func (c *Controller) settleDefinition(ctx context.Context, f *family, end *ending, known *notes, ref rollout.Ref, d *definitions) error {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	err := c.live.Get(ctx, client.ObjectKey{Name: ref.Name}, live)
 	if apierrors.IsNotFound(err) {
@@ -88,7 +88,7 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 }
 
 // await notes what a definition waits for that is being deleted.
-func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref apply.Ref, d *definitions) error {
+func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref rollout.Ref, d *definitions) error {
 	held, err := c.held(ctx, c.live, live)
 	if err != nil {
 		held = []string{fmt.Sprintf("what the custom resources of %s wait for cannot be told: %s", live.Name, trouble.Text(err))}

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/stored"
 )
 
@@ -327,7 +327,7 @@ func TestOwnCustomResources(t *testing.T) {
 		if err := w.controller.learn(t.Context(), set, known); err != nil {
 			t.Fatal(err)
 		}
-		known.phases[0] = append(known.phases[0], entry{ref: apply.RefOf(configMap(t, "theirs", ""))}, entry{ref: apply.RefOf(configMap(t, "gone", ""))})
+		known.phases[0] = append(known.phases[0], entry{ref: rollout.RefOf(configMap(t, "theirs", ""))}, entry{ref: rollout.RefOf(configMap(t, "gone", ""))})
 		w.count = test.estimate
 		if got, err := w.controller.populated(t.Context(), set, known, crd); got != test.want || err != nil {
 			t.Errorf("%+v: %q %v", test, got, err)

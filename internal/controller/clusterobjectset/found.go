@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -70,24 +70,24 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 
 // findDefinitions finds the CustomResourceDefinitions that a set owns in whatever way. Without knowing all of them nothing can go on: one that
 // goes with the set takes its custom resources along.
-func (c *Controller) findDefinitions(ctx context.Context, set *olmv1.ClusterObjectSet) ([]apply.Ref, error) {
+func (c *Controller) findDefinitions(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rollout.Ref, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
 	if err := c.live.List(ctx, list); err != nil {
 		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
 	}
-	var refs []apply.Ref
+	var refs []rollout.Ref
 	for i := range list.Items {
 		o := &list.Items[i]
 		if belongs(o, set) || slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == set.UID }) {
-			refs = append(refs, apply.Ref{GroupVersionKind: crdKind, Name: o.Name})
+			refs = append(refs, rollout.Ref{GroupVersionKind: crdKind, Name: o.Name})
 		}
 	}
 	return refs, nil
 }
 
 // findKind finds the objects of a kind that a set controls.
-func (c *Controller) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, kind schema.GroupVersionKind) ([]apply.Ref, error) {
+func (c *Controller) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, kind schema.GroupVersionKind) ([]rollout.Ref, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	err := c.live.List(ctx, list, client.MatchingLabels{managedByLabel: managedByValue})
@@ -97,10 +97,10 @@ func (c *Controller) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	if err != nil {
 		return nil, err
 	}
-	var refs []apply.Ref
+	var refs []rollout.Ref
 	for i := range list.Items {
 		if o := &list.Items[i]; belongs(o, set) {
-			refs = append(refs, apply.Ref{GroupVersionKind: kind, Namespace: o.Namespace, Name: o.Name})
+			refs = append(refs, rollout.Ref{GroupVersionKind: kind, Namespace: o.Namespace, Name: o.Name})
 		}
 	}
 	return refs, nil
@@ -116,8 +116,8 @@ func belongs(o *metav1.PartialObjectMetadata, set *olmv1.ClusterObjectSet) bool 
 }
 
 // discover remembers which objects there are, in the phases that their kinds belong to.
-func (n *notes) discover(refs []apply.Ref) {
-	slices.SortFunc(refs, func(a, b apply.Ref) int {
+func (n *notes) discover(refs []rollout.Ref) {
+	slices.SortFunc(refs, func(a, b rollout.Ref) int {
 		_, left := revision.PhaseOf(a.GroupKind())
 		_, right := revision.PhaseOf(b.GroupKind())
 		return cmp.Or(cmp.Compare(left, right), strings.Compare(a.String(), b.String()))

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -54,7 +54,7 @@ func (c *Controller) handOver(ctx context.Context, f *family, known *notes) erro
 }
 
 // keptBy are the objects that a revision is to keep; why is set when nobody can tell any more.
-func (c *Controller) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (keeps map[apply.Ref]bool, why, _ error) {
+func (c *Controller) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (keeps map[rollout.Ref]bool, why, _ error) {
 	phases, _, err := c.read(ctx, heir)
 	if err != nil && revision.Lost(err) {
 		return nil, err, nil
@@ -62,23 +62,23 @@ func (c *Controller) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (
 	if err != nil {
 		return nil, nil, err
 	}
-	keeps = map[apply.Ref]bool{}
+	keeps = map[rollout.Ref]bool{}
 	for _, p := range phases {
 		for _, o := range p.Objects {
-			keeps[anyVersion(apply.RefOf(o.Unstructured))] = true
+			keeps[anyVersion(rollout.RefOf(o.Unstructured))] = true
 		}
 	}
 	return keeps, nil, nil
 }
 
 // anyVersion is the same for an object in whatever version of its API it is written.
-func anyVersion(ref apply.Ref) apply.Ref {
+func anyVersion(ref rollout.Ref) rollout.Ref {
 	ref.Version = ""
 	return ref
 }
 
 // bequeath makes another revision the controller of an object, if this one is. It tells whether it was.
-func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSet, ref apply.Ref) (done bool, _ error) {
+func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSet, ref rollout.Ref) (done bool, _ error) {
 	live := named(ref)
 	err := c.live.Get(ctx, client.ObjectKeyFromObject(live), live)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -68,7 +68,7 @@ func (c *Controller) writer(ctx context.Context, set *olmv1.ClusterObjectSet) (c
 // explain is an error in words. Of what the service account may not do, it says which rule would allow it.
 func (c *Controller) explain(set *olmv1.ClusterObjectSet, err error) string {
 	text := trouble.Text(err)
-	var failed *apply.RequestError
+	var failed *rollout.RequestError
 	namespace, name, accountErr := accountOf(set)
 	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || failed.Verb == "read" || strings.Contains(text, "attempting to grant RBAC") {
 		return text
@@ -77,7 +77,7 @@ func (c *Controller) explain(set *olmv1.ClusterObjectSet, err error) string {
 }
 
 // rule is what allows a request.
-func (c *Controller) rule(failed *apply.RequestError) string {
+func (c *Controller) rule(failed *rollout.RequestError) string {
 	group, resource := failed.Ref.Group, strings.ToLower(failed.Ref.Kind)
 	if mapping, err := c.client.RESTMapper().RESTMapping(failed.Ref.GroupKind(), failed.Ref.Version); err == nil {
 		resource = mapping.Resource.Resource

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // memory is what is known of sets, so that what has not changed is not looked at again. It may be lost at any time.
@@ -35,7 +35,7 @@ type notes struct {
 
 // entry is an object of a set.
 type entry struct {
-	ref apply.Ref
+	ref rollout.Ref
 	// version is the one in which the object was as wanted and available; empty when it was not.
 	version string
 	// left says that a later revision keeps the object.
@@ -79,7 +79,7 @@ func (n *notes) learn(phases []revision.Phase, secrets map[types.NamespacedName]
 	for i, p := range phases {
 		n.phases[i] = make([]entry, len(p.Objects))
 		for j, o := range p.Objects {
-			n.phases[i][j].ref = apply.RefOf(o.Unstructured)
+			n.phases[i][j].ref = rollout.RefOf(o.Unstructured)
 		}
 	}
 	n.secrets, n.found = secrets, nil
@@ -149,9 +149,9 @@ func (n *notes) dirty(phase int) bool {
 }
 
 // note remembers what became of an object.
-func (e *entry) note(o apply.ObjectResult) {
-	e.version, e.left = "", o.Outcome == apply.Left
-	if o.Err == nil && o.Waiting == "" && o.Live != nil && o.Outcome != apply.NotAttempted {
+func (e *entry) note(o rollout.ObjectResult) {
+	e.version, e.left = "", o.Outcome == rollout.Left
+	if o.Err == nil && o.Waiting == "" && o.Live != nil && o.Outcome != rollout.NotAttempted {
 		e.version = o.Live.GetResourceVersion()
 	}
 }

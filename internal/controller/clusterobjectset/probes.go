@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // defaultProbes say when the objects of well-known kinds are available.
-var defaultProbes = map[schema.GroupKind]apply.Probe{
-	{Kind: "Namespace"}:             apply.FieldValue("status.phase", "Active"),
-	{Kind: "PersistentVolumeClaim"}: apply.FieldValue("status.phase", "Bound"),
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: apply.Established,
-	{Group: "cert-manager.io", Kind: "Certificate"}:                   apply.Condition("Ready", "True"),
-	{Group: "cert-manager.io", Kind: "Issuer"}:                        apply.Condition("Ready", "True"),
+var defaultProbes = map[schema.GroupKind]rollout.Probe{
+	{Kind: "Namespace"}:             rollout.FieldValue("status.phase", "Active"),
+	{Kind: "PersistentVolumeClaim"}: rollout.FieldValue("status.phase", "Bound"),
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: rollout.Established,
+	{Group: "cert-manager.io", Kind: "Certificate"}:                   rollout.Condition("Ready", "True"),
+	{Group: "cert-manager.io", Kind: "Issuer"}:                        rollout.Condition("Ready", "True"),
 	{Group: "apps", Kind: "Deployment"}:                               deployed,
 	{Group: "apps", Kind: "StatefulSet"}:                              replicated,
 }
@@ -28,7 +28,7 @@ var scalable = map[schema.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: tr
 
 // deployed waits until a Deployment runs as it is specified, and nothing of what it ran before is left.
 func deployed(live *unstructured.Unstructured) string {
-	if missing := apply.Available(live); missing != "" {
+	if missing := rollout.Available(live); missing != "" {
 		return missing
 	}
 	updated, _, _ := unstructured.NestedInt64(live.Object, "status", "updatedReplicas")
@@ -56,7 +56,7 @@ func replicated(live *unstructured.Unstructured) string {
 // probe is one that the user of a set asks for.
 type probe struct {
 	selects func(u *unstructured.Unstructured) bool
-	apply.Probe
+	rollout.Probe
 }
 
 // userProbes are the probes of a set.
@@ -67,7 +67,7 @@ func userProbes(set *olmv1.ClusterObjectSet) ([]probe, error) {
 		if err != nil {
 			return nil, fmt.Errorf("spec.progressionProbes[%d].selector: %w", i, err)
 		}
-		var all []apply.Probe
+		var all []rollout.Probe
 		for j, a := range spec.Assertions {
 			p, err := assertion(a)
 			if err != nil {
@@ -75,7 +75,7 @@ func userProbes(set *olmv1.ClusterObjectSet) ([]probe, error) {
 			}
 			all = append(all, p)
 		}
-		out = append(out, probe{selects, apply.All(all...)})
+		out = append(out, probe{selects, rollout.All(all...)})
 	}
 	return out, nil
 }
@@ -95,23 +95,23 @@ func selector(s olmv1.ObjectSelector) (func(*unstructured.Unstructured) bool, er
 	return nil, fmt.Errorf("of type %s has nothing to select by", s.Type)
 }
 
-func assertion(a olmv1.Assertion) (apply.Probe, error) {
+func assertion(a olmv1.Assertion) (rollout.Probe, error) {
 	switch {
 	case a.ConditionEqual != nil:
-		return apply.Condition(a.ConditionEqual.Type, a.ConditionEqual.Status), nil
+		return rollout.Condition(a.ConditionEqual.Type, a.ConditionEqual.Status), nil
 	case a.FieldsEqual != nil:
-		return apply.FieldsEqual(a.FieldsEqual.FieldA, a.FieldsEqual.FieldB), nil
+		return rollout.FieldsEqual(a.FieldsEqual.FieldA, a.FieldsEqual.FieldB), nil
 	case a.FieldValue != nil:
-		return apply.FieldValue(a.FieldValue.FieldPath, a.FieldValue.Value), nil
+		return rollout.FieldValue(a.FieldValue.FieldPath, a.FieldValue.Value), nil
 	}
 	return nil, fmt.Errorf("of type %s asserts nothing", a.Type)
 }
 
 // probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet.
-func probeOf(u *unstructured.Unstructured, users []probe) apply.Probe {
-	all := []apply.Probe{apply.Observed}
+func probeOf(u *unstructured.Unstructured, users []probe) rollout.Probe {
+	all := []rollout.Probe{rollout.Observed}
 	if scalable[u.GroupVersionKind().GroupKind()] {
-		all = append(all, apply.Scaled(u))
+		all = append(all, rollout.Scaled(u))
 	}
 	if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
 		all = append(all, p)
@@ -124,5 +124,5 @@ func probeOf(u *unstructured.Unstructured, users []probe) apply.Probe {
 			return p.Probe(live)
 		})
 	}
-	return apply.All(all...)
+	return rollout.All(all...)
 }

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // disown removes the set from the owners of an object that stays.
@@ -78,7 +78,7 @@ func (c *Controller) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, kn
 // unmark takes what the manager has put on an object out of its labels or annotations.
 func unmark(values map[string]string) map[string]string {
 	for key := range values {
-		if strings.HasPrefix(key, olmv1.GroupName+"/") || key == managedByLabel || key == apply.ContentAnnotation {
+		if strings.HasPrefix(key, olmv1.GroupName+"/") || key == managedByLabel || key == rollout.ContentAnnotation {
 			delete(values, key)
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Controller) edit(ctx context.Context, live *unstructured.Unstructured, 
 	change(changed)
 	err := c.client.Patch(ctx, changed, optimistic(live), client.FieldOwner(objectManager))
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("change the owners of %s: %w", apply.RefOf(live), err)
+		return fmt.Errorf("change the owners of %s: %w", rollout.RefOf(live), err)
 	}
 	if err == nil {
 		live.Object = changed.Object

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -115,7 +115,7 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	for i, p := range result.Phases {
 		for j := range p.Objects {
 			o := &p.Objects[j]
-			if o.Err == nil && o.Live != nil && o.Outcome != apply.NotAttempted {
+			if o.Err == nil && o.Live != nil && o.Outcome != rollout.NotAttempted {
 				o.Err = c.part(ctx, f.set, o.Live)
 			}
 			entries[i][j].note(*o)
@@ -126,14 +126,14 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 
 // wanted are the phases as the engine takes them, with what is known of each object. Phases of the same rank become one. Definitions that come
 // to be converted by another server come twice: the last phase of all leads to that.
-func (c *Controller) wanted(ctx context.Context, f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client) (phases []apply.Phase, entries [][]*entry) {
+func (c *Controller) wanted(ctx context.Context, f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client) (phases []rollout.Phase, entries [][]*entry) {
 	succeeded := hasSucceeded(f.set)
 	handover := !succeeded && len(f.older()) > 0
-	converted := apply.Phase{Name: "conversion", Barrier: true, Client: writer}
+	converted := rollout.Phase{Name: "conversion", Barrier: true, Client: writer}
 	var converters []*entry
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
-			phases = append(phases, apply.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
+			phases = append(phases, rollout.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
 			entries = append(entries, nil)
 		}
 		last := len(phases) - 1
@@ -143,7 +143,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 				continue
 			}
 			f.mark(o.Unstructured)
-			object := apply.Object{
+			object := rollout.Object{
 				Wanted: o.Unstructured,
 				Owner:  "ClusterObjectSet " + f.set.Name,
 				Claim:  f.claim(o.Protection),
@@ -169,13 +169,13 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 }
 
 // judge says what a run came to.
-func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *apply.Result) outcome {
+func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) outcome {
 	o := outcome{retry: progressRetry}
 	var collisions, failures []string
 	for _, p := range result.Phases {
 		var colliding []string
 		for _, r := range p.Objects {
-			var collision *apply.CollisionError
+			var collision *rollout.CollisionError
 			switch {
 			case errors.As(r.Err, &collision):
 				colliding = append(colliding, collision.Error())
@@ -183,7 +183,7 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *apply.Result) ou
 				failures = append(failures, c.explain(set, r.Err))
 			case r.Waiting != "":
 				o.missing = append(o.missing, missing(r))
-				if r.Outcome == apply.NotAttempted {
+				if r.Outcome == rollout.NotAttempted {
 					o.retry = deletionRetry
 				}
 			}

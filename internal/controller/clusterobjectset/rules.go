@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // What the objects of revisions carry, besides the labels that the revision was made with.
@@ -61,7 +61,7 @@ func (f *family) superseded(live *unstructured.Unstructured) bool {
 }
 
 // claim says to whom a live object belongs. What earlier revisions control is taken over.
-func (f *family) claim(protection olmv1.CollisionProtection) apply.Claim {
+func (f *family) claim(protection olmv1.CollisionProtection) rollout.Claim {
 	return func(live *unstructured.Unstructured) string {
 		controller := metav1.GetControllerOfNoCopy(live)
 		if controller == nil {

@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/stored"
 	"fairlead.dev/fairlead/internal/trigger"
 )
@@ -77,8 +77,8 @@ func Setup(mgr manager.Manager, o Options) error {
 	c := &Controller{
 		client:    mgr.GetClient(),
 		live:      mgr.GetAPIReader(),
-		engine:    &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: objectManager},
-		accounts:  apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
+		engine:    &rollout.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: objectManager},
+		accounts:  rollout.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
 		watches:   w,
 		events:    mgr.GetEventRecorderFor(eventSource), //nolint:staticcheck // The newer recorder has no source.
 		clock:     o.Clock,

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -154,7 +154,7 @@ func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
 }
 
 // missing says what an object lacks, in the form that clients of the API know.
-func missing(r apply.ObjectResult) string {
+func missing(r rollout.ObjectResult) string {
 	name := r.Ref.Name
 	if r.Ref.Namespace != "" {
 		name = r.Ref.Namespace + "/" + name

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trouble"
 )
 
@@ -120,14 +120,14 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	left, reasons = held, definitions.waiting
 	for _, p := range c.engine.Teardown(ctx, phases).Phases {
 		for _, o := range p.Objects {
-			if o.Outcome == apply.Kept {
+			if o.Outcome == rollout.Kept {
 				o.Err = c.disown(ctx, set, o.Live)
 			}
 			switch {
 			case o.Err != nil:
 				reasons = append(reasons, c.explain(set, o.Err))
 				left++
-			case o.Outcome != apply.Gone && o.Outcome != apply.Kept:
+			case o.Outcome != rollout.Gone && o.Outcome != rollout.Kept:
 				left++
 				if o.Waiting != "" {
 					reasons = append(reasons, o.Waiting)
@@ -140,11 +140,11 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 
 // leaving are the phases as the engine takes them out, and how many objects are held back. Definitions come before the last phase, those that
 // have been waited for long enough after the first.
-func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer client.Client) (phases []apply.Phase, held int) {
-	first, late := apply.Phase{Name: "definitions", Client: writer}, apply.Phase{Name: "late definitions", Client: writer}
+func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer client.Client) (phases []rollout.Phase, held int) {
+	first, late := rollout.Phase{Name: "definitions", Client: writer}, rollout.Phase{Name: "late definitions", Client: writer}
 	for i, p := range known.phases {
 		if len(phases) == 0 || known.found != nil || !revision.SameRank(set, i) {
-			phases = append(phases, apply.Phase{Name: known.phaseName(set, i), Client: writer})
+			phases = append(phases, rollout.Phase{Name: known.phaseName(set, i), Client: writer})
 		}
 		for _, e := range p {
 			to := &phases[len(phases)-1]
@@ -157,10 +157,10 @@ func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer c
 				held++
 				continue
 			}
-			to.Objects = append(to.Objects, apply.Object{Wanted: named(e.ref), Claim: apply.NotOurs(set.UID)})
+			to.Objects = append(to.Objects, rollout.Object{Wanted: named(e.ref), Claim: rollout.NotOurs(set.UID)})
 		}
 	}
-	return slices.Concat([]apply.Phase{late}, phases, []apply.Phase{first}), held
+	return slices.Concat([]rollout.Phase{late}, phases, []rollout.Phase{first}), held
 }
 
 // phaseName is the name of a phase.
@@ -186,7 +186,7 @@ func (c *Controller) prepare(ctx context.Context, f *family, known *notes) (clie
 	return writer, err
 }
 
-func named(ref apply.Ref) *unstructured.Unstructured {
+func named(ref rollout.Ref) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(ref.GroupVersionKind)
 	u.SetNamespace(ref.Namespace)

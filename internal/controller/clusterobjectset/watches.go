@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // settling is how long after a change of its objects a set is looked at: the changes of a starting workload come in bursts.
@@ -33,7 +33,7 @@ type watcher interface {
 	// free ends the watches of a set that nobody else needs.
 	free(ctx context.Context, set string)
 	// version is the latest one of an object, empty when it is not there; unknown when its kind is not watched.
-	version(ref apply.Ref) (version string, known bool)
+	version(ref rollout.Ref) (version string, known bool)
 	// secret is the latest version of a Secret with objects; unknown when there was none of that type and name.
 	secret(name types.NamespacedName) (version string, known bool)
 }
@@ -169,7 +169,7 @@ func metadataOf(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	return o
 }
 
-func (w *watches) version(ref apply.Ref) (string, bool) {
+func (w *watches) version(ref rollout.Ref) (string, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.kinds[ref.GroupVersionKind]

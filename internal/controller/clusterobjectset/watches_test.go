@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // fakeInformers start informers that tests send events through.
@@ -117,7 +117,7 @@ func TestWatchesAreShared(t *testing.T) {
 	want("one", "A", "C")
 	want("two", "A", "B")
 	running("A", "B")
-	if _, known := w.version(apply.Ref{GroupVersionKind: kindsOf("C")[0], Name: "x"}); known {
+	if _, known := w.version(rollout.Ref{GroupVersionKind: kindsOf("C")[0], Name: "x"}); known {
 		t.Error("a kind that is not served counts as watched")
 	}
 	f.unserved["C"] = false
@@ -151,7 +151,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ref := apply.Ref{GroupVersionKind: kindsOf("A")[0], Namespace: "ns", Name: "x"}
+	ref := rollout.Ref{GroupVersionKind: kindsOf("A")[0], Namespace: "ns", Name: "x"}
 	h := f.running["A"].handler
 	steps := []struct {
 		name    string

@@ -30,8 +30,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -109,7 +109,7 @@ func (w *world) restart() {
 		held: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 			return w.held, nil
 		},
-		engine: &apply.Engine{Client: w.WithWatch, FieldManager: objectManager, Parallel: 1},
+		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: objectManager, Parallel: 1},
 	}
 }
 
@@ -202,7 +202,7 @@ func (f *fakeWatches) want(_ context.Context, set *olmv1.ClusterObjectSet, _ []s
 
 func (f *fakeWatches) free(_ context.Context, set string) { delete(f.wanted, set) }
 
-func (f *fakeWatches) version(ref apply.Ref) (string, bool) {
+func (f *fakeWatches) version(ref rollout.Ref) (string, bool) {
 	u := named(ref)
 	if err := f.inner.Get(f.Context(), client.ObjectKeyFromObject(u), u); err != nil || u.GetLabels()[managedByLabel] != managedByValue {
 		return "", true
@@ -346,7 +346,7 @@ func (w *world) revise(o revision.Options) string {
 
 func (w *world) get(kind, name string) *unstructured.Unstructured {
 	w.Helper()
-	ref := apply.Ref{Namespace: "ns", Name: name}
+	ref := rollout.Ref{Namespace: "ns", Name: name}
 	ref.GroupVersionKind = schema.GroupVersionKind{Version: "v1", Kind: kind}
 	if kind == "Deployment" {
 		ref.Group = "apps"

@@ -12,7 +12,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // applyAs makes the cluster's object have the fields of the wanted one, and returns what the cluster answered. One that is missing is not overwritten
@@ -33,7 +33,7 @@ func applyAs(ctx context.Context, as client.Client, wanted client.Object, missin
 // force: their controllers write a status at once, beside which a create could not be turned into an apply.
 func send(ctx context.Context, as client.Client, request *unstructured.Unstructured, missing bool, options []client.ApplyOption) error {
 	if request.GetKind() == "Secret" {
-		return apply.Ensure(ctx, as, request, missing, string(fieldManager), options...)
+		return rollout.Ensure(ctx, as, request, missing, string(fieldManager), options...)
 	}
 	options = append(options, fieldManager)
 	if !missing {

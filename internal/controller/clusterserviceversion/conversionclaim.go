@@ -12,7 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -48,7 +48,7 @@ func (f *facts) mayConvert(ctx context.Context, crd *apiextensionsv1.CustomResou
 	}
 	err = patchConversionAs(ctx, installer, crd.Name, wanted.Spec, client.DryRunAll)
 	switch {
-	case apply.IsAuthorized(err):
+	case rollout.IsAuthorized(err):
 		return nil // what else it answers is for the write itself to report
 	case apierrors.IsForbidden(err):
 		return refused(fmt.Errorf("CRD %s %s, so converting it takes an account that may patch it: %w%s", crd.Name, why, err, f.installedAs(ctx)))

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // judgement is what is wrong with a Deployment; empty when nothing is.
@@ -122,7 +122,7 @@ func unready(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment)
 	}
 	detail := ""
 	c := condition(live, appsv1.DeploymentAvailable)
-	scaled := apply.ScaledToZero("Deployment", wanted.Name, wanted.Spec.Replicas, live.Spec.Replicas)
+	scaled := rollout.ScaledToZero("Deployment", wanted.Name, wanted.Spec.Replicas, live.Spec.Replicas)
 	switch failure := condition(live, appsv1.DeploymentReplicaFailure); {
 	case !live.DeletionTimestamp.IsZero():
 		detail = "it is being deleted"

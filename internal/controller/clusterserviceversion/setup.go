@@ -26,9 +26,9 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/trigger"
 )
@@ -94,7 +94,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		counted:  counted,
 		client:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
-		accounts: apply.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
+		accounts: rollout.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
 		mapper:   mgr.GetRESTMapper(),
 		server:   &clusterversion.Server{Server: server, Clock: o.Clock},
 		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.

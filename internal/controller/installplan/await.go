@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,7 +23,7 @@ func (x *execution) awaits(ctx context.Context, s *stepRun) bool {
 	if err != nil || crd == nil || crd.GetDeletionTimestamp() != nil {
 		return false // it has gone, so it is made anew
 	}
-	if missing := apply.Established(crd); missing != "" {
+	if missing := rollout.Established(crd); missing != "" {
 		s.result.waiting = fmt.Sprintf("%s %s: %s", crdKind, crd.GetName(), missing)
 	} else {
 		s.result.status = v1alpha1.StepStatusCreated

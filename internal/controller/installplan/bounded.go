@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -46,7 +46,7 @@ func cut(text string, limit int) string {
 // unreportable reports a status that the API server does not take because the plan is too large with it, as one that another program filled may be:
 // an Event has the room that the plan has not, and another attempt would come to the same.
 func (c *Controller) unreportable(plan *v1alpha1.InstallPlan, next planStatus, err error) error {
-	if !apply.IsTooLarge(err) {
+	if !rollout.IsTooLarge(err) {
 		return err
 	}
 	c.events.Event(plan, corev1.EventTypeWarning, notWrittenReason, cut(fmt.Sprintf("the InstallPlan is too large for its status to be written: "+

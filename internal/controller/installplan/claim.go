@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,7 +36,7 @@ func newClaimant(live client.Reader, namespace string, all operators, wants map[
 }
 
 // claim is the claim of a step on the object that is there.
-func (x *execution) claim(ctx context.Context, s *stepRun) apply.Claim {
+func (x *execution) claim(ctx context.Context, s *stepRun) rollout.Claim {
 	return func(live *unstructured.Unstructured) (refused string) {
 		refused, s.taken = x.claimant.judge(ctx, s.step.Resolving, live)
 		return refused

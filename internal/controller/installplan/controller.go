@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -59,7 +59,7 @@ type Controller struct {
 	Options
 	client client.Client
 	live   client.Reader // uncached: what is decided on must not be out of date
-	engine *apply.Engine
+	engine *rollout.Engine
 	events record.EventRecorder
 	memory memory
 }

@@ -9,8 +9,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +22,7 @@ import (
 )
 
 // adjustCRD refuses a CRD that would lose data or break others, and records whom it was installed with.
-func (x *execution) adjustCRD(ctx context.Context, s *stepRun) apply.Adjust {
+func (x *execution) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust {
 	return func(wanted, live *unstructured.Unstructured) error {
 		if err := bundle.CheckCRDName(wanted.GetName()); err != nil {
 			return err // of an optional step, which holds nothing up

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -142,13 +142,13 @@ func (x *execution) mayPatchCRDs(ctx context.Context, account client.Client, crd
 			continue
 		}
 		wanted := s.object.DeepCopy()
-		ref := apply.RefOf(wanted)
+		ref := rollout.RefOf(wanted)
 		err := account.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.DryRunAll, client.ForceOwnership, client.FieldOwner(fieldOwner))
-		if apply.IsAuthorized(err) {
+		if rollout.IsAuthorized(err) {
 			continue
 		}
 		err = fmt.Errorf("other operators share %s, or no operator has it, so the account of the OperatorGroup must be allowed to patch it: %w", ref, err)
-		s.record(apply.ObjectResult{Ref: ref, Outcome: apply.Failed, Err: &apply.RequestError{Verb: "change", Ref: ref, Err: err}}, x.plan)
+		s.record(rollout.ObjectResult{Ref: ref, Outcome: rollout.Failed, Err: &rollout.RequestError{Verb: "change", Ref: ref, Err: err}}, x.plan)
 		allowed = false
 	}
 	return allowed

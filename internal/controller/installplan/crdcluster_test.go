@@ -15,8 +15,8 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/stored"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -132,7 +132,7 @@ func newCRDWorld(t *testing.T, others ...client.Object) *crdWorld {
 func (w *crdWorld) restart() {
 	w.controller.memory = memory{}
 	w.controller.client, w.controller.live = w.split, w.split
-	w.controller.engine = &apply.Engine{Client: w.split, FieldManager: fieldOwner}
+	w.controller.engine = &rollout.Engine{Client: w.split, FieldManager: fieldOwner}
 }
 
 // definition is the CRD in YAML, of versions such as "v1 served stored {type: integer}".

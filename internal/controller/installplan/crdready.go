@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -195,7 +195,7 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 func (s *crdStep) refuse(findings ...crdupgrade.Finding) {
 	if err := refusal(findings); err != nil {
 		s.result.fail(err)
-		s.result.obstacle = &obstacle{ref: apply.RefOf(s.object), looks: looksOf(s.upgrade.Live)}
+		s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.upgrade.Live)}
 	}
 }
 

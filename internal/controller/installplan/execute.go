@@ -9,8 +9,8 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -188,8 +188,8 @@ func (x *execution) installs() map[string]operator {
 }
 
 // phases returns the waves of the pass, and the step of each of their objects.
-func (x *execution) phases(ctx context.Context) ([]apply.Phase, [waves][]*stepRun) {
-	phases := []apply.Phase{{Name: "definitions"}, {Name: "operators"}, {Name: "belongings"}}
+func (x *execution) phases(ctx context.Context) ([]rollout.Phase, [waves][]*stepRun) {
+	phases := []rollout.Phase{{Name: "definitions"}, {Name: "operators"}, {Name: "belongings"}}
 	var steps [waves][]*stepRun
 	for _, s := range x.steps {
 		if !s.due {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,7 +30,7 @@ const (
 
 // obstacle is an object that kept a step from being done: it was there, or what takes it was not.
 type obstacle struct {
-	ref       apply.Ref
+	ref       rollout.Ref
 	unserved  bool                       // its kind was not served
 	internal  *unstructured.Unstructured // what the API server could not write, because of an error of its own or of what it asks
 	limited   bool                       // it is written with the permissions of the plan, not those of the manager
@@ -47,18 +47,18 @@ func looksOf(o metav1.Object) string {
 }
 
 // meet notes the object that kept a step from being done.
-func (s *stepRun) meet(r apply.ObjectResult) {
-	var unknown *apply.UnknownKindError
+func (s *stepRun) meet(r rollout.ObjectResult) {
+	var unknown *rollout.UnknownKindError
 	switch {
 	case errors.As(r.Err, &unknown):
 		s.result.obstacle = &obstacle{ref: r.Ref, unserved: true}
-	case (apierrors.IsInternalError(r.Err) || areAway(apply.Failures{r.Err})) && s.object != nil:
+	case (apierrors.IsInternalError(r.Err) || areAway(rollout.Failures{r.Err})) && s.object != nil:
 		wanted := s.object.DeepCopy()
 		wanted.SetNamespace(r.Ref.Namespace)
 		wanted.SetOwnerReferences(nil) // they have no UID yet, and the API server would look no further
 		s.result.obstacle = &obstacle{ref: r.Ref, internal: wanted, limited: s.rule.wave != definitions}
 	case r.Live != nil:
-		var collision *apply.CollisionError
+		var collision *rollout.CollisionError
 		s.result.obstacle = &obstacle{ref: r.Ref, refused: errors.As(r.Err, &collision), resolving: s.step.Resolving, looks: looksOf(r.Live)}
 	}
 }
@@ -98,7 +98,7 @@ func (c *Controller) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPl
 	live.SetGroupVersionKind(o.ref.GroupVersionKind)
 	err := c.live.Get(ctx, types.NamespacedName{Namespace: o.ref.Namespace, Name: o.ref.Name}, live)
 	if o.unserved {
-		if apply.IsUnknownKind(err) {
+		if rollout.IsUnknownKind(err) {
 			return "", nil
 		}
 		return fmt.Sprintf("the API server serves the kind of %s now", o.ref), client.IgnoreNotFound(err)

@@ -8,7 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,12 +27,12 @@ func (r *stepResult) fail(err error) { r.err = err }
 
 // record takes over the result of the apply engine. A finished step stays what it is called: another pass, after one whose status was
 // lost, comes to the same.
-func (s *stepRun) record(r apply.ObjectResult, plan *v1alpha1.InstallPlan) {
+func (s *stepRun) record(r rollout.ObjectResult, plan *v1alpha1.InstallPlan) {
 	s.result.warnings = r.Warnings
 	if s.taken != "" {
 		s.result.warnings = append(s.result.warnings, s.taken)
 	}
-	if r.Outcome != apply.Created && r.Outcome != apply.Configured {
+	if r.Outcome != rollout.Created && r.Outcome != rollout.Configured {
 		s.result.warnings = nil // they were reported when the object was written
 	}
 	s.result.waiting = r.Waiting
@@ -41,18 +41,18 @@ func (s *stepRun) record(r apply.ObjectResult, plan *v1alpha1.InstallPlan) {
 		return
 	}
 	switch {
-	case r.Outcome == apply.NotAttempted:
+	case r.Outcome == rollout.NotAttempted:
 	case r.Waiting != "":
 		s.result.status = v1alpha1.StepStatusWaitingForAPI
-	case r.Outcome == apply.Created || s.step.Status == v1alpha1.StepStatusWaitingForAPI || madeFor(plan, r.Live):
+	case r.Outcome == rollout.Created || s.step.Status == v1alpha1.StepStatusWaitingForAPI || madeFor(plan, r.Live):
 		s.result.status = v1alpha1.StepStatusCreated
 	default:
 		s.result.status = v1alpha1.StepStatusPresent
 	}
 }
 
-func (s *stepRun) recordError(r apply.ObjectResult) {
-	var unknown *apply.UnknownKindError
+func (s *stepRun) recordError(r rollout.ObjectResult) {
+	var unknown *rollout.UnknownKindError
 	isUnknown := errors.As(r.Err, &unknown)
 	if isUnknown {
 		gvk := r.Ref.GroupVersionKind
@@ -66,7 +66,7 @@ func (s *stepRun) recordError(r apply.ObjectResult) {
 		s.result.warnings = append(s.result.warnings, r.Err.Error())
 		return
 	case s.step.Status == v1alpha1.StepStatusWaitingForAPI:
-	case r.Live == nil && r.Outcome != apply.NotAttempted:
+	case r.Live == nil && r.Outcome != rollout.NotAttempted:
 		s.result.status = v1alpha1.StepStatusNotPresent
 	}
 	s.result.fail(r.Err)
@@ -89,7 +89,7 @@ func madeFor(plan *v1alpha1.InstallPlan, live *unstructured.Unstructured) bool {
 // outcome sums the pass up.
 func (x *execution) outcome() outcome {
 	done := outcome{executed: true, warnings: map[int][]string{}}
-	var failures apply.Failures
+	var failures rollout.Failures
 	if x.err != nil {
 		failures = append(failures, x.err)
 	}
@@ -127,11 +127,11 @@ func (x *execution) outcome() outcome {
 
 // isUnwritable reports whether an error means that no attempt will ever succeed.
 func isUnwritable(err error) bool {
-	return apply.IsTooLarge(err) || errors.Is(err, bundle.ErrUnwritable)
+	return rollout.IsTooLarge(err) || errors.Is(err, bundle.ErrUnwritable)
 }
 
 // isAmong tells whether an error says what another one says already, as all steps of a bundle that is not there do.
-func isAmong(failures apply.Failures, err error) bool {
+func isAmong(failures rollout.Failures, err error) bool {
 	return slices.ContainsFunc(failures, func(f error) bool { return f.Error() == err.Error() })
 }
 

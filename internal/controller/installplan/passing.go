@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +17,7 @@ import (
 
 // areAway tells whether all that failed are requests which the API server had no time for, or which did not reach it. That says nothing of
 // the objects, and passes: a plan is not soon given up for it.
-func areAway(failures apply.Failures) bool {
+func areAway(failures rollout.Failures) bool {
 	return !slices.ContainsFunc(failures, func(err error) bool {
 		var network *url.Error
 		return !apierrors.IsServerTimeout(err) && !apierrors.IsTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsServiceUnavailable(err) &&
@@ -31,7 +31,7 @@ func areAway(failures apply.Failures) bool {
 func (c *Controller) canBeWritten(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) (string, error) {
 	err := c.try(ctx, plan, o)
 	switch {
-	case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || areAway(apply.Failures{err})):
+	case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || areAway(rollout.Failures{err})):
 		return "", nil
 	case errors.Is(err, errNobody):
 		return "", err
@@ -57,7 +57,7 @@ func (c *Controller) try(ctx context.Context, plan *v1alpha1.InstallPlan, o obst
 	switch err := c.live.Get(ctx, client.ObjectKeyFromObject(wanted), live); {
 	case err == nil:
 		return writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.DryRunAll, client.ForceOwnership, client.FieldOwner(fieldOwner))
-	case apierrors.IsNotFound(err) && !apply.IsUnknownKind(err):
+	case apierrors.IsNotFound(err) && !rollout.IsUnknownKind(err):
 		return writer.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
 	default:
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -21,12 +21,12 @@ func (x *execution) mayInstall(ctx context.Context, account client.Client) bool 
 		return true
 	}
 	wanted := x.wanted(ctx, s).Wanted.DeepCopy()
-	ref := apply.RefOf(wanted)
+	ref := rollout.RefOf(wanted)
 	err := account.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
-	if apply.IsAuthorized(err) {
+	if rollout.IsAuthorized(err) {
 		return true
 	}
-	s.record(apply.ObjectResult{Ref: ref, Outcome: apply.Failed, Err: &apply.RequestError{Verb: "create", Ref: ref, Err: err}}, x.plan)
+	s.record(rollout.ObjectResult{Ref: ref, Outcome: rollout.Failed, Err: &rollout.RequestError{Verb: "create", Ref: ref, Err: err}}, x.plan)
 	return false
 }
 

@@ -9,8 +9,8 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/trigger"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +34,7 @@ import (
 const workers = 4
 
 // Setup adds the controller to the manager. The scheme of the manager must know the kinds of Kubernetes that bundles hold, CRDs
-// included; its configuration should have apply.WarningHandler, or warnings are not reported.
+// included; its configuration should have rollout.WarningHandler, or warnings are not reported.
 func Setup(mgr manager.Manager, o Options) error {
 	counted, err := metrics.Register(ctrlmetrics.Registry, cmp.Or(o.Metrics, metrics.NewInstallPlans()))
 	if err != nil {
@@ -54,7 +54,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	events := mgr.GetEventRecorderFor(eventSource)
 	c := &Controller{
 		Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events,
-		engine: &apply.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: fieldOwner},
+		engine: &rollout.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: fieldOwner},
 	}
 	o.Notify.search = c.plans
 	o.Catalogs.OnChange(o.Notify.catalogChanged)

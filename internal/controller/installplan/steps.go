@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,7 +35,7 @@ const (
 // rule is how steps of a kind are done.
 type rule struct {
 	wave   wave
-	policy apply.Policy
+	policy rollout.Policy
 	kind   string // of the object, where it is not that of the step
 }
 
@@ -45,7 +45,7 @@ func ruleOf(kind string) (rule, bool) {
 	case crdKind:
 		return rule{wave: definitions, kind: kind}, true
 	case v1alpha1.ClusterServiceVersionKind, v1alpha1.SubscriptionKind, secretKind:
-		return rule{wave: operatorsUp, policy: apply.CreateOnly, kind: kind}, true
+		return rule{wave: operatorsUp, policy: rollout.CreateOnly, kind: kind}, true
 	case bundle.BundleSecretStepKind:
 		return rule{wave: belongings, kind: secretKind}, true
 	}
@@ -81,7 +81,7 @@ func (x *execution) objectOf(ctx context.Context, s *stepRun) (*unstructured.Uns
 }
 
 // wanted returns the object of a step with the rules for it.
-func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
+func (x *execution) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	u := s.object
 	bundle.DropAggregation(u)
 	addLabels(u, map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
@@ -89,14 +89,14 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 		addLabels(u, map[string]string{key: ""})
 	}
 	s.spared = x.mayBeMissing(u)
-	o := apply.Object{
+	o := rollout.Object{
 		Wanted: u, Policy: s.rule.policy, Owner: x.ownerOf(s.step),
 		Optional: s.step.Optional || s.spared,
 	}
 	switch s.step.Resource.Kind {
 	case crdKind:
 		u.SetNamespace("")
-		o.Adjust, o.Leave, o.Probe, o.Look = x.adjustCRD(ctx, s), x.leaves, apply.Established, x.lookAtCRD(u.GetName())
+		o.Adjust, o.Leave, o.Probe, o.Look = x.adjustCRD(ctx, s), x.leaves, rollout.Established, x.lookAtCRD(u.GetName())
 		return o
 	case v1alpha1.ClusterServiceVersionKind:
 		x.mark(u)
@@ -106,7 +106,7 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) apply.Object {
 		o.Adjust = shareAccount
 	}
 	u.SetNamespace(x.plan.Namespace)
-	if s.rule.policy == apply.CreateOnly {
+	if s.rule.policy == rollout.CreateOnly {
 		o.Displaces = isCopiedOperator
 		return o
 	}
@@ -169,7 +169,7 @@ func shareAccount(wanted, live *unstructured.Unstructured) error {
 		delete(labels, v1alpha1.ManagedLabel)
 		wanted.SetLabels(labels)
 	}
-	return apply.Share(wanted, live)
+	return rollout.Share(wanted, live)
 }
 
 // isCopiedOperator says whether an object is the copy of an operator of another namespace, whose place an operator takes that is

@@ -12,9 +12,9 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,7 +79,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogset.New(), Metrics: metrics.NewInstallPlans(),
 			Unpacker: unpack.New(nil, realClock{w.clock}, func() {})},
 		client: w.WithWatch, live: w.WithWatch, events: w.events,
-		engine: &apply.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
+		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
 	}
 	return w
 }

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -44,24 +44,24 @@ func (o Options) hosts() []string {
 }
 
 // phases are what is kept, in the order in which it is needed.
-func (o Options) phases(authorities []byte) []apply.Phase {
-	return []apply.Phase{
+func (o Options) phases(authorities []byte) []rollout.Phase {
+	return []rollout.Phase{
 		o.namespace(),
-		{Name: "service", Objects: []apply.Object{o.want(o.service()), o.want(o.slice()), o.want(viewRole())}},
-		{Name: "api", Objects: []apply.Object{{Wanted: o.apiService(authorities), Owner: owner, Claim: o.claim}}},
+		{Name: "service", Objects: []rollout.Object{o.want(o.service()), o.want(o.slice()), o.want(viewRole())}},
+		{Name: "api", Objects: []rollout.Object{{Wanted: o.apiService(authorities), Owner: owner, Claim: o.claim}}},
 	}
 }
 
 // namespace is only created: it may be anybody's.
-func (o Options) namespace() apply.Phase {
-	return apply.Phase{Name: "namespace", Objects: []apply.Object{{Wanted: object("v1", "Namespace", "", o.Namespace, nil), Policy: apply.CreateOnly}}}
+func (o Options) namespace() rollout.Phase {
+	return rollout.Phase{Name: "namespace", Objects: []rollout.Object{{Wanted: object("v1", "Namespace", "", o.Namespace, nil), Policy: rollout.CreateOnly}}}
 }
 
 // owner is who wants the objects, for people.
 const owner = "the package server"
 
-func (o Options) want(wanted *unstructured.Unstructured) apply.Object {
-	return apply.Object{Wanted: wanted, Owner: owner}
+func (o Options) want(wanted *unstructured.Unstructured) rollout.Object {
+	return rollout.Object{Wanted: wanted, Owner: owner}
 }
 
 func object(apiVersion, kind, namespace, name string, content map[string]any) *unstructured.Unstructured {

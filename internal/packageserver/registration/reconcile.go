@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +17,7 @@ func (r *Registration) Prepare(ctx context.Context) error {
 	if err := r.Clear(ctx); err != nil {
 		return err
 	}
-	namespace := r.engine.Apply(ctx, []apply.Phase{r.options.namespace()})
+	namespace := r.engine.Apply(ctx, []rollout.Phase{r.options.namespace()})
 	if err := namespace.Err(); err != nil {
 		return fmt.Errorf("make the namespace of the package server: %w", err)
 	}

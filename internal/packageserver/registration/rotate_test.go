@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/go-logr/logr"
@@ -55,7 +55,7 @@ func (w *world) another(c client.Client) *Registration {
 	o := Options{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()}
 	return &Registration{
 		options: o,
-		client:  c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: logr.Discard(),
+		client:  c, reader: c, engine: &rollout.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: logr.Discard(),
 		probe: func(_ context.Context, address string, _ []byte) error {
 			if w.alive[address] {
 				return nil

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"fairlead.dev/fairlead/internal/apply"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/go-logr/logr"
@@ -74,7 +74,7 @@ type Registration struct {
 	options Options
 	client  client.Client
 	reader  client.Reader
-	engine  *apply.Engine
+	engine  *rollout.Engine
 	store   *serving.Store
 	log     logr.Logger
 
@@ -88,7 +88,7 @@ func New(o Options) (*Registration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the package server: %w", err)
 	}
-	return &Registration{options: o, client: c, reader: c, engine: &apply.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: o.Log,
+	return &Registration{options: o, client: c, reader: c, engine: &rollout.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: o.Log,
 		probe: prober{host: o.hosts()[0]}.probe}, nil
 }
 

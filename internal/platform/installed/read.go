@@ -9,9 +9,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/apply"
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // page is how many objects are read at once: a ClusterServiceVersion may have a megabyte.
@@ -21,12 +21,12 @@ const page = 50
 // lack one of the two APIs, but not both.
 func Read(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
 	versions, err := clusterServiceVersions(ctx, reader, namespace)
-	without := apply.IsUnknownKind(err)
+	without := rollout.IsUnknownKind(err)
 	if err != nil && !without {
 		return nil, err
 	}
 	sets, missing := clusterObjectSets(ctx, reader, namespace)
-	if missing != nil && (without || !apply.IsUnknownKind(missing)) {
+	if missing != nil && (without || !rollout.IsUnknownKind(missing)) {
 		return nil, errors.Join(err, missing)
 	}
 	return append(versions, sets...), nil

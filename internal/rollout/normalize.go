@@ -1,4 +1,4 @@
-package apply
+package rollout
 
 import (
 	"crypto/sha256"
