@@ -69,7 +69,7 @@ var rules = []rule{
 	{pkg: "internal/platform/installed", may: append(libraries, "api", "internal/platform"), client: true},
 	{pkg: "internal/preflight"},
 	{pkg: "internal/preflight/permissions/live", may: []string{"internal/preflight/permissions"}, client: true},
-	{pkg: "internal/stored", may: []string{"internal/preflight"}, client: true},
+	{pkg: "internal/rollout/crd", client: true},
 	{pkg: "internal/registrypod", may: []string{"api/operators", "bundle", "resolve", "internal/rollout"}, client: true},
 	{pkg: "internal/unpack", may: []string{"api/operators", "bundle", "catalog", "internal/image"}, client: true},
 	{pkg: "internal/plancontent", may: []string{"api/operators", "bundle", "catalog", "internal/image", "internal/plan", "internal/provenance", "internal/trouble"}},
@@ -92,7 +92,7 @@ var rules = []rule{
 	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/columns", "internal/controller/clusterextension", "internal/gates", "internal/preview", "internal/revision"), client: true},
 	{pkg: "internal/bundleimage", may: []string{"api/olm", "bundle", "catalog", "internal/extension", "internal/image"}},
 	{pkg: "internal/dependents", may: []string{"api/olm", "catalog", "internal/bundleimage", "internal/extension", "internal/gates", "internal/revision"}, client: true},
-	{pkg: "internal/gates", may: []string{"api", "internal/bundleimage", "internal/policies", "internal/preflight", "internal/revision", "internal/stored", "internal/trouble", "version"}, client: true},
+	{pkg: "internal/gates", may: []string{"api", "internal/bundleimage", "internal/policies", "internal/preflight", "internal/revision", "internal/rollout", "internal/trouble", "version"}, client: true},
 	{pkg: "internal/history", may: append(libraries, "api", "internal/columns", "internal/revision"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/bundleio", may: []string{"api/operators", "bundle", "internal/image", "internal/render"}, client: true},
@@ -111,7 +111,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/rollout/serving", "internal/rollout", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/stored", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
+	"internal/catalogcache", "internal/catalogimage", "internal/catalogserver", "internal/catalogset", "internal/clustercatalogs", "internal/configmapcatalog", "internal/registryclient", "internal/plan", "internal/extension", "internal/observed", "internal/bundleimage", "internal/dependents", "internal/gates", "internal/image", "internal/rollout/serving", "internal/rollout", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/rollout", "internal/unpack", "internal/plancontent", "internal/registrypod", "internal/trigger", "internal/owncache", "internal/pagedlist", "internal/clusterversion", "internal/metrics", "internal/policies", "internal/tenancy", "internal/lull", "internal/provenance", "internal/signature", "internal/trouble",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 // dropped are the definitions that would be deleted with their custom resources. Those without any are just among what is removed.
@@ -15,7 +15,7 @@ func (p *Plan) dropped(ctx context.Context, judge gates.Judge, step gates.Step) 
 	}
 	for _, f := range findings {
 		verdict := CRD{Name: f.CRD, Verdict: Unsafe, Findings: []string{f.String()}}
-		if len(crdupgrade.Blocking([]crdupgrade.Finding{f})) == 0 {
+		if len(crd.Blocking([]crd.Finding{f})) == 0 {
 			verdict.Verdict = Unchecked
 		}
 		p.CRDs = append(p.CRDs, verdict)

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,16 +23,16 @@ type Back struct {
 	// Blocked are the reasons not to go back; none means that nothing is lost.
 	Blocked []string
 	// Findings are those of the rules for upgrades. What Objects custom resources have proven to be harmless is exempt.
-	Findings []crdupgrade.Finding
+	Findings []crd.Finding
 	// Proven are the findings that were exempted so.
-	Proven  []crdupgrade.Finding
+	Proven  []crd.Finding
 	Objects int
 
 	unread bool // the custom resources would have to be read, and were not
 }
 
 // lookAtObjects compares all custom resources with another definition; nil is for not having done so.
-type lookAtObjects func(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error)
+type lookAtObjects func(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*crd.Scan, error)
 
 // Err returns the reasons as an error; nil is none.
 func (b *Back) Err() error {
@@ -46,15 +45,15 @@ func (b *Back) Err() error {
 
 // GoBack judges the step from a definition of the cluster back to an earlier one. Where rules for schemas would stop it, all custom resources are
 // read: what none of them uses can go. Findings that the policy exempts do not count.
-func GoBack(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crdupgrade.Policy) (*Back, error) {
+func GoBack(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crd.Policy) (*Back, error) {
 	return goBack(ctx, readAll, reader, live, desired, policy)
 }
 
 // goBack is GoBack with a way to look at the custom resources, such as to remember what was found.
-func goBack(ctx context.Context, look lookAtObjects, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crdupgrade.Policy) (*Back, error) {
-	b := &Back{Findings: crdupgrade.Safety(live, desired, policy)}
+func goBack(ctx context.Context, look lookAtObjects, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crd.Policy) (*Back, error) {
+	b := &Back{Findings: crd.Safety(live, desired, policy)}
 	schemas := false
-	for _, f := range crdupgrade.Blocking(b.Findings) {
+	for _, f := range crd.Blocking(b.Findings) {
 		if !provable(f) {
 			b.Blocked = append(b.Blocked, fmt.Sprintf("CustomResourceDefinition %s: %s: %s", live.Name, f, f.Remedy))
 		} else {
@@ -82,8 +81,8 @@ func goBack(ctx context.Context, look lookAtObjects, reader client.Reader, live,
 }
 
 // provable reports whether custom resources can prove that a finding does no harm.
-func provable(f crdupgrade.Finding) bool {
-	return f.Check != crdupgrade.StoredVersionRemoval && f.Check != crdupgrade.Scope
+func provable(f crd.Finding) bool {
+	return f.Check != crd.StoredVersionRemoval && f.Check != crd.Scope
 }
 
 // harm returns what going back would do to the custom resources that are stored.

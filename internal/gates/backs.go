@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/clock"
@@ -34,7 +34,7 @@ type Backs struct {
 
 // blockedBack is a way back that custom resources block.
 type blockedBack struct {
-	check    *stored.Check
+	check    *crd.Scan
 	at       time.Time
 	interval time.Duration
 }
@@ -49,12 +49,12 @@ func aboutBack(live, desired *apiextensionsv1.CustomResourceDefinition) (string,
 }
 
 // blocks reports whether what a check found stands in the way.
-func blocks(check *stored.Check) bool {
+func blocks(check *crd.Scan) bool {
 	return check.Invalid > 0 || check.Losing > 0 || check.Unread != ""
 }
 
 // remembered returns the comparison of a way that is known to be blocked; nil when none is.
-func (m *Backs) remembered(ctx context.Context, _ client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, _ []string) (*stored.Check, error) {
+func (m *Backs) remembered(ctx context.Context, _ client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, _ []string) (*crd.Scan, error) {
 	if m == nil {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func (m *Backs) remembered(ctx context.Context, _ client.Reader, live, desired *
 }
 
 // check compares all custom resources with another definition, and remembers when they block it.
-func (m *Backs) check(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
+func (m *Backs) check(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*crd.Scan, error) {
 	if m == nil {
 		return readAll(ctx, reader, live, desired, versions)
 	}
@@ -118,8 +118,8 @@ func (b blockedBack) holds(ctx context.Context, age time.Duration) (bool, error)
 }
 
 // readAll compares all custom resources with another definition.
-func readAll(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
-	check, err := stored.NewCheck(reader, live, desired, versions, nil)
+func readAll(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*crd.Scan, error) {
+	check, err := crd.NewScan(reader, live, desired, versions, nil)
 	if err != nil {
 		return nil, fmt.Errorf("compare the schemas of CustomResourceDefinition %s: %w", live.Name, err)
 	}

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -47,7 +46,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	ask := func(what string, blocked bool, wantLists, wantGets int) {
 		t.Helper()
 		lists, gets = 0, 0
-		back, err := goBack(t.Context(), backs.look, reader, live, desired, crdupgrade.Policy{})
+		back, err := goBack(t.Context(), backs.look, reader, live, desired, crd.Policy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +63,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	for end := clock.Now().Add(4 * time.Hour); clock.Now().Before(end); asked++ {
 		clock.SetTime(clock.Now().Add(time.Minute))
 		lists = 0
-		if back, err := goBack(t.Context(), backs.look, reader, live, desired, crdupgrade.Policy{}); err != nil || len(back.Blocked) != 1 {
+		if back, err := goBack(t.Context(), backs.look, reader, live, desired, crd.Policy{}); err != nil || len(back.Blocked) != 1 {
 			t.Fatalf("blocked by %v, %v", back, err)
 		}
 		reads += lists
@@ -101,7 +100,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 const sampledObjects = 5
 
 // look is what a pass does for one definition: it asks the memory, and then the objects.
-func (m *Backs) look(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*stored.Check, error) {
+func (m *Backs) look(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, versions []string) (*crd.Scan, error) {
 	if check, err := m.remembered(ctx, reader, live, desired, versions); check != nil || err != nil {
 		return check, err
 	}

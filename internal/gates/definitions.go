@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,7 +26,7 @@ type Definition struct {
 	New bool
 	// Unchecked says that the extension has switched the checks off.
 	Unchecked bool
-	Findings  []crdupgrade.Finding
+	Findings  []crd.Finding
 	// Back is the verdict on a step back to an earlier revision; nil for an upgrade.
 	Back *Back
 }
@@ -36,7 +36,7 @@ func (d Definition) Err() error {
 	if d.Back != nil {
 		return d.Back.Err()
 	}
-	return crdupgrade.NewUnsafeError(d.Name, d.Findings)
+	return crd.NewUnsafeError(d.Name, d.Findings)
 }
 
 // Definitions compares the CustomResourceDefinitions of the objects with those that the cluster has. An error is about the question, not an
@@ -80,7 +80,7 @@ func Unsafe(all []Definition) error {
 	return errors.Join(unsafe...)
 }
 
-func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crdupgrade.Policy, back bool, look lookAtObjects, d *Definition) (err error) {
+func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crd.Policy, back bool, look lookAtObjects, d *Definition) (err error) {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	if err := j.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -97,7 +97,7 @@ func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy c
 		return Blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err))
 	}
 	if !back {
-		d.Findings = crdupgrade.Safety(live, wanted, policy)
+		d.Findings = crd.Safety(live, wanted, policy)
 		return nil
 	}
 	if d.Back, err = goBack(ctx, look, j.Live, live, wanted, policy); err != nil {
@@ -108,18 +108,18 @@ func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy c
 }
 
 // PolicyOf is how strictly the CustomResourceDefinitions of an extension are checked.
-func PolicyOf(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
+func PolicyOf(ext *olmv1.ClusterExtension) (crd.Policy, error) {
 	if i := ext.Spec.Install; i != nil && i.Preflight != nil && i.Preflight.CRDUpgradeSafety != nil {
 		if i.Preflight.CRDUpgradeSafety.Enforcement == olmv1.CRDUpgradeSafetyEnforcementNone {
-			return crdupgrade.Policy{None: true}, nil
+			return crd.Policy{None: true}, nil
 		}
 	}
 	return exemptions(ext)
 }
 
 // exemptions are what the annotation of an extension lets pass.
-func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
-	var policy crdupgrade.Policy
+func exemptions(ext *olmv1.ClusterExtension) (crd.Policy, error) {
+	var policy crd.Policy
 	for _, text := range strings.Split(ext.Annotations[ExemptionsKey], ";") {
 		words := strings.Fields(text)
 		if len(words) == 0 {
@@ -128,11 +128,11 @@ func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
 		if len(words) > 3 {
 			return policy, Misconfigured(fmt.Errorf("annotation %s has %q, which is not CHECK [CRD [PATH]]", ExemptionsKey, strings.TrimSpace(text)))
 		}
-		if check := crdupgrade.Check(words[0]); !slices.Contains(crdupgrade.Published(), check) {
+		if check := crd.Check(words[0]); !slices.Contains(crd.Published(), check) {
 			return policy, Misconfigured(fmt.Errorf("annotation %s names the check %q; there are %s", ExemptionsKey, check, known()))
 		}
 		words = append(words, "", "")
-		policy.Exemptions = append(policy.Exemptions, crdupgrade.Exemption{Check: crdupgrade.Check(words[0]), CRD: words[1], Path: words[2],
+		policy.Exemptions = append(policy.Exemptions, crd.Exemption{Check: crd.Check(words[0]), CRD: words[1], Path: words[2],
 			Reason: "annotation " + ExemptionsKey})
 	}
 	return policy, nil
@@ -141,7 +141,7 @@ func exemptions(ext *olmv1.ClusterExtension) (crdupgrade.Policy, error) {
 // known are the names of the checks that can be exempt, for people.
 func known() string {
 	var names []string
-	for _, check := range crdupgrade.Published() {
+	for _, check := range crd.Published() {
 		names = append(names, string(check))
 	}
 	return strings.Join(names, ", ")

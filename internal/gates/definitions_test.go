@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -97,8 +97,8 @@ func TestDefinitionsOfTheCluster(t *testing.T) {
 
 // TestUnsafe tells of all definitions that stand in the way.
 func TestUnsafe(t *testing.T) {
-	stands := func(crd string) Definition {
-		return Definition{Name: crd, Findings: []crdupgrade.Finding{{CRD: crd, Check: crdupgrade.Scope, What: "scope changed"}}}
+	stands := func(name string) Definition {
+		return Definition{Name: name, Findings: []crd.Finding{{CRD: name, Check: crd.Scope, What: "scope changed"}}}
 	}
 	err := Unsafe([]Definition{stands("kites"), {Name: "crows"}, stands("hawks")})
 	wantAnswer(t, err, `CRD "kites": scope: scope changed`, "")
@@ -109,21 +109,21 @@ func TestUnsafe(t *testing.T) {
 }
 
 func TestPolicyOf(t *testing.T) {
-	exempt := func(check crdupgrade.Check, crd, path string) crdupgrade.Exemption {
-		return crdupgrade.Exemption{Check: check, CRD: crd, Path: path, Reason: "annotation " + ExemptionsKey}
+	exempt := func(check crd.Check, name, path string) crd.Exemption {
+		return crd.Exemption{Check: check, CRD: name, Path: path, Reason: "annotation " + ExemptionsKey}
 	}
 	for name, c := range map[string]struct {
 		text string
-		want []crdupgrade.Exemption
+		want []crd.Exemption
 		err  string
 	}{
 		"nothing":                {"", nil, ""},
 		"nothing but separators": {" ; ;", nil, ""},
-		"a check after nothing":  {"; enum", []crdupgrade.Exemption{exempt("enum", "", "")}, ""},
-		"a check":                {"enum", []crdupgrade.Exemption{exempt("enum", "", "")}, ""},
-		"of a definition":        {" enum  kites.example.com ", []crdupgrade.Exemption{exempt("enum", "kites.example.com", "")}, ""},
-		"of a property":          {"enum kites.example.com ^.spec.x", []crdupgrade.Exemption{exempt("enum", "kites.example.com", "^.spec.x")}, ""},
-		"several":                {"enum;\nremoval kites.example.com;", []crdupgrade.Exemption{exempt("enum", "", ""), exempt("removal", "kites.example.com", "")}, ""},
+		"a check after nothing":  {"; enum", []crd.Exemption{exempt("enum", "", "")}, ""},
+		"a check":                {"enum", []crd.Exemption{exempt("enum", "", "")}, ""},
+		"of a definition":        {" enum  kites.example.com ", []crd.Exemption{exempt("enum", "kites.example.com", "")}, ""},
+		"of a property":          {"enum kites.example.com ^.spec.x", []crd.Exemption{exempt("enum", "kites.example.com", "^.spec.x")}, ""},
+		"several":                {"enum;\nremoval kites.example.com;", []crd.Exemption{exempt("enum", "", ""), exempt("removal", "kites.example.com", "")}, ""},
 		"too many words":         {"enum; type a b c", nil, `annotation operators.fairlead.dev/crd-upgrade-exemptions has "type a b c", which is not CHECK [CRD [PATH]]`},
 		"a check that is not":    {"enums", nil, `names the check "enums"; there are default, enum, existingFieldRemoval, `},
 		"one for plans":          {"storageChange", nil, `names the check "storageChange"`},
@@ -131,13 +131,13 @@ func TestPolicyOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			policy, err := PolicyOf(kite(ExemptionsKey, c.text))
 			wantAnswer(t, err, c.err, olmv1.ReasonInvalidConfiguration)
-			if diff := cmp.Diff(crdupgrade.Policy{Exemptions: c.want}, policy); c.err == "" && diff != "" {
+			if diff := cmp.Diff(crd.Policy{Exemptions: c.want}, policy); c.err == "" && diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 	policy, err := PolicyOf(enforced(kite(ExemptionsKey, "enum"), olmv1.CRDUpgradeSafetyEnforcementNone))
-	if diff := cmp.Diff(crdupgrade.Policy{None: true}, policy); diff != "" || err != nil {
+	if diff := cmp.Diff(crd.Policy{None: true}, policy); diff != "" || err != nil {
 		t.Errorf("with checks that are off: %v (-want +got):\n%s", err, diff)
 	}
 }

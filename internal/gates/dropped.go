@@ -6,9 +6,8 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,7 +20,7 @@ import (
 // Dropped tells of the CustomResourceDefinitions with custom resources that would be deleted, as active revisions have them and the objects do
 // not. What the checks of schemas are set to does not matter here, since this loses data whatever the schemas are. Findings that the extension
 // exempts are marked.
-func (j Judge) Dropped(ctx context.Context, s Step) ([]crdupgrade.Finding, error) {
+func (j Judge) Dropped(ctx context.Context, s Step) ([]crd.Finding, error) {
 	stays := map[string]bool{}
 	for _, u := range s.Objects {
 		if u.GroupVersionKind().GroupKind() == crdKind {
@@ -32,7 +31,7 @@ func (j Judge) Dropped(ctx context.Context, s Step) ([]crdupgrade.Finding, error
 	if err != nil {
 		return nil, err
 	}
-	var findings []crdupgrade.Finding
+	var findings []crd.Finding
 	for _, name := range owned {
 		what := Populated(ctx, j.Live, j.Count, name)
 		if what == "" {
@@ -44,23 +43,23 @@ func (j Judge) Dropped(ctx context.Context, s Step) ([]crdupgrade.Finding, error
 }
 
 // DroppedBy is Dropped for one CustomResourceDefinition that a bundle does not have and that is deleted with its objects, for those who know that.
-func (j Judge) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) ([]crdupgrade.Finding, error) {
+func (j Judge) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) ([]crd.Finding, error) {
 	what := Populated(ctx, j.Live, j.Count, name)
 	if what == "" {
 		return nil, nil
 	}
-	return exempted(ext, []crdupgrade.Finding{removal(name, bundle, what)})
+	return exempted(ext, []crd.Finding{removal(name, bundle, what)})
 }
 
-func removal(name, bundle, what string) crdupgrade.Finding {
-	return crdupgrade.Finding{CRD: name, Check: crdupgrade.Removal,
+func removal(name, bundle, what string) crd.Finding {
+	return crd.Finding{CRD: name, Check: crd.Removal,
 		What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", bundle, what),
 		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s",
-			ExemptionsKey, crdupgrade.Removal, name)}
+			ExemptionsKey, crd.Removal, name)}
 }
 
 // exempted marks the findings that an extension exempts.
-func exempted(ext *olmv1.ClusterExtension, findings []crdupgrade.Finding) ([]crdupgrade.Finding, error) {
+func exempted(ext *olmv1.ClusterExtension, findings []crd.Finding) ([]crd.Finding, error) {
 	if len(findings) == 0 {
 		return nil, nil
 	}
@@ -69,10 +68,10 @@ func exempted(ext *olmv1.ClusterExtension, findings []crdupgrade.Finding) ([]crd
 }
 
 // DroppedError is why the findings of Dropped stand in the way; nil when they do not.
-func DroppedError(findings []crdupgrade.Finding) error {
+func DroppedError(findings []crd.Finding) error {
 	var all []error
 	for _, f := range findings {
-		if err := crdupgrade.NewUnsafeError(f.CRD, []crdupgrade.Finding{f}); err != nil {
+		if err := crd.NewUnsafeError(f.CRD, []crd.Finding{f}); err != nil {
 			all = append(all, fmt.Errorf("%w; %s", err, f.Remedy))
 		}
 	}
@@ -80,9 +79,9 @@ func DroppedError(findings []crdupgrade.Finding) error {
 }
 
 // RemovalExempt tells whether an extension lets a CustomResourceDefinition be deleted with its custom resources when an upgrade drops it.
-func RemovalExempt(ext *olmv1.ClusterExtension, crd string) bool {
+func RemovalExempt(ext *olmv1.ClusterExtension, name string) bool {
 	policy, err := exemptions(ext)
-	return err == nil && len(crdupgrade.Blocking(policy.Exempt([]crdupgrade.Finding{{CRD: crd, Check: crdupgrade.Removal}}))) == 0
+	return err == nil && len(crd.Blocking(policy.Exempt([]crd.Finding{{CRD: name, Check: crd.Removal}}))) == 0
 }
 
 // OwnedCRDs are the names of the CustomResourceDefinitions that active revisions control, but for some. What is deleted already is not
@@ -116,7 +115,7 @@ func OwnedCRDs(ctx context.Context, reader client.Reader, all []olmv1.ClusterObj
 // Populated says how many custom resources a CustomResourceDefinition has, or why that cannot be told; empty is for none.
 func Populated(ctx context.Context, reader client.Reader, count Count, name string) string {
 	if count == nil {
-		count = stored.Count
+		count = crd.Count
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	err := reader.Get(ctx, client.ObjectKey{Name: name}, crd)

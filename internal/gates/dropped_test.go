@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -174,10 +174,10 @@ func TestPopulated(t *testing.T) {
 
 // TestDroppedError leaves out what is exempt.
 func TestDroppedError(t *testing.T) {
-	err := DroppedError([]crdupgrade.Finding{
-		{CRD: "kites", Check: crdupgrade.Removal, What: "it is used", Remedy: "delete them"},
-		{CRD: "hawks", Check: crdupgrade.Removal, What: "it is used", Remedy: "let them go", Exempt: "exempted"},
-		{CRD: "crows", Check: crdupgrade.Removal, What: "it is used", Remedy: "keep them"}})
+	err := DroppedError([]crd.Finding{
+		{CRD: "kites", Check: crd.Removal, What: "it is used", Remedy: "delete them"},
+		{CRD: "hawks", Check: crd.Removal, What: "it is used", Remedy: "let them go", Exempt: "exempted"},
+		{CRD: "crows", Check: crd.Removal, What: "it is used", Remedy: "keep them"}})
 	wantAnswer(t, err, `CRD "kites": removal: it is used; delete them`, "")
 	wantAnswer(t, err, `CRD "crows": removal: it is used; keep them`, "")
 	if contains(err, "hawks") {

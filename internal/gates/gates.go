@@ -5,7 +5,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/policies"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,7 +17,7 @@ const prefix = olmv1.SettingsPrefix
 const (
 	// ExemptionsKey is the annotation of a ClusterExtension that lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]",
 	// separated by semicolons.
-	ExemptionsKey = crdupgrade.ExemptionsKey
+	ExemptionsKey = crd.ExemptionsKey
 	// ContentKey is the annotation of a revision with the digest of the catalog that holds the manifests of its bundle, where that has no
 	// image.
 	ContentKey = prefix + "catalog-content"

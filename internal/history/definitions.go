@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,7 +77,7 @@ func (r *Rollback) goes(ctx context.Context, reader client.Reader, name string) 
 
 // judge asks the judge of the manager about the way back. Exemptions of the extension do not count: what goes is always reported.
 func (r *Rollback) judge(ctx context.Context, reader client.Reader, live, wanted *apiextensionsv1.CustomResourceDefinition) error {
-	back, err := gates.GoBack(ctx, reader, live, wanted, crdupgrade.Policy{})
+	back, err := gates.GoBack(ctx, reader, live, wanted, crd.Policy{})
 	if err != nil {
 		return err
 	}

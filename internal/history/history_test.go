@@ -27,8 +27,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// crd is a definition whose spec has some fields of text, in some versions, the first of which is stored.
-func crd(fields string, versions ...string) *unstructured.Unstructured {
+// widgets is a definition whose spec has some fields of text, in some versions, the first of which is stored.
+func widgets(fields string, versions ...string) *unstructured.Unstructured {
 	var properties, all string
 	for _, f := range strings.Fields(fields) {
 		properties += f + ": {type: string}, "
@@ -277,13 +277,13 @@ func TestRollbackOfDefinitions(t *testing.T) {
 		exemptions  string
 		warning     string
 	}{
-		"the same":                      {now: crd("a", "v1"), before: crd("a", "v1"), stored: []string{"v1"}},
-		"a stored version would go":     {now: crd("a", "v2", "v1"), before: crd("a", "v1"), stored: []string{"v1", "v2"}, blocked: "stored version v2 removed", warning: "version v2 is served no more"},
-		"a version nobody stores":       {now: crd("a", "v1", "v2"), before: crd("a", "v1"), stored: []string{"v1"}, warning: "version v2 is served no more"},
-		"a field that nobody uses":      {now: crd("a b", "v1"), before: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, proven: "(1 custom resources looked at)", exemptions: "existingFieldRemoval kites.example.com"},
-		"a field that somebody uses":    {now: crd("a b", "v1"), before: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("b")}, blocked: "1 of 1 custom resources would lose fields: sky/a: "},
-		"a definition that nobody uses": {now: crd("a", "v1"), stored: []string{"v1"}},
-		"a definition that is used":     {now: crd("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, blocked: "would be deleted, but it has 1 custom resource"},
+		"the same":                      {now: widgets("a", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}},
+		"a stored version would go":     {now: widgets("a", "v2", "v1"), before: widgets("a", "v1"), stored: []string{"v1", "v2"}, blocked: "stored version v2 removed", warning: "version v2 is served no more"},
+		"a version nobody stores":       {now: widgets("a", "v1", "v2"), before: widgets("a", "v1"), stored: []string{"v1"}, warning: "version v2 is served no more"},
+		"a field that nobody uses":      {now: widgets("a b", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, proven: "(1 custom resources looked at)", exemptions: "existingFieldRemoval kites.example.com"},
+		"a field that somebody uses":    {now: widgets("a b", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("b")}, blocked: "1 of 1 custom resources would lose fields: sky/a: "},
+		"a definition that nobody uses": {now: widgets("a", "v1"), stored: []string{"v1"}},
+		"a definition that is used":     {now: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{kite("a")}, blocked: "would be deleted, but it has 1 custom resource"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			revisions := [][]*unstructured.Unstructured{none, {test.now}}
@@ -309,8 +309,8 @@ func TestRollbackOfDefinitions(t *testing.T) {
 
 // TestRollbackFromStuck: while revision 3 is stuck, the definition that only revision 2 has would go, too, with its custom resource.
 func TestRollbackFromStuck(t *testing.T) {
-	c := world(t, crd("a", "v1"), []string{"v1"}, []client.Object{kite("a")}, []*unstructured.Unstructured{configMap("a", "1")},
-		[]*unstructured.Unstructured{configMap("a", "2"), crd("a", "v1")}, []*unstructured.Unstructured{configMap("a", "1")})
+	c := world(t, widgets("a", "v1"), []string{"v1"}, []client.Object{kite("a")}, []*unstructured.Unstructured{configMap("a", "1")},
+		[]*unstructured.Unstructured{configMap("a", "2"), widgets("a", "v1")}, []*unstructured.Unstructured{configMap("a", "1")})
 	var sets olmv1.ClusterObjectSetList
 	if err := c.List(t.Context(), &sets); err != nil {
 		t.Fatal(err)
@@ -369,7 +369,7 @@ func TestWhereTo(t *testing.T) {
 }
 
 func TestForward(t *testing.T) {
-	c := world(t, crd("a b", "v1"), []string{"v1"}, nil, []*unstructured.Unstructured{crd("a", "v1")}, []*unstructured.Unstructured{crd("a b", "v1")})
+	c := world(t, widgets("a b", "v1"), []string{"v1"}, nil, []*unstructured.Unstructured{widgets("a", "v1")}, []*unstructured.Unstructured{widgets("a b", "v1")})
 	ext := &olmv1.ClusterExtension{}
 	read := func() {
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, ext); err != nil {

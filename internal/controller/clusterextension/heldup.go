@@ -5,8 +5,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 )
@@ -34,7 +34,7 @@ func heldUp(ext *olmv1.ClusterExtension, o *outcome) string {
 	}
 	var stop *gates.Stop
 	switch {
-	case errors.As(o.problem, new(*crdupgrade.UnsafeError)):
+	case errors.As(o.problem, new(*crd.UnsafeError)):
 		return heldByDefinitions
 	case errors.As(o.problem, new(*gates.Lacking)):
 		return heldByAccount

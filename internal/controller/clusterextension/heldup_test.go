@@ -8,7 +8,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +26,7 @@ func TestHeldUp(t *testing.T) {
 		"it rolls out":                {olmv1.ReasonRollingOut, &outcome{}, ""},
 		"it goes":                     {olmv1.ReasonRollingOut, &outcome{leaving: true, problem: errGone}, ""},
 		"nothing leads there":         {olmv1.ReasonRetrying, &outcome{conflict: &extension.Conflict{}}, "Unresolvable"},
-		"a definition":                {olmv1.ReasonRetrying, about(errors.Join(&crdupgrade.UnsafeError{})), "CustomResourceDefinitions"},
+		"a definition":                {olmv1.ReasonRetrying, about(errors.Join(&crd.UnsafeError{})), "CustomResourceDefinitions"},
 		"the account":                 {olmv1.ReasonRetrying, about(&gates.Lacking{}), "Permissions"},
 		"more permissions":            {olmv1.ReasonBlocked, about(gates.Blocked(&gates.Increase{})), "MorePermissions"},
 		"the operator":                {olmv1.ReasonRetrying, about(&gates.NotUpgradeable{}), "NotUpgradeable"},

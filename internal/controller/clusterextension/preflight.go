@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 const (
@@ -75,7 +75,7 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step gates.Step) e
 	reports := map[string]string{}
 	for _, d := range all {
 		if d.Err() != nil {
-			reports[d.Name] = crdupgrade.Report(d.Name, d.Findings)
+			reports[d.Name] = crd.Report(d.Name, d.Findings)
 		}
 	}
 	where, err := c.writeReport(ctx, step.Extension, reports)

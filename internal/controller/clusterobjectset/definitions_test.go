@@ -17,7 +17,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 const things = "things.example.com"
@@ -115,7 +115,7 @@ func TestDefinitionsWithCustomResources(t *testing.T) {
 	}{
 		"some":        {count: 3, told: "it has 3 custom resources"},
 		"one":         {count: 1, told: "it has 1 custom resource"},
-		"no version":  {err: stored.ErrUnserved, told: "it cannot be told whether it has custom resources"},
+		"no version":  {err: crd.ErrUnserved, told: "it cannot be told whether it has custom resources"},
 		"not allowed": {err: apierrors.NewInternalError(errors.New("conversion webhook for v2 failed")), told: "it cannot be told whether it has custom resources: Internal error occurred: conversion webhook for v2 failed; Thing ns/a waits"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 // populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
@@ -33,7 +33,7 @@ func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet,
 		return gates.Holds(n, nil), nil
 	}
 	// The number is an estimate: less what the set has itself, it may be none although there are some.
-	others, err := stored.Besides(ctx, c.live, live, own)
+	others, err := crd.Besides(ctx, c.live, live, own)
 	if c.worthWaiting(ctx, set, err) {
 		return "", err
 	}
@@ -72,7 +72,7 @@ func (c *Controller) worthWaiting(ctx context.Context, set *olmv1.ClusterObjectS
 // passing tells whether the API server could not answer for now. What it has answered stays the same.
 func passing(ctx context.Context, err error) bool {
 	switch {
-	case err == nil || errors.Is(err, stored.ErrUnserved):
+	case err == nil || errors.Is(err, crd.ErrUnserved):
 		return false
 	case ctx.Err() != nil, apierrors.IsTooManyRequests(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsServiceUnavailable(err):
 		return true

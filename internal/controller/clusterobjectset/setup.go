@@ -24,7 +24,7 @@ import (
 	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
@@ -84,8 +84,8 @@ func Setup(mgr manager.Manager, o Options) error {
 		clock:     o.Clock,
 		metrics:   counts,
 		kinds:     deletable(server),
-		count:     stored.Count,
-		held:      stored.Held,
+		count:     crd.Count,
+		held:      crd.Held,
 		namespace: o.SystemNamespace,
 		policies:  o.Policies,
 	}

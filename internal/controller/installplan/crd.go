@@ -9,8 +9,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	corev1 "k8s.io/api/core/v1"
@@ -130,16 +130,16 @@ func (x *execution) bringing(ctx context.Context, csv string, live *unstructured
 // withoutEvidence takes out of a bundle's manifest what only the manager and administrators decide about a CRD: for whom it was brought, who may
 // adopt it, what its upgrades are exempted from, whether users get access to it, and what it is deleted with or waits for. The garbage collector would delete a CRD whose owner does
 // not exist, with every object of it.
-func withoutEvidence(crd *unstructured.Unstructured) {
-	annotations, labels := crd.GetAnnotations(), crd.GetLabels()
+func withoutEvidence(wanted *unstructured.Unstructured) {
+	annotations, labels := wanted.GetAnnotations(), wanted.GetLabels()
 	maps.DeleteFunc(annotations, func(key, _ string) bool {
-		return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation || key == crdupgrade.ExemptionsKey
+		return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation || key == crd.ExemptionsKey
 	})
 	delete(labels, v1alpha1.ProvidedRolesLabel)
-	crd.SetAnnotations(annotations)
-	crd.SetLabels(labels)
-	crd.SetOwnerReferences(nil)
-	crd.SetFinalizers(nil)
+	wanted.SetAnnotations(annotations)
+	wanted.SetLabels(labels)
+	wanted.SetOwnerReferences(nil)
+	wanted.SetFinalizers(nil)
 }
 
 // convertsCRD tells whether an operator of the plan serves the conversion webhook of a CRD.

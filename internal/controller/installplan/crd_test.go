@@ -10,7 +10,6 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	"github.com/google/go-cmp/cmp"
@@ -251,7 +250,7 @@ func TestEvidenceOfABundleIsDropped(t *testing.T) {
 			if crd.Annotations[v1alpha1.AdoptableByAnnotation] == "*" {
 				t.Error("the bundle decides who may adopt the CRD")
 			}
-			if crd.Annotations[crdupgrade.ExemptionsKey] != "" {
+			if crd.Annotations["operators.fairlead.dev/crd-upgrade-exemptions"] != "" {
 				t.Error("the bundle exempts its own upgrades")
 			}
 			if tenancy.Brought(crd, "victim", "other.v1") || crd.Labels[v1alpha1.ProvidedRolesLabel] != "" {

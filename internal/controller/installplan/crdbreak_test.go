@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,9 +33,9 @@ func widget(name, version string, spec map[string]any) *unstructured.Unstructure
 }
 
 // exemptedBy is a live CRD whose annotation exempts upgrades.
-func exemptedBy(crd *apiextensionsv1.CustomResourceDefinition, text string) *apiextensionsv1.CustomResourceDefinition {
-	crd.Annotations[crdupgrade.ExemptionsKey] = text
-	return crd
+func exemptedBy(live *apiextensionsv1.CustomResourceDefinition, text string) *apiextensionsv1.CustomResourceDefinition {
+	live.Annotations[crd.ExemptionsKey] = text
+	return live
 }
 
 // TestAnUpgradeKeepsStoredObjects, also of a CRD that the operator alone owns: it is refused with the names of the objects, unless the CRD exempts it.

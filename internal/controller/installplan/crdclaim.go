@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -28,7 +28,7 @@ type crdClaim struct {
 
 // claimCRD judges the claim of a step on a CRD, and tightens the rules for the upgrade where the CRD is not only the plan's own. It returns an
 // error when another owner has the CRD.
-func (x *execution) claimCRD(ctx context.Context, u *crdupgrade.Upgrade) (crdClaim, error) {
+func (x *execution) claimCRD(ctx context.Context, u *crd.Upgrade) (crdClaim, error) {
 	if owner := controllerOf(u.Live); owner != "" {
 		return crdClaim{}, fmt.Errorf("%s %s %s: remove that owner, or move the operator as docs/migrating-to-v1.md describes", crdKind, u.Live.Name, owner)
 	}
@@ -36,7 +36,7 @@ func (x *execution) claimCRD(ctx context.Context, u *crdupgrade.Upgrade) (crdCla
 	if err != nil {
 		return crdClaim{}, err
 	}
-	changes := crdupgrade.Redefines(*u)
+	changes := crd.Redefines(*u)
 	switch {
 	case len(others) > 0:
 		u.Joins = u.Joins || !own
@@ -60,7 +60,7 @@ func (x *execution) claimCRD(ctx context.Context, u *crdupgrade.Upgrade) (crdCla
 
 // bringers reports whether the plan's operators, or others of the namespace that are gone, brought a CRD, and returns the operators that brought it,
 // exist besides and have a say in it, see tenancy.Counts. One that cannot be read has it, and may use any version.
-func (x *execution) bringers(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (own bool, others []crdupgrade.Operator, _ error) {
+func (x *execution) bringers(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (own bool, others []crd.Operator, _ error) {
 	for _, by := range tenancy.Bringers(crd) {
 		here := by.Namespace == x.plan.Namespace
 		if here && x.family[by.Name] {
@@ -95,9 +95,9 @@ func (x *execution) bringers(ctx context.Context, crd *apiextensionsv1.CustomRes
 }
 
 // withOwners adds owners that are not among the users of a CRD, and makes owners of those that only require it.
-func withOwners(users, owners []crdupgrade.Operator) []crdupgrade.Operator {
+func withOwners(users, owners []crd.Operator) []crd.Operator {
 	for _, o := range owners {
-		i := slices.IndexFunc(users, func(u crdupgrade.Operator) bool { return u.Namespace == o.Namespace && u.Name == o.Name })
+		i := slices.IndexFunc(users, func(u crd.Operator) bool { return u.Namespace == o.Namespace && u.Name == o.Name })
 		switch {
 		case i < 0:
 			users = append(users, o)

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -304,8 +304,8 @@ func TestPlanGoesOnWithAMigrationAfterAKill(t *testing.T) {
 	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, "killed") {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if got := w.versionsOfLive(t); got != "v1alpha1 v1, stored v1alpha1 v1" || w.live(t).Annotations[stored.PositionAnnotation] == "" {
-		t.Fatalf("killed in between: %s, position %q", got, w.live(t).Annotations[stored.PositionAnnotation])
+	if got := w.versionsOfLive(t); got != "v1alpha1 v1, stored v1alpha1 v1" || w.live(t).Annotations[crd.PositionAnnotation] == "" {
+		t.Fatalf("killed in between: %s, position %q", got, w.live(t).Annotations[crd.PositionAnnotation])
 	}
 	if w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v2") {
 		t.Error("the plan is half done")
@@ -320,7 +320,7 @@ func TestPlanGoesOnWithAMigrationAfterAKill(t *testing.T) {
 	if n := w.split.writes.Load(); n > 210 {
 		t.Errorf("%d writes: it began again", n)
 	}
-	if got := w.versionsOfLive(t); got != "v1, stored v1" || w.live(t).Annotations[stored.PositionAnnotation] != "" {
+	if got := w.versionsOfLive(t); got != "v1, stored v1" || w.live(t).Annotations[crd.PositionAnnotation] != "" {
 		t.Errorf("at the end: %s, annotations %v", got, w.live(t).Annotations)
 	}
 	if n := w.readable(t, "v1"); n != 1200 {

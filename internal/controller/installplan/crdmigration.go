@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,12 +22,12 @@ func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
 	if len(s.verdict.Leaving) == 0 {
 		return
 	}
-	m := stored.Migration{Client: c.client, Reader: c.live, Live: s.upgrade.Live, Leaving: s.verdict.Leaving, Unconverted: s.verdict.Unconverted, Now: c.Clock.Now()}
+	m := crd.Migration{Client: c.client, Reader: c.live, Live: s.upgrade.Live, Leaving: s.verdict.Leaving, Unconverted: s.verdict.Unconverted, Now: c.Clock.Now()}
 	progress, err := m.Advance(ctx, pagesRewritten)
 	if err != nil {
 		err = fmt.Errorf("upgrade %s %s: %w", crdKind, m.Live.Name, err)
-		var stuck *stored.RewriteError
-		var loss *stored.LossError
+		var stuck *crd.RewriteError
+		var loss *crd.LossError
 		switch {
 		case errors.As(err, &stuck):
 			err = fmt.Errorf("risk of data loss updating %q: %w", m.Live.Name, stuck)
@@ -46,7 +45,7 @@ func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
 		why = fmt.Sprintf("does without its conversion webhook, so the objects that may be stored as %s", strings.Join(m.Leaving, ", "))
 	}
 	s.result.waiting = fmt.Sprintf("%s %s: the new one %s are rewritten as %s: %d done, about %d to go",
-		crdKind, m.Live.Name, why, crdupgrade.StorageVersion(m.Live), progress.Rewritten, progress.Left)
+		crdKind, m.Live.Name, why, crd.StorageVersion(m.Live), progress.Rewritten, progress.Left)
 }
 
 // endConversion takes off a conversion webhook that belongs to no operator, when the new CRD does without one. Whoever set it owns its

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
-	"fairlead.dev/fairlead/internal/stored"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -31,7 +30,7 @@ type crdChecks map[string]*crdCheck
 // crdCheck is what is remembered of the objects of a CRD between passes.
 type crdCheck struct {
 	about  string // which step from which CRD to which
-	check  *stored.Check
+	check  *crd.Scan
 	at     time.Time // when all were looked at
 	warned bool      // of what goes
 	told   bool      // what the look came to
@@ -61,7 +60,7 @@ func (m *memory) forgetCRDs(key client.ObjectKey, phase v1alpha1.InstallPlanPhas
 }
 
 // aboutOf tells one upgrade from another.
-func aboutOf(u crdupgrade.Upgrade) (string, error) {
+func aboutOf(u crd.Upgrade) (string, error) {
 	text, err := json.Marshal(u.Wanted.Spec)
 	if err != nil {
 		return "", fmt.Errorf("tell %s %s from others: %w", crdKind, u.Wanted.Name, err)
@@ -111,7 +110,7 @@ func (k *crdCheck) refresh(ctx context.Context, c *Controller, s *crdStep) error
 		k.check = nil
 	}
 	if k.check == nil {
-		check, err := stored.NewCheck(c.live, s.upgrade.Live, s.upgrade.Wanted, s.verdict.Changed, s.verdict.Dropped)
+		check, err := crd.NewScan(c.live, s.upgrade.Live, s.upgrade.Wanted, s.verdict.Changed, s.verdict.Dropped)
 		if err != nil {
 			return err
 		}
@@ -152,11 +151,11 @@ func (k *crdCheck) holds(ctx context.Context, c *Controller, s *crdStep) (bool, 
 func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
 	check, tell := known.check, !known.told
 	if s.verdict.Unconverted && check.Unread != "" {
-		s.refuse(crdupgrade.Unreadable(s.upgrade, check.Unread))
+		s.refuse(crd.Unreadable(s.upgrade, check.Unread))
 		return
 	}
 	if len(s.verdict.Dropped) > 0 && check.Unread != "" {
-		s.refuse(crdupgrade.UnreadWriters(s.upgrade, s.verdict.Dropped, check.Unread))
+		s.refuse(crd.UnreadWriters(s.upgrade, s.verdict.Dropped, check.Unread))
 		return
 	}
 	if s.verdict.Thorough() && !check.Done() {
@@ -166,7 +165,7 @@ func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
 	refused, warnings := sorted(s, check)
 	s.refuse(refused...)
 	if check.Unread != "" {
-		warnings = append(warnings, crdupgrade.Unreadable(s.upgrade, check.Unread))
+		warnings = append(warnings, crd.Unreadable(s.upgrade, check.Unread))
 	}
 	for _, f := range warnings {
 		if tell {
@@ -178,8 +177,8 @@ func (x *execution) conclude(c *Controller, s *crdStep, known *crdCheck) {
 
 // sorted separates what blocks the upgrade from what is only reported. Every upgrade keeps its objects valid; that they lose nothing is what strict
 // namespaces ask for, and what a CRD without an operator asks of the one that adopts it.
-func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Finding) {
-	sort := func(f crdupgrade.Finding, refuse bool) {
+func sorted(s *crdStep, check *crd.Scan) (refused, warnings []crd.Finding) {
+	sort := func(f crd.Finding, refuse bool) {
 		if refuse {
 			refused = append(refused, f)
 		} else {
@@ -187,13 +186,13 @@ func sorted(s *crdStep, check *stored.Check) (refused, warnings []crdupgrade.Fin
 		}
 	}
 	if check.Invalid > 0 {
-		sort(crdupgrade.Existing(s.upgrade, check.Invalid, check.Objects, texts(check.Sample)), s.verdict.Binding)
+		sort(crd.Existing(s.upgrade, check.Invalid, check.Objects, texts(check.Sample)), s.verdict.Binding)
 	}
 	if check.Losing > 0 {
-		sort(crdupgrade.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Keeps)
+		sort(crd.Losing(s.upgrade, check.Losing, check.Objects, texts(check.Losses)), s.verdict.Keeps)
 	}
 	if check.Written > 0 {
-		sort(crdupgrade.LastWritten(s.upgrade, s.verdict.Dropped, check.Written, check.Objects, texts(check.Writes)), true)
+		sort(crd.LastWritten(s.upgrade, s.verdict.Dropped, check.Written, check.Objects, texts(check.Writes)), true)
 	}
 	return refused, warnings
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,8 +53,8 @@ func TestManyObjectsTakeSeveralPasses(t *testing.T) {
 			for range 2 {
 				s = &stepRun{}
 				x := &execution{plan: newPlan()}
-				x.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, upgrade: crdupgrade.Upgrade{Live: live, Wanted: wanted},
-					verdict: crdupgrade.Verdict{Changed: []string{"v1"}, Binding: tc.binding}})
+				x.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, upgrade: crd.Upgrade{Live: live, Wanted: wanted},
+					verdict: crd.Verdict{Changed: []string{"v1"}, Binding: tc.binding}})
 			}
 			if s.result.waiting != tc.waiting || (s.result.err != nil) != tc.fails {
 				t.Errorf("waiting %q, error %v", s.result.waiting, s.result.err)

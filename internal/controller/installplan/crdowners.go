@@ -8,7 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,11 +38,11 @@ func crdUses(csv *v1alpha1.ClusterServiceVersion) []crdUse {
 }
 
 // asUser is what an operator has to do with a CRD.
-func (o operator) asUser(crd string) crdupgrade.Operator {
-	user := crdupgrade.Operator{Namespace: o.namespace, Name: o.name}
+func (o operator) asUser(name string) crd.Operator {
+	user := crd.Operator{Namespace: o.namespace, Name: o.name}
 	for _, use := range o.crds {
 		switch {
-		case use.crd != crd:
+		case use.crd != name:
 		case use.required:
 			user.Requires = append(user.Requires, use.version)
 		default:
@@ -59,18 +59,18 @@ func (o operator) asUser(crd string) crdupgrade.Operator {
 // else a tenant could keep a version of any CRD of the cluster for ever, with a pod that only waits. It loses nothing that is stored, because a version
 // leaves only after its objects are rewritten, and waits with a status that names the missing version. Requirers of other namespaces, in which an
 // administrator lets operators have what they ask for, of the plan's own, and of namespaces that share the CRD, are asked.
-func (x *execution) usersOf(crd *apiextensionsv1.CustomResourceDefinition) []crdupgrade.Operator {
-	var users []crdupgrade.Operator
+func (x *execution) usersOf(live *apiextensionsv1.CustomResourceDefinition) []crd.Operator {
+	var users []crd.Operator
 	for _, other := range x.operators {
 		if other.namespace == x.plan.Namespace && x.family[other.name] {
 			continue
 		}
-		user := other.asUser(crd.Name)
+		user := other.asUser(live.Name)
 		here := other.hasRun && other.namespace == x.plan.Namespace // which keeps up no other namespace
-		if !here && !x.counts(other, crd) {
+		if !here && !x.counts(other, live) {
 			user.Owns = nil
 		}
-		if !here && (!other.hasRun || x.confined[other.namespace] && !tenancy.BroughtFrom(crd, other.namespace)) {
+		if !here && (!other.hasRun || x.confined[other.namespace] && !tenancy.BroughtFrom(live, other.namespace)) {
 			user.Requires = nil
 		}
 		if len(user.Owns)+len(user.Requires) > 0 {
@@ -96,8 +96,8 @@ func (x *execution) joins(crd string) bool {
 }
 
 // arriving are the operators that another plan is just bringing a CRD for: between the CRD and its operator a plan makes other writes.
-func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) ([]crdupgrade.Operator, error) {
-	var owners []crdupgrade.Operator
+func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) ([]crd.Operator, error) {
+	var owners []crd.Operator
 	for key, value := range live.Annotations {
 		namespace, csv, _ := strings.Cut(value, "/")
 		if !strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || namespace == x.plan.Namespace {
@@ -111,10 +111,10 @@ func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomRe
 			return nil, err
 		}
 		if arrives {
-			owners = append(owners, crdupgrade.Operator{Namespace: namespace, Name: csv, Owns: []string{""}})
+			owners = append(owners, crd.Operator{Namespace: namespace, Name: csv, Owns: []string{""}})
 		}
 	}
-	slices.SortFunc(owners, func(a, b crdupgrade.Operator) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(owners, func(a, b crd.Operator) int { return strings.Compare(a.String(), b.String()) })
 	return owners, nil
 }
 
@@ -135,11 +135,11 @@ func (x *execution) arrives(ctx context.Context, namespace, csv string) (bool, e
 }
 
 // bringer is the operator that a step brings a CRD for.
-func (x *execution) bringer(csv, crd string) crdupgrade.Operator {
+func (x *execution) bringer(csv, name string) crd.Operator {
 	if incoming, known := x.incoming[csv]; known {
-		return operatorOf(incoming).asUser(crd)
+		return operatorOf(incoming).asUser(name)
 	}
-	return crdupgrade.Operator{Namespace: x.plan.Namespace, Name: csv}
+	return crd.Operator{Namespace: x.plan.Namespace, Name: csv}
 }
 
 // readGroups reads from all OperatorGroups what they decide about CRDs: whether the namespace of the plan wants every upgrade to be checked, and which

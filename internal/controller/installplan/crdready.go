@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,8 +25,8 @@ const crdReason = "CRDValidation"
 type crdStep struct {
 	*stepRun
 	claim   crdClaim
-	upgrade crdupgrade.Upgrade
-	verdict crdupgrade.Verdict
+	upgrade crd.Upgrade
+	verdict crd.Verdict
 }
 
 // readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
@@ -122,20 +122,20 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 		return nil
 	}
 	step := &crdStep{stepRun: s, claim: claim, upgrade: upgrade}
-	step.verdict = crdupgrade.Judge(upgrade)
+	step.verdict = crd.Judge(upgrade)
 	if len(step.verdict.Refused) > 0 {
 		step.refuse(step.verdict.Refused...)
 		return nil
 	}
 	if claim.leave {
-		step.verdict = crdupgrade.Verdict{} // nothing of it is written
+		step.verdict = crd.Verdict{} // nothing of it is written
 	}
 	return step
 }
 
 // upgradeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
 // alone, it stays.
-func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crdupgrade.Upgrade, claim crdClaim, err error) {
+func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Upgrade, claim crdClaim, err error) {
 	wanted := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
 		return u, claim, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
@@ -150,11 +150,11 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 	case converted || wanted.Spec.Conversion == nil:
 		wanted.Spec.Conversion = live.Spec.Conversion
 	}
-	exempted, err := crdupgrade.ParseExempted(live.Annotations[crdupgrade.ExemptionsKey])
+	exempted, err := crd.ParseExempted(live.Annotations[crd.ExemptionsKey])
 	if err != nil {
 		return u, claim, fmt.Errorf("upgrade %s %s: its %w; correct the annotation or remove it", crdKind, live.Name, err)
 	}
-	u = crdupgrade.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
+	u = crd.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
 	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
 		return u, claim, err
 	}
@@ -181,7 +181,7 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 	if claim != seen.claim {
 		return fmt.Errorf("%s %s has got other owners since the plan's claim on it was judged; it is judged again", crdKind, live.GetName())
 	}
-	verdict := crdupgrade.Judge(upgrade)
+	verdict := crd.Judge(upgrade)
 	if err := refusal(verdict.Refused); err != nil {
 		return err
 	}
@@ -192,14 +192,14 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 }
 
 // refuse fails the step for findings, if there are any, and remembers the CRD: the plan is made again when that changes.
-func (s *crdStep) refuse(findings ...crdupgrade.Finding) {
+func (s *crdStep) refuse(findings ...crd.Finding) {
 	if err := refusal(findings); err != nil {
 		s.result.fail(err)
 		s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.upgrade.Live)}
 	}
 }
 
-func refusal(findings []crdupgrade.Finding) error {
+func refusal(findings []crd.Finding) error {
 	var errs []error
 	for _, f := range findings {
 		errs = append(errs, errors.New(f.Sentence()))
@@ -208,6 +208,6 @@ func refusal(findings []crdupgrade.Finding) error {
 }
 
 // warnOfCRD makes an Event of what an upgrade breaks.
-func (c *Controller) warnOfCRD(plan *v1alpha1.InstallPlan, f crdupgrade.Finding) {
+func (c *Controller) warnOfCRD(plan *v1alpha1.InstallPlan, f crd.Finding) {
 	c.events.Event(plan, corev1.EventTypeWarning, crdReason, f.Sentence())
 }

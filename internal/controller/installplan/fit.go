@@ -10,7 +10,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -125,7 +125,7 @@ func (x *execution) judgeCRDs(ctx context.Context, c *Controller) (refused, drop
 	}
 	for _, s := range x.crdSteps(ctx) {
 		for _, f := range s.verdict.Warnings {
-			if f.Check == crdupgrade.ServedVersionRemoval {
+			if f.Check == crd.ServedVersionRemoval {
 				drops = append(drops, f.Sentence())
 			}
 		}

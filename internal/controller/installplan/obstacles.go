@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/preflight/crdupgrade"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,7 +43,7 @@ type obstacle struct {
 // looksOf is what of an object decides on whether it can be changed as a step wants it. What its controller says in its status is not part of
 // that, and neither are labels. What an administrator lets plans do with a CRD is.
 func looksOf(o metav1.Object) string {
-	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil, o.GetAnnotations()[crdupgrade.ExemptionsKey])
+	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil, o.GetAnnotations()[crd.ExemptionsKey])
 }
 
 // meet notes the object that kept a step from being done.

@@ -1,0 +1,143 @@
+package crd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// owner is the field manager of what a migration writes.
+const owner = client.FieldOwner("fairlead-storage-migration")
+
+// Migration rewrites the objects of a CRD in the version that it stores now, so that other versions can go.
+type Migration struct {
+	Client client.Client
+	// Reader must not lag behind: a cache may not be used.
+	Reader client.Reader
+	Live   *definition
+	// Leaving are the versions that are to go, or whose objects nobody can convert any more; Live stores objects in none of them.
+	Leaving []string
+	// Unconverted tells that it is the conversion webhook that goes.
+	Unconverted bool
+	Now         time.Time
+}
+
+// settleTime is given to API servers to take note of a change of the versions of a CRD. One that has not might go on storing objects as
+// before, behind the back of a migration. Nobody can ask all of them: they are behind one address. It is the time that an API server
+// itself grants the others before it calls a new CRD established.
+const settleTime = 5 * time.Second
+
+// Progress is how far a migration is.
+type Progress struct {
+	Rewritten int64
+	// Left is about how many objects remain.
+	Left int64
+	// Done tells that no object is stored in the leaving versions, and that the status of the CRD says so.
+	Done bool
+}
+
+// Advance rewrites some pages of objects. An object that cannot be rewritten stops it there: it would be lost with its version.
+func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
+	version := ReadVersion(m.Live)
+	if version == "" {
+		return Progress{}, fmt.Errorf("rewrite the %s objects that may be stored as %s: no version is served to write them in; "+
+			"set served: true for the version that is stored", m.Live.Name, strings.Join(m.Leaving, ", "))
+	}
+	at := positionOf(m.Live, m.Leaving)
+	if m.Now.Before(latest(versionsChanged(m.Live), m.Live.CreationTimestamp.Time).Add(settleTime)) {
+		return Progress{Rewritten: at.Rewritten}, nil
+	}
+	way := pages{reader: m.Reader, token: at.Token}
+	for range count {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(listIn(m.Live, version))
+		if err := way.next(ctx, list, largestPage); err != nil {
+			at.Token = way.token // it is another one, or none, when it has expired
+			err = fmt.Errorf("list the %s objects that may be stored as %s: %w", m.Live.Name, strings.Join(m.Leaving, ", "), err)
+			return m.progress(at, way), errors.Join(err, m.noteIfMoved(ctx, at))
+		}
+		err := m.keepsAll(list)
+		if err == nil {
+			err = m.rewrite(ctx, list, version)
+		}
+		if err != nil {
+			return m.progress(at, way), errors.Join(err, m.noteIfMoved(ctx, at))
+		}
+		at.Rewritten += int64(len(list.Items))
+		at.Token = way.token
+		if way.ended {
+			return m.finish(ctx, at)
+		}
+	}
+	return m.progress(at, way), m.note(ctx, &at)
+}
+
+// versionsChanged is when somebody last wrote the versions of a CRD, as far as is known.
+func versionsChanged(crd *definition) time.Time {
+	var last time.Time
+	for _, entry := range crd.ManagedFields {
+		if entry.Time != nil && entry.FieldsV1 != nil && entry.Time.After(last) && strings.Contains(entry.FieldsV1.GetRawString(), `"f:versions"`) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (m Migration) progress(at position, way pages) Progress {
+	return Progress{Rewritten: at.Rewritten, Left: way.left}
+}
+
+// noteIfMoved keeps what was done before something failed.
+func (m Migration) noteIfMoved(ctx context.Context, at position) error {
+	if at.Token == positionOf(m.Live, m.Leaving).Token {
+		return nil
+	}
+	return m.note(ctx, &at)
+}
+
+// finish takes the versions off the status, provided that the CRD is still the one that the objects were rewritten for.
+func (m Migration) finish(ctx context.Context, at position) (Progress, error) {
+	if err := m.clean(ctx); err != nil {
+		return Progress{Rewritten: at.Rewritten}, fmt.Errorf("take %s off the stored versions of %s: %w", strings.Join(m.Leaving, ", "), m.Live.Name, err)
+	}
+	done := Progress{Rewritten: at.Rewritten, Done: true}
+	if m.Live.Annotations[PositionAnnotation] == "" {
+		return done, nil
+	}
+	return done, m.note(ctx, nil)
+}
+
+func (m Migration) clean(ctx context.Context) error {
+	now := &definition{}
+	if err := m.Reader.Get(ctx, client.ObjectKeyFromObject(m.Live), now); err != nil {
+		return err
+	}
+	if now.UID != m.Live.UID || now.Generation != m.Live.Generation {
+		return errChanged
+	}
+	kept := slices.DeleteFunc(slices.Clone(now.Status.StoredVersions), func(v string) bool { return slices.Contains(m.Leaving, v) })
+	if len(kept) == len(now.Status.StoredVersions) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": now.ResourceVersion}, "status": map[string]any{"storedVersions": kept}})
+	if err != nil {
+		return err
+	}
+	return m.Client.Status().Patch(ctx, now, client.RawPatch(types.MergePatchType, patch), owner)
+}

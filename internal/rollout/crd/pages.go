@@ -1,0 +1,129 @@
+package crd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Limits of a page.
+const (
+	firstPage   = 100 // nobody knows yet how large the objects are
+	largestPage = 500
+	leastPage   = 10
+	pageBytes   = 16 << 20
+)
+
+// pages is a way through all objects of a kind.
+type pages struct {
+	reader client.Reader
+	token  string // where the next page begins; empty is the first object
+	ended  bool
+	left   int64 // about how many objects come after the last page
+}
+
+// next reads a page. A token that has expired is exchanged for one that goes on behind the same object: what came into being before
+// that object meanwhile is not seen, and need not be.
+func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) error {
+	err := p.read(ctx, list, limit)
+	if fresh := freshToken(err); fresh != "" {
+		p.token = fresh
+		err = p.read(ctx, list, limit)
+	}
+	if apierrors.IsResourceExpired(err) && p.token != "" {
+		p.token = "" // there is no such way on: begin again
+	}
+	if err != nil {
+		return err
+	}
+	p.token, p.left = list.GetContinue(), 0
+	p.ended = p.token == ""
+	if left := list.GetRemainingItemCount(); left != nil {
+		p.left = *left
+	}
+	return nil
+}
+
+func (p *pages) read(ctx context.Context, list client.ObjectList, limit int64) error {
+	return p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))
+}
+
+// freshToken is what the API server gives in exchange for a token that has expired.
+func freshToken(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
+}
+
+// kindIn is the kind of the objects of a CRD in one of its versions.
+func kindIn(crd *definition, version string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind}
+}
+
+func listIn(crd *definition, version string) schema.GroupVersionKind {
+	gvk := kindIn(crd, version)
+	gvk.Kind += "List"
+	return gvk
+}
+
+// conversionFails tells whether a request failed because a webhook that converts objects did. The API server has no other way to say so.
+func conversionFails(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "conversion webhook for ")
+}
+
+// isUnserved reports whether a request failed because the API server does not serve the kind.
+func isUnserved(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
+
+// isEstablished reports whether the API server has accepted a CRD, and serves its objects or is about to.
+func isEstablished(crd *definition) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
+}
+
+// quoted is how much of what others say a message repeats, in bytes.
+const quoted = 1000
+
+// bounded makes a text of others, such as webhooks, fit for a message.
+func bounded(text string) string {
+	if len(text) > quoted {
+		text = strings.ToValidUTF8(text[:quoted], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// nameOf is how an object is called in messages.
+func nameOf(o client.Object) string {
+	return nameIn(o.GetNamespace(), o.GetName())
+}
+
+func nameIn(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// fieldList names the first of some fields.
+func fieldList(fields []string) string {
+	if more := len(fields) - sampled; more > 0 {
+		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(fields, ", ")
+}

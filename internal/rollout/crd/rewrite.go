@@ -1,0 +1,112 @@
+package crd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// writers is how many objects are rewritten at once, and attempts how often one is tried that others write at the same time.
+const (
+	writers  = 8
+	attempts = 4
+)
+
+// rewrite has the API server write every object of a page again. An empty patch does that when the stored bytes would come out
+// differently, and else nothing at all.
+func (m Migration) rewrite(ctx context.Context, list *metav1.PartialObjectMetadataList, version string) error {
+	var (
+		group  sync.WaitGroup
+		slots  = make(chan struct{}, writers)
+		failed = make([]error, len(list.Items))
+	)
+	for i := range list.Items {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			failed[i] = m.rewriteOne(ctx, client.ObjectKeyFromObject(&list.Items[i]), version)
+		})
+	}
+	group.Wait()
+	return m.sum(list, failed)
+}
+
+// rewriteOne rewrites an object. An answer that it is gone is not trusted: webhooks that refuse a write may give any.
+func (m Migration) rewriteOne(ctx context.Context, key client.ObjectKey, version string) error {
+	var err error
+	for range attempts {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(kindIn(m.Live, version))
+		object.Namespace, object.Name = key.Namespace, key.Name
+		err = m.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte("{}")), owner)
+		if apierrors.IsNotFound(err) && apierrors.IsNotFound(m.Reader.Get(ctx, key, object)) {
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// sum names the first objects that failed, and says how many there are.
+func (m Migration) sum(list *metav1.PartialObjectMetadataList, failed []error) error {
+	var names []string
+	var first error
+	count := 0
+	for i, err := range failed {
+		if err == nil {
+			continue
+		}
+		if count++; count <= sampled {
+			names = append(names, nameOf(&list.Items[i]))
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	if more := count - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return &RewriteError{Why: m.Why(), Objects: names, Err: first}
+}
+
+// Why says which objects are rewritten, and because of what.
+func (m Migration) Why() string {
+	versions := strings.Join(m.Leaving, ", ")
+	if m.Unconverted {
+		return fmt.Sprintf("the new CustomResourceDefinition %s does without the webhook that converts its objects, so objects that may be stored as %s", m.Live.Name, versions)
+	}
+	return fmt.Sprintf("the new CustomResourceDefinition %s does not have version %s, so objects that may be stored in it", m.Live.Name, versions)
+}
+
+// RewriteError says which objects keep a version from going.
+type RewriteError struct {
+	// Why objects are rewritten at all.
+	Why string
+	// Objects are the first that could not be rewritten, and how many more there are.
+	Objects []string
+	// Err is why the first one could not.
+	Err error
+}
+
+// Error names the objects, why they stand in the way, and what to do.
+func (e *RewriteError) Error() string {
+	return fmt.Sprintf("%s must be rewritten, but that fails for %s: %s; mend or delete these objects", e.Why, strings.Join(e.Objects, ", "), bounded(e.Err.Error()))
+}
+
+// Unwrap is the first cause.
+func (e *RewriteError) Unwrap() error { return e.Err }
+
+// errChanged says that the CRD is no longer what the migration began with.
+var errChanged = errors.New("the CustomResourceDefinition has been changed meanwhile; the objects are looked at again")
