@@ -6,12 +6,15 @@ import (
 	"maps"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 // A CustomResourceDefinition is applied before the pods that convert for it. Where the revision before has another server, that one goes on
@@ -72,6 +75,37 @@ func (c *Controller) keepConverter(ctx context.Context, f *family, content map[i
 			wanted.SetAnnotations(annotations)
 		}
 		return unstructured.SetNestedMap(wanted.Object, conversion, "spec", "conversion")
+	}
+}
+
+// pagesRewritten is how many pages of custom resources a pass rewrites for a definition.
+const pagesRewritten = 2
+
+// rewritingError reports that the custom resources of a definition are still being rewritten before it is replaced.
+type rewritingError struct{ waiting string }
+
+func (e *rewritingError) Error() string { return e.waiting }
+
+// migrate rewrites the custom resources of a definition before versions go that they may be stored in, or the webhook that converts these.
+func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.Adjust {
+	return func(desired, live *unstructured.Unstructured) error {
+		if err := next(desired, live); err != nil || live == nil {
+			return err
+		}
+		var was, is apiextensionsv1.CustomResourceDefinition
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &was); err != nil {
+			return fmt.Errorf("read the versions of CustomResourceDefinition %s in the cluster: %w", live.GetName(), err)
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(desired.Object, &is); err != nil {
+			return fmt.Errorf("read the versions of CustomResourceDefinition %s of the revision: %w", desired.GetName(), err)
+		}
+		m := crd.Migration{Client: c.client, Reader: c.live, Live: &was, Now: c.clock.Now()}
+		m.Leaving, m.Unconverted = crd.Leaving(&was, &is)
+		waiting, err := m.Rewrite(ctx, pagesRewritten)
+		if err == nil && waiting != "" {
+			err = &rewritingError{waiting}
+		}
+		return err
 	}
 }
 

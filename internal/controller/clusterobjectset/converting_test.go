@@ -1,7 +1,10 @@
 package clusterobjectset
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,5 +181,61 @@ func TestTheSameConverterElsewhere(t *testing.T) {
 				t.Errorf("afterwards it is converted at %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// versions is the definition of things with some versions, the last of which is stored.
+func versions(t testing.TB, all ...string) *unstructured.Unstructured {
+	u := thing(t)
+	unstructured.RemoveNestedField(u.Object, "spec", "conversion")
+	var specs []any
+	for i, v := range all {
+		name, off := strings.CutSuffix(v, " off")
+		specs = append(specs, map[string]any{"name": name, "served": !off, "storage": i == len(all)-1})
+	}
+	u.Object["spec"].(map[string]any)["versions"] = specs
+	return u
+}
+
+// TestAVersionGoesWhenItsObjectsAreRewritten has a revision that leaves out a version which objects may be stored in: all are rewritten first.
+func TestAVersionGoesWhenItsObjectsAreRewritten(t *testing.T) {
+	w := newWorld(t, &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Thing"}, ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: "ns"}})
+	w.revise(options(1, versions(t, "v1alpha1 off", "v1")))
+	w.establish()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+	live := w.definition()
+	live.Status.StoredVersions = []string{"v1alpha1", "v1"}
+	if err := w.inner.Status().Update(t.Context(), live); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.fault = func(what string, after bool) error {
+		if !after && what == "patch *v1.PartialObjectMetadata one" {
+			return errors.New("denied by a webhook")
+		}
+		return nil
+	}
+	w.revise(options(2, versions(t, "v1")))
+	w.settle() // an API server may not know of the last change of the definition yet
+	w.expect("ext-2", "Progressing=True/RollingOut")
+	w.expect("ext-2", "Available=False/ProbeFailure", "things.example.com: the new one does not have version v1alpha1 any more, so the objects that may be stored in it are rewritten as v1: 0 done")
+	w.clock.SetTime(time.Now().Add(time.Minute))
+	if _, err := w.pass("ext-2"); err == nil {
+		t.Error("the pass is not repeated")
+	}
+	w.expect("ext-2", "Progressing=True/Retrying", `risk of data loss updating "things.example.com"`, "does not have version v1alpha1", "fails for ns/one: denied by a webhook")
+	if live := w.definition(); len(live.Spec.Versions) != 2 || len(live.Status.StoredVersions) != 2 {
+		t.Fatalf("the version is gone before its objects: %v, stored %v", live.Spec.Versions, live.Status.StoredVersions)
+	}
+	w.fault = nil
+	w.writes = nil
+	w.settle()
+	w.expect("ext-2", "Progressing=True/Succeeded")
+	rewritten, applied := slices.Index(w.writes, "patch *v1.PartialObjectMetadata one"), slices.Index(w.writes, "apply CustomResourceDefinition things.example.com")
+	if rewritten < 0 || applied < rewritten {
+		t.Errorf("the object is to be rewritten before the definition is replaced: %q", w.writes)
+	}
+	if live := w.definition(); len(live.Spec.Versions) != 1 || !slices.Equal(live.Status.StoredVersions, []string{"v1"}) {
+		t.Errorf("versions %v, stored %v", live.Spec.Versions, live.Status.StoredVersions)
 	}
 }

@@ -158,6 +158,9 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 				object.Adjust = c.keepConverter(ctx, f, content, object.Adjust)
 				e = &entry{} // it is as it is to be when the last phase is through
 			}
+			if o.GroupVersionKind() == crdKind {
+				object.Adjust = c.migrate(ctx, object.Adjust)
+			}
 			phases[last].Objects = append(phases[last].Objects, object)
 			entries[last] = append(entries[last], e)
 		}
@@ -176,7 +179,11 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 		var colliding []string
 		for _, r := range p.Objects {
 			var collision *rollout.CollisionError
+			var rewriting *rewritingError
 			switch {
+			case errors.As(r.Err, &rewriting):
+				r.Waiting, o.retry = rewriting.waiting, deletionRetry
+				o.missing = append(o.missing, missing(r))
 			case errors.As(r.Err, &collision):
 				colliding = append(colliding, collision.Error())
 			case r.Err != nil:

@@ -47,6 +47,9 @@ var testScheme = func() *runtime.Scheme {
 	scheme.AddKnownTypes(appsv1.SchemeGroupVersion, &appsv1.Deployment{}, &appsv1.DeploymentList{})
 	scheme.AddKnownTypes(apiextensionsv1.SchemeGroupVersion, &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinitionList{})
 	scheme.AddKnownTypes(discoveryv1.SchemeGroupVersion, &discoveryv1.EndpointSlice{}, &discoveryv1.EndpointSliceList{})
+	for kind, stored := range map[string]runtime.Object{"Thing": &metav1.PartialObjectMetadata{}, "ThingList": &metav1.PartialObjectMetadataList{}} {
+		scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind}, stored)
+	}
 	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
 	metav1.AddToGroupVersion(scheme, discoveryv1.SchemeGroupVersion)
 	metav1.AddToGroupVersion(scheme, apiextensionsv1.SchemeGroupVersion)

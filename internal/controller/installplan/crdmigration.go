@@ -2,9 +2,7 @@ package installplan
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
@@ -19,33 +17,13 @@ const pagesRewritten = 2
 
 // migrate has the objects of a CRD rewritten that may be stored in versions which go.
 func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
-	if len(s.verdict.Leaving) == 0 {
-		return
-	}
 	m := crd.Migration{Client: c.client, Reader: c.live, Live: s.upgrade.Live, Leaving: s.verdict.Leaving, Unconverted: s.verdict.Unconverted, Now: c.Clock.Now()}
-	progress, err := m.Advance(ctx, pagesRewritten)
+	waiting, err := m.Rewrite(ctx, pagesRewritten)
 	if err != nil {
-		err = fmt.Errorf("upgrade %s %s: %w", crdKind, m.Live.Name, err)
-		var stuck *crd.RewriteError
-		var loss *crd.LossError
-		switch {
-		case errors.As(err, &stuck):
-			err = fmt.Errorf("risk of data loss updating %q: %w", m.Live.Name, stuck)
-		case errors.As(err, &loss):
-			err = fmt.Errorf("risk of data loss updating %q: %w", m.Live.Name, loss)
-		}
 		s.result.fail(err)
 		return
 	}
-	if progress.Done {
-		return
-	}
-	why := fmt.Sprintf("does not have version %s any more, so the objects that may be stored in it", strings.Join(m.Leaving, ", "))
-	if m.Unconverted {
-		why = fmt.Sprintf("does without its conversion webhook, so the objects that may be stored as %s", strings.Join(m.Leaving, ", "))
-	}
-	s.result.waiting = fmt.Sprintf("%s %s: the new one %s are rewritten as %s: %d done, about %d to go",
-		crdKind, m.Live.Name, why, crd.StorageVersion(m.Live), progress.Rewritten, progress.Left)
+	s.result.waiting = waiting
 }
 
 // endConversion takes off a conversion webhook that belongs to no operator, when the new CRD does without one. Whoever set it owns its

@@ -65,20 +65,14 @@ func Judge(u Upgrade) Verdict {
 		v.Refused[0].CRD = u.Wanted.Name
 		return v // the other rules are about owners who go on to a newer version
 	}
-	v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u))
-	lost, leaving := storedVersionsKept(u)
-	v.Refused = append(v.Refused, lost...)
+	v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u), storedVersionsKept(u))
 	for i := range v.Refused {
 		v.Refused[i].CRD = u.Wanted.Name
 	}
 	if len(v.Refused) > 0 {
 		return v
 	}
-	v.Unconverted = converts(u.Live) && !converts(u.Wanted)
-	v.Leaving = leaving
-	if v.Unconverted {
-		v.Leaving = append(v.Leaving, storedConverted(u.Live, u.Wanted)...)
-	}
+	v.Leaving, v.Unconverted = Leaving(u.Live, u.Wanted)
 	v.Prunes = prunes(u.Live, u.Wanted)
 	v.Changed = changedVersions(u.Live, u.Wanted)
 	v.Binding = (len(v.Changed) > 0 || len(owners) > 0 || u.KeepsFields()) && !converts(u.Wanted) && !u.exempts(ExistingObjects)

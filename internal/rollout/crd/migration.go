@@ -44,6 +44,28 @@ type Progress struct {
 	Done bool
 }
 
+// Rewrite rewrites some pages of objects, and returns what is still to be rewritten; empty means that the new CRD can replace the live one.
+func (m Migration) Rewrite(ctx context.Context, count int) (waiting string, _ error) {
+	if len(m.Leaving) == 0 {
+		return "", nil
+	}
+	progress, err := m.Advance(ctx, count)
+	switch {
+	case errors.As(err, new(*RewriteError)), errors.As(err, new(*LossError)):
+		return "", fmt.Errorf("risk of data loss updating %q: %w", m.Live.Name, err)
+	case err != nil:
+		return "", fmt.Errorf("upgrade CustomResourceDefinition %s: %w", m.Live.Name, err)
+	case progress.Done:
+		return "", nil
+	}
+	why := "does not have version %s any more, so the objects that may be stored in it"
+	if m.Unconverted {
+		why = "does without its conversion webhook, so the objects that may be stored as %s"
+	}
+	return fmt.Sprintf("CustomResourceDefinition %s: the new one "+why+" are rewritten as %s: %d done, about %d to go",
+		m.Live.Name, strings.Join(m.Leaving, ", "), StorageVersion(m.Live), progress.Rewritten, progress.Left), nil
+}
+
 // Advance rewrites some pages of objects. An object that cannot be rewritten stops it there: it would be lost with its version.
 func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 	version := ReadVersion(m.Live)

@@ -32,11 +32,9 @@ func wholeChanges(old, new *definition) []Finding {
 		findings = append(findings, Finding{Check: Scope, What: fmt.Sprintf("scope changed from %s to %s", old.Spec.Scope, new.Spec.Scope),
 			Remedy: "keep the scope: the API server does not change it; another scope needs another CRD"})
 	}
-	for _, stored := range old.Status.StoredVersions {
-		if versionOf(new, stored) == nil {
-			findings = append(findings, Finding{Check: StoredVersionRemoval, What: fmt.Sprintf("stored version %s removed", stored),
-				Remedy: "keep the version until no object is stored in it and status.storedVersions does not list it"})
-		}
+	for _, stored := range removedStored(old, new) {
+		findings = append(findings, Finding{Check: StoredVersionRemoval, What: fmt.Sprintf("stored version %s removed", stored.Name),
+			Remedy: "upgrade first to a bundle whose CRD stores another version and has this one with served: false; its objects are rewritten when it goes"})
 	}
 	for i := range old.Spec.Versions {
 		before, after := &old.Spec.Versions[i], versionOf(new, old.Spec.Versions[i].Name)

@@ -167,7 +167,9 @@ func TestSafetyOfTheWhole(t *testing.T) {
 		"scope":     {crd(t, "v1 served stored"), cluster, []string{"scope: scope changed from Namespaced to Cluster"}},
 		"a stored version goes": {crd(t, "v1 served listed", "v2 served stored"), crd(t, "v2 served stored"),
 			[]string{"storedVersionRemoval: stored version v1 removed"}},
-		"a version goes that was never stored": {crd(t, "v1 served", "v2 served stored"), crd(t, "v2 served stored"), []string{}},
+		"the version that is stored goes":           {crd(t, "v1 stored", "v2 served"), crd(t, "v2 served stored"), []string{"storedVersionRemoval: stored version v1 removed"}},
+		"a stored version goes that was turned off": {crd(t, "v1 listed", "v2 served stored"), crd(t, "v2 served stored"), []string{}},
+		"a version goes that was never stored":      {crd(t, "v1 served", "v2 served stored"), crd(t, "v2 served stored"), []string{}},
 		"a field goes, with all that it held": {
 			crd(t, "v1 served stored: {type: object, properties: {a: {type: object, properties: {b: {type: string}}}, c: {type: string}}}"),
 			crd(t, "v1 served stored: {type: object, properties: {c: {type: string}}}"),

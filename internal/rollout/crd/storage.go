@@ -1,46 +1,58 @@
 package crd
 
-import "fmt"
+import (
+	"fmt"
 
-// storedVersionsKept finds the versions that objects may be stored in and that the new CRD does not have. Such objects could not be
-// read again. A version that was turned off before, or whose removal is exempted, can go once the objects are rewritten in the version that is stored now.
-func storedVersionsKept(u Upgrade) (lost []Finding, leaving []string) {
-	live, wanted := u.Live, u.Wanted
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Leaving are the versions that objects of the live CRD may be stored in and that nothing can read once the desired one replaces it: the desired CRD does
+// not have them, or it does without the webhook that converts them, which is unconverted. The objects must be rewritten before. The version that the
+// live CRD stores is never among them: its objects cannot be rewritten.
+func Leaving(live, desired *definition) (versions []string, unconverted bool) {
+	unconverted = converts(live) && !converts(desired)
+	var converted []string
 	for _, name := range live.Status.StoredVersions {
-		if versionOf(wanted, name) != nil {
-			continue
+		switch before := versionOf(live, name); {
+		case before != nil && before.Storage:
+		case versionOf(desired, name) == nil: // also one that the live CRD lacks: nothing can be stored in it any more
+			versions = append(versions, name)
+		case before != nil && unconverted: // only the webhook can convert it, maybe even where the schemas are the same
+			converted = append(converted, name)
 		}
-		before := versionOf(live, name)
-		check, remedy := StoredVersionRemoval, ""
-		switch {
-		case before == nil: // nothing can be stored in it any more
-		case before.Storage:
-			remedy = fmt.Sprintf("objects are stored as %s: upgrade first to a bundle whose CRD stores another version and has %s with served: false", name, name)
-		case before.Served && !u.exempts(ServedVersionRemoval):
-			check = ServedVersionRemoval
-			remedy = fmt.Sprintf("upgrade first to a bundle whose CRD has %s with served: false; its objects are then rewritten when the version goes; "+
-				"or, when no client uses %s any more, have them rewritten now: %s", name, name, u.exemption(check))
-		}
-		if remedy == "" {
-			leaving = append(leaving, name)
-			continue
-		}
-		lost = append(lost, Finding{Check: check, Version: name, Remedy: remedy,
-			What: fmt.Sprintf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", wanted.Name, name)})
 	}
-	return lost, leaving
+	return append(versions, converted...), unconverted
 }
 
-// storedConverted are the versions that objects may be stored in, and that only the webhook of the live CRD can make something of. It may
-// do so even where the schemas are the same.
-func storedConverted(live, wanted *definition) []string {
-	var names []string
+// removedStored are the versions that objects may be stored in, that the desired CRD does not have, and whose objects nothing rewrites: the version that
+// is stored now, and those that are served, because clients may use them still.
+func removedStored(live, desired *definition) []*apiextensionsv1.CustomResourceDefinitionVersion {
+	var removed []*apiextensionsv1.CustomResourceDefinitionVersion
 	for _, name := range live.Status.StoredVersions {
-		if before := versionOf(live, name); before != nil && !before.Storage && versionOf(wanted, name) != nil {
-			names = append(names, name)
+		if before := versionOf(live, name); before != nil && versionOf(desired, name) == nil && (before.Storage || before.Served) {
+			removed = append(removed, before)
 		}
 	}
-	return names
+	return removed
+}
+
+// storedVersionsKept refuses to remove such versions. One that is served can go if its removal is exempted.
+func storedVersionsKept(u Upgrade) []Finding {
+	var lost []Finding
+	for _, v := range removedStored(u.Live, u.Wanted) {
+		check, remedy := StoredVersionRemoval, fmt.Sprintf("objects are stored as %s: upgrade first to a bundle whose CRD stores another version and has %[1]s with served: false", v.Name)
+		if !v.Storage {
+			if u.exempts(ServedVersionRemoval) {
+				continue
+			}
+			check = ServedVersionRemoval
+			remedy = fmt.Sprintf("upgrade first to a bundle whose CRD has %s with served: false; its objects are then rewritten when the version goes; "+
+				"or, when no client uses %[1]s any more, have them rewritten now: %s", v.Name, u.exemption(check))
+		}
+		lost = append(lost, Finding{Check: check, Version: v.Name, Remedy: remedy,
+			What: fmt.Sprintf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", u.Wanted.Name, v.Name)})
+	}
+	return lost
 }
 
 // prunes tells whether objects may lose fields because the new schema of what is stored does not know them. Where a webhook converts,
