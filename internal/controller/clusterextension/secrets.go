@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// servingSecrets adds a cache of the metadata of Secrets with serving certificates: that one is deleted, or written by somebody else, has to
-// be known, and what is in it is read when that is so.
+// servingSecrets adds a cache of the metadata of Secrets with serving certificates: their events tell that
+// another client deleted or wrote one, and only then its content is read.
 func servingSecrets(mgr manager.Manager) (cache.Cache, error) {
 	return owncache.Add(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
 		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{servingLabel: "true"})})
@@ -38,7 +38,7 @@ func servingLabels(extension string) map[string]string {
 	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(extension), servingLabel: "true"}
 }
 
-// claim makes a Secret one of the extension, and tells whether that is new to it.
+// claim makes a Secret one of the extension, and reports whether it was not before.
 func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 	if gates.Owns(ext, secret) && labels.SelectorFromSet(servingLabels(ext.Name)).Matches(labels.Set(secret.Labels)) {
 		return false
@@ -51,7 +51,7 @@ func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 	return true
 }
 
-// claimable tells whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
+// claimable reports whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
 // made the certificates of the extension before.
 func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
 	return gates.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)

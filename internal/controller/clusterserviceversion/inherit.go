@@ -14,11 +14,11 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
-// maxInherited is how many authorities are taken over from what is registered, besides that of a new certificate.
+// maxInherited bounds the registered authorities that stay trusted, besides that of a new certificate.
 const maxInherited = 2
 
-// inheritance is what is registered for the servers of a Deployment whose certificate is missing, or lacks something: the pods that run may
-// show one that was made before, by another manager of operators for example, and those who ask trust it.
+// inheritance is what is registered for the servers of a Deployment whose certificate is missing, or lacks its authorities. The running pods may
+// still serve a certificate from before, of another manager of operators for example, which the registered clients trust.
 type inheritance struct {
 	authorities []byte
 	// former are the APIServices that lead to the Services which other implementations made, one for each APIService. The same pods are behind
@@ -26,8 +26,8 @@ type inheritance struct {
 	former []*apiregistrationv1.APIService
 }
 
-// inherit finds out whom those trust who ask the servers of a Deployment. A certificate that only lacks its authorities, as early versions of
-// another implementation left it, is complete with them.
+// inherit reads the CA bundles that are registered for the servers of a Deployment. A certificate that only lacks its authorities, as early
+// versions of another implementation left it, is completed with them.
 func (f *facts) inherit(ctx context.Context, c *certificate) error {
 	if c.unusable == nil {
 		return nil
@@ -73,7 +73,7 @@ func (f *facts) inherit(ctx context.Context, c *certificate) error {
 	return nil
 }
 
-// hookAuthorities are those of the webhooks of the CSV that lead to a Service.
+// hookAuthorities are the CA bundles of the webhooks of the CSV that lead to a Service.
 func (f *facts) hookAuthorities(ctx context.Context, namespace, service string) ([][]byte, error) {
 	registered, err := f.registered(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func formerService(d v1alpha1.APIServiceDescription) string {
 	return d.Version + "-" + strings.ReplaceAll(d.Group, ".", "-")
 }
 
-// allHosts are the names that a new certificate is for: those of the Service, and those that its pods are still asked by.
+// allHosts are the names that a new certificate is for: those of the Service, and those by which clients still reach its pods.
 func (c *certificate) allHosts() []string {
 	out := c.Hosts
 	for _, s := range c.inherited.former {
@@ -114,8 +114,8 @@ func (c *certificate) allHosts() []string {
 	return out
 }
 
-// spreadInherited lets those who trust the certificate before trust the one that takes its place, before a server shows it. There is no time to
-// wait until all have heard of it: the one before is missing, or cannot be used.
+// spreadInherited makes the clients that trust the certificate from before trust the new one, before a server serves it. It does not wait until
+// they have applied that: the one before is missing, or cannot be used.
 func (f *facts) spreadInherited(ctx context.Context, c *certificate) error {
 	if len(c.inherited.authorities) == 0 {
 		return nil
@@ -124,10 +124,10 @@ func (f *facts) spreadInherited(ctx context.Context, c *certificate) error {
 		patched := live.DeepCopy()
 		patched.Spec.CABundle, patched.Spec.InsecureSkipTLSVerify = c.Current.CABundle, live.Spec.InsecureSkipTLSVerify
 		if live.Spec.InsecureSkipTLSVerify {
-			continue // nobody looks at the certificate
+			continue // the certificate is not verified
 		}
 		if err := f.c.client.Patch(ctx, patched, client.MergeFrom(live), fieldManager); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("let APIService %s trust the certificate that takes the place of the one before: %w", live.Name, err)
+			return fmt.Errorf("make APIService %s trust the certificate that replaces the one before: %w", live.Name, err)
 		}
 	}
 	err := f.spreadTrust(ctx)

@@ -93,9 +93,9 @@ func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) err
 			return err
 		}
 	}
-	wanted := secretOf(f.csv, c)
-	wanted.ResourceVersion = c.secret.ResourceVersion
-	live, err := applyAs(ctx, installer, wanted, c.secret.ResourceVersion == "")
+	desired := secretOf(f.csv, c)
+	desired.ResourceVersion = c.secret.ResourceVersion
+	live, err := applyAs(ctx, installer, desired, c.secret.ResourceVersion == "")
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("another client has written the serving certificate of Deployment %s at the same time; it is read again: %s", c.deployment, err.Error())
 	}
