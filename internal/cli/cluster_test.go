@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -22,11 +21,9 @@ func program(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("building the program takes a while")
 	}
-	path := filepath.Join(t.TempDir(), "fairlead")
-	build := exec.Command("go", "build", "-o", path, "fairlead.dev/fairlead/cmd/fairlead")
-	build.Env = append(os.Environ(), "GOFLAGS=")
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, output)
+	path, err := devcluster.Program()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -106,6 +106,32 @@ func buildHost(ctx context.Context, root, dir string) (string, error) {
 	return binary, os.Rename(next, binary)
 }
 
+// Program builds fairlead for tests that run it as a user does, and returns its path, in a directory of its own. All packages share it, and it is linked
+// again only when its sources have changed, since Kubernetes is in it.
+func Program() (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	dir, err := sharedDir(root)
+	if err != nil {
+		return "", err
+	}
+	lock, err := waitLock(filepath.Join(dir, "program.lock"))
+	if err != nil {
+		return "", err
+	}
+	defer lock.release()
+	path := filepath.Join(dir, "program", "fairlead")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, modulePath+"/cmd/fairlead")
+	build.Dir = root
+	build.Env = append(os.Environ(), "GOFLAGS=") // as for the embedded cluster
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build fairlead: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
 // removeOthers deletes what begins with prefix, except one. Running programs keep their file.
 func removeOthers(dir, prefix, keep string) {
 	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))

@@ -25,6 +25,7 @@ func TestCopiesAreMendedAtTheStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs a cluster of its own")
 	}
+	t.Parallel()
 	o := ownCluster(t)
 	edits := map[string]struct{ sub, patch string }{
 		"changed":        {"", `[{"op":"replace","path":"/spec/displayName","value":"Hacked"}]`},

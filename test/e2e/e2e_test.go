@@ -5,41 +5,38 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/image"
 )
 
 // program is the directory of the built fairlead.
 var program string
 
+// atOnce is how many tests run at a time: most have a cluster of their own.
+const atOnce = 4
+
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "fairlead-e2e-")
+	path, err := devcluster.Program()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "fairlead"), "fairlead.dev/fairlead/cmd/fairlead")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build fairlead:", err)
-		return 1
-	}
-	program = dir
-	return m.Run()
+	program = filepath.Dir(path)
+	return devcluster.RunTests(m, atOnce)
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples", "bundles"))
 	if err != nil {
 		t.Fatal(err)

@@ -103,6 +103,7 @@ func TestADayOfTheWholeManager(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes, on a cluster of its own")
 	}
+	t.Parallel()
 	o := ownCluster(t)
 	seen := &tap{}
 	config := rest.CopyConfig(o.config)
@@ -123,10 +124,12 @@ func TestADayOfTheWholeManager(t *testing.T) {
 		}
 		return nil
 	})
+	touched := 0
 	for end := time.Now().Add(day); time.Now().Before(end); time.Sleep(resync) {
 		o.touchCatalogs(end)
+		touched++
 	}
-	checkDay(t, seen.take())
+	checkDay(t, seen.take(), touched)
 }
 
 // touchCatalogs changes something about the catalogs that says nothing.
@@ -186,8 +189,9 @@ func (o *own) twentySubscriptions() {
 	})
 }
 
-// checkDay looks through what a day's requests were. Every catalog was polled, and each poll was noted once.
-func checkDay(t *testing.T, requests []request) {
+// checkDay looks through what a day's requests were. Every catalog was polled, at least at every other time that it was touched, of which there are fewer
+// on a busy machine, and each poll was noted once.
+func checkDay(t *testing.T, requests []request, touched int) {
 	t.Helper()
 	times, reads := map[string][]time.Time{}, map[string]int{}
 	for _, r := range requests {
@@ -202,8 +206,8 @@ func checkDay(t *testing.T, requests []request) {
 		}
 	}
 	for catalog, all := range times {
-		if most := int(24 * time.Hour / interval); len(all) < most/2 || len(all) > most {
-			t.Errorf("%d polls of %s were noted on one day, of %d at most", len(all), catalog, most)
+		if most := int(24 * time.Hour / interval); len(all) < touched/2 || len(all) > most {
+			t.Errorf("%d polls of %s were noted on one day, of %d at most; it was touched %d times", len(all), catalog, most, touched)
 		}
 		for i := 1; i < len(all); i++ {
 			if between := all[i].Sub(all[i-1]); between < interval {
