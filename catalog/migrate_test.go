@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // object is an olm.bundle.object with a manifest.
@@ -181,8 +182,8 @@ func FuzzMigrate(f *testing.F) {
 func TestPublishedMetadata(t *testing.T) {
 	for archive, least := range map[string]int{publicdata.OwnCatalog: 700, publicdata.FullCatalog: 6900} {
 		t.Run(archive, func(t *testing.T) {
-			if archive == publicdata.FullCatalog && testing.Short() {
-				t.Skip("147 MB of catalogs take a while")
+			if archive == publicdata.FullCatalog && !sweep.Whole() {
+				t.Skip("147 MB of catalogs take a while: they are tried with FAIRLEAD_TEST_SWEEP=1")
 			}
 			compared := 0
 			publicdata.Each(t, archive, func(name string, content func() []byte) {

@@ -14,12 +14,17 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // TestRealCatalogIsWrittenAsItWas reads a real catalog and what is written of
 // it with the YAML reader of Kubernetes, which knows nothing of catalogs, and
 // expects the same objects, whatever their order.
 func TestRealCatalogIsWrittenAsItWas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads what TestRealCatalogs reads, and writes it one document after the other")
+	}
 	dir := realCatalog(t, "community-v4.19")
 	var want []string
 	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
@@ -60,8 +65,8 @@ func TestRealCatalogIsWrittenAsItWas(t *testing.T) {
 // TestFullCatalogIsReadAsItWasWritten writes the largest catalog in both formats
 // and reads it again.
 func TestFullCatalogIsReadAsItWasWritten(t *testing.T) {
-	if testing.Short() {
-		t.Skip("large")
+	if !sweep.Whole() {
+		t.Skip("large: it is tried with FAIRLEAD_TEST_SWEEP=1")
 	}
 	c, err := Load(context.Background(), os.DirFS(realCatalog(t, "community-full")), LoadOptions{})
 	if err != nil {

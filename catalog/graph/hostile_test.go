@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // TestHostileGraphs bounds time and memory for graphs as large as a catalog may
@@ -55,7 +55,7 @@ func TestHostileGraphs(t *testing.T) {
 	}
 	for shape, edges := range shapes {
 		t.Run(shape, func(t *testing.T) {
-			if n = size; strings.HasPrefix(shape, "a ") && os.Getenv("FAIRLEAD_TEST_SWEEP") != "" {
+			if n = size; strings.HasPrefix(shape, "a ") && sweep.Whole() {
 				n = 100_000
 			}
 			c := &catalog.Catalog{Packages: []catalog.Package{{Name: "p", DefaultChannel: "c"}}, Channels: []catalog.Channel{{Name: "c", Package: "p"}}}

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 const (
@@ -64,8 +65,8 @@ skip-range-backwards machine-deletion-remediation/stable v0
 skip-range-backwards node-maintenance-operator/stable v0
 `} {
 		t.Run(archive, func(t *testing.T) {
-			if testing.Short() && archive == full {
-				t.Skip("large")
+			if archive == full && !sweep.Whole() {
+				t.Skip("large: it is tried with FAIRLEAD_TEST_SWEEP=1")
 			}
 			c := publicCatalog(t, archive)
 			start := time.Now()

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/constraint"
+	"fairlead.dev/fairlead/test/sweep"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestPromises(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	valid, pruned, runs := 0, 0, 2_000
-	if sweep() {
+	if sweep.Whole() {
 		runs = 20_000
 	}
 	for range runs {

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // realCatalog loads every so manieth file of an archive of public catalogs,
@@ -21,7 +22,7 @@ func realCatalog(t testing.TB, archive string, every int) *catalog.Catalog {
 	dir := t.TempDir()
 	files := 0
 	publicdata.Each(t, archive, func(name string, content func() []byte) {
-		if files++; files%every != 0 && !sweep() {
+		if files++; files%every != 0 && !sweep.Whole() {
 			return
 		}
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -76,9 +77,6 @@ func checkReal(t *testing.T, c *catalog.Catalog, source *catalog.Index, before m
 	}
 }
 
-// sweep tells whether all is to be tried, and not only a sample.
-func sweep() bool { return os.Getenv("FAIRLEAD_TEST_SWEEP") != "" }
-
 // TestRealCatalogs prunes packages of the public catalogs to their heads, to a
 // range of versions, and to what may be installed.
 func TestRealCatalogs(t *testing.T) {
@@ -111,7 +109,7 @@ func TestRealCatalogs(t *testing.T) {
 					}
 				}
 				for i, e := range pkg.Channels[len(pkg.Channels)-1].Entries {
-					if archive == publicdata.FullCatalog && i != len(pkg.Channels[0].Entries)/2 || !sweep() && i%4 != 0 {
+					if archive == publicdata.FullCatalog && i != len(pkg.Channels[0].Entries)/2 || !sweep.Whole() && i%4 != 0 {
 						continue
 					}
 					installed := []graph.Installed{{Package: name, Version: e.Name}}

@@ -13,14 +13,15 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // TestPublicCatalogsAreServed asks for everything that there is in public catalogs.
 func TestPublicCatalogsAreServed(t *testing.T) {
 	for _, archive := range []string{publicdata.OwnCatalog, publicdata.FullCatalog} {
 		t.Run(archive, func(t *testing.T) {
-			if testing.Short() && archive == publicdata.FullCatalog {
-				t.Skip("the large catalog takes some seconds; run without -short")
+			if archive == publicdata.FullCatalog && !sweep.Whole() {
+				t.Skip("the large catalog takes some seconds: it is tried with FAIRLEAD_TEST_SWEEP=1")
 			}
 			tree := fstest.MapFS{}
 			publicdata.Each(t, archive, func(name string, content func() []byte) {

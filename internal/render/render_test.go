@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -435,8 +436,8 @@ func TestMigratedBundlesAreTheSameBothWays(t *testing.T) {
 func TestPublicCatalogs(t *testing.T) {
 	for archive, least := range map[string]int{publicdata.OwnCatalog: 30, publicdata.FullCatalog: 331} {
 		t.Run(archive, func(t *testing.T) {
-			if archive == publicdata.FullCatalog && testing.Short() {
-				t.Skip("147 MB of catalogs take a while")
+			if archive == publicdata.FullCatalog && !sweep.Whole() {
+				t.Skip("147 MB of catalogs take a while: they are tried with FAIRLEAD_TEST_SWEEP=1")
 			}
 			checkCatalogs(t, archive, least)
 		})

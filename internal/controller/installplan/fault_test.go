@@ -11,6 +11,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -148,7 +149,7 @@ func undisturbed(t *testing.T) map[string]string {
 func TestKilledAtEveryWrite(t *testing.T) {
 	want := undisturbed(t)
 	for _, after := range []bool{false, true} {
-		for at, reached := 1, true; reached; at++ {
+		for at, reached := 1, true; reached; at += sweep.Of(5, 1, 1) {
 			t.Run(fmt.Sprintf("write %d, after it %t", at, after), func(t *testing.T) {
 				w := newWorld(t, wholePlan(t), pullSecret())
 				w.controller.engine.Parallel = 1
@@ -189,11 +190,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 // cluster as it would be without.
 func TestAnySchedule(t *testing.T) {
 	want := undisturbed(t)
-	schedules := uint64(60)
-	if testing.Short() {
-		schedules = 10
-	}
-	for seed := range schedules {
+	for seed := range uint64(sweep.Of(4, 20, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := chance(seed, 2)
 			w := newWorld(t, wholePlan(t), pullSecret())

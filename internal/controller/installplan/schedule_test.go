@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -66,11 +67,7 @@ func (f *forgetful) Resolve(ctx context.Context, text string) ([]byte, error) {
 // fail, the manager restarts, and it is approved at some time. No status contradicts itself or is without a reason, and in the end what
 // it names runs.
 func TestAnyHandWrittenSchedule(t *testing.T) {
-	schedules := uint64(60)
-	if testing.Short() {
-		schedules = 10
-	}
-	for seed := range schedules {
+	for seed := range uint64(sweep.Of(4, 20, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := chance(seed, 7)
 			w := newWorld(t, append([]client.Object{handMade("Manual", "web.v1.0.0")}, objects...)...)

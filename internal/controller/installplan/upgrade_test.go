@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -112,7 +113,7 @@ func TestUpgradeKilledAtEveryWrite(t *testing.T) {
 	}
 	kills := 0
 	for _, after := range []bool{false, true} {
-		for at, reached := 1, true; reached; at++ {
+		for at, reached := 1, true; reached; at += sweep.Of(5, 1, 1) {
 			t.Run(fmt.Sprintf("write %d, after it %t", at, after), func(t *testing.T) {
 				w := upgradeWorld(t)
 				reached = w.killedAt(t, at, after)
@@ -129,7 +130,7 @@ func TestUpgradeKilledAtEveryWrite(t *testing.T) {
 			})
 		}
 	}
-	if kills < 20 {
+	if kills < sweep.Of(4, 20, 20) {
 		t.Errorf("only %d kills", kills)
 	}
 }
@@ -170,7 +171,7 @@ func TestHandWrittenPlanKilledAtEveryWrite(t *testing.T) {
 	calm.settle(t, time.Minute)
 	want := installedObjects(t, calm)
 	for _, after := range []bool{false, true} {
-		for at, reached := 1, true; reached; at++ {
+		for at, reached := 1, true; reached; at += sweep.Of(5, 1, 1) {
 			t.Run(fmt.Sprintf("write %d, after it %t", at, after), func(t *testing.T) {
 				w := begin()
 				reached = w.killedAt(t, at, after)
