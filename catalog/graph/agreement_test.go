@@ -8,7 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -108,11 +108,11 @@ func written(v *node) semver.Version {
 func decide(t *testing.T, x *catalog.Index, pkg, channel string, installed *node) string {
 	t.Helper()
 	ref := catalogset.Ref{Namespace: "olm", Name: "catalog"}
-	result, err := plan.Namespace(context.Background(), plan.Input{
+	result, err := resolution.Namespace(context.Background(), resolution.NamespaceRequest{
 		Namespace:     "apps",
-		Sources:       []plan.Source{{Ref: ref, Index: x}},
-		Subscriptions: []plan.Subscription{{Name: "s", Package: pkg, Channel: channel, Catalog: ref, Installed: installed.name}},
-		Operators:     []plan.Operator{{Name: installed.name, Package: pkg, Version: written(installed), Settled: true}},
+		Sources:       []resolution.Source{{Ref: ref, Index: x}},
+		Subscriptions: []resolution.Subscription{{Name: "s", Package: pkg, Channel: channel, Catalog: ref, Installed: installed.name}},
+		Operators:     []resolution.Operator{{Name: installed.name, Package: pkg, Version: written(installed), Settled: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

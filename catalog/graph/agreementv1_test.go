@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // TestAgreesWithTheResolverV1 demands that the hops of v1 are what the resolver of ClusterExtensions decides, wherever dependencies play no
@@ -45,7 +45,7 @@ func agreeV1(t *testing.T, c *catalog.Catalog) (upgrades, refused int) {
 			scopes = append(scopes, scopeOf(n.named[channel.name]...))
 		}
 		for i, s := range scopes {
-			in := extension.Request{Name: "e", Package: n.name, Catalogs: []extension.Catalog{{Name: "cat", Index: x}}}
+			in := resolution.ExtensionRequest{Name: "e", Package: n.name, Catalogs: []resolution.Catalog{{Name: "cat", Index: x}}}
 			if i > 0 {
 				in.Channels = []string{s.list[0].name}
 			}
@@ -54,7 +54,7 @@ func agreeV1(t *testing.T, c *catalog.Catalog) (upgrades, refused int) {
 				if !v.usable || s.first(v) == nil {
 					continue
 				}
-				in.Installed = &extension.Installed{Name: v.name, Version: v.version}
+				in.Installed = &resolution.Installed{Name: v.name, Version: v.version}
 				got := ""
 				if next := hops.from(v); next != nil {
 					got = next.node.name
@@ -73,16 +73,16 @@ func agreeV1(t *testing.T, c *catalog.Catalog) (upgrades, refused int) {
 }
 
 // decideV1 asks the resolver for the next version; empty when what is installed stays.
-func decideV1(t *testing.T, in extension.Request) string {
+func decideV1(t *testing.T, in resolution.ExtensionRequest) string {
 	t.Helper()
-	result, err := extension.Resolve(t.Context(), in)
-	var conflict *extension.Conflict
+	result, err := resolution.Extension(t.Context(), in)
+	var conflict *resolution.ExtensionConflict
 	switch {
 	case errors.As(err, &conflict):
 		return ""
 	case err != nil:
 		t.Fatal(err)
-	case result.Bundle == nil || result.Change == extension.Stay:
+	case result.Bundle == nil || result.Change == resolution.ChangeStay:
 		return ""
 	}
 	return result.Bundle.Name

@@ -135,7 +135,7 @@ func (o oracle) follow(t *testing.T, what string, at Stop, hops []Hop, next func
 	}
 }
 
-// v0 is the entry that internal/plan prefers.
+// v0 is the entry that internal/resolution prefers.
 func (o oracle) v0(at Stop) string {
 	p, ok := o.x.Package("p")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/constraint"
+	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
 // need is something that a bundle requires of others.

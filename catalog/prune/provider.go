@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/constraint"
+	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
 // rules ask the rules of constraints about bundles, each question once. The

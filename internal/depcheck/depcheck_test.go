@@ -33,7 +33,7 @@ func TestCheckRefuses(t *testing.T) {
 	}{
 		"a library may use a lower one":           {"catalog", module + "version", false},
 		"a lower one not the library":             {"version", module + "catalog", true},
-		"pure packages have no client":            {"internal/plan", "sigs.k8s.io/controller-runtime/pkg/client", true},
+		"pure packages have no client":            {"internal/resolution", "sigs.k8s.io/controller-runtime/pkg/client", true},
 		"controllers have one":                    {"internal/controller/subscription", "sigs.k8s.io/controller-runtime", false},
 		"controllers do not import each other":    {"internal/controller/subscription", module + "internal/controller/installplan", true},
 		"a package may use its own sub-packages":  {"internal/controller/subscription", module + "internal/controller/subscription/sub", false},

@@ -7,9 +7,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleimage"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,21 +23,21 @@ const (
 )
 
 // Installed reads the bundle of a revision from its annotations. properties reads those of the bundle, which are JSON.
-func Installed(r *olmv1.ClusterObjectSet, properties func(text string) ([]catalog.Property, error)) (*extension.Installed, error) {
+func Installed(r *olmv1.ClusterObjectSet, properties func(text string) ([]catalog.Property, error)) (*resolution.Installed, error) {
 	var release *string
 	if text, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
 		release = &text
 	}
-	installed, err := extension.ParseInstalled(r.Annotations[olmv1.BundleNameKey], r.Annotations[olmv1.BundleVersionKey], release)
+	installed, err := resolution.ParseInstalled(r.Annotations[olmv1.BundleNameKey], r.Annotations[olmv1.BundleVersionKey], release)
 	if err != nil {
 		return nil, fmt.Errorf("read the annotations of revision %s: %w", r.Name, err)
 	}
-	text := r.Annotations[bundleimage.PropertiesKey]
+	text := r.Annotations[snapshot.PropertiesKey]
 	if text == "" {
 		return &installed, nil
 	}
 	if installed.Properties, err = properties(text); err != nil {
-		return nil, fmt.Errorf("read annotation %s of revision %s: %w", bundleimage.PropertiesKey, r.Name, err)
+		return nil, fmt.Errorf("read annotation %s of revision %s: %w", snapshot.PropertiesKey, r.Name, err)
 	}
 	return &installed, nil
 }
@@ -46,7 +46,7 @@ func Installed(r *olmv1.ClusterObjectSet, properties func(text string) ([]catalo
 type Dependency struct {
 	Extension *olmv1.ClusterExtension
 	// What is its bundle; nil when nothing is installed, and without content when nobody knows.
-	What *extension.Installed
+	What *resolution.Installed
 	// For is the extension that it was made for.
 	For string
 }
@@ -54,7 +54,7 @@ type Dependency struct {
 // Heir is who needs a dependency: the extension that it was made for before all others, those that surely need it before those that may.
 // It is empty when nobody does. Every active revision counts: one that rolls out relies on what it needs as well. Extensions that are going do
 // not count. read is Installed.
-func Heir(d Dependency, all []olmv1.ClusterObjectSet, going map[string]bool, read func(*olmv1.ClusterObjectSet) (*extension.Installed, error)) string {
+func Heir(d Dependency, all []olmv1.ClusterObjectSet, going map[string]bool, read func(*olmv1.ClusterObjectSet) (*resolution.Installed, error)) string {
 	pkg := ""
 	if c := d.Extension.Spec.Source.Catalog; c != nil {
 		pkg = c.PackageName

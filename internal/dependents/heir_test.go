@@ -9,9 +9,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleimage"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -50,10 +50,10 @@ func TestInstalled(t *testing.T) {
 	}{
 		"a version":                {nil, "1.2.0", nil, ""},
 		"a release":                {[]string{olmv1.BundleReleaseKey, "2"}, "1.2.0-2", nil, ""},
-		"properties":               {[]string{bundleimage.PropertiesKey, `[{"type": "a", "value": 1}]`}, "1.2.0", []catalog.Property{property("a", "1")}, ""},
+		"properties":               {[]string{snapshot.PropertiesKey, `[{"type": "a", "value": 1}]`}, "1.2.0", []catalog.Property{property("a", "1")}, ""},
 		"no version":               {[]string{olmv1.BundleVersionKey, "new"}, "", nil, `read the annotations of revision db-1: read the version of installed bundle "db.v1.2.0"`},
 		"no release":               {[]string{olmv1.BundleReleaseKey, "!"}, "", nil, `read the annotations of revision db-1: read the release of installed bundle "db.v1.2.0"`},
-		"properties that are none": {[]string{bundleimage.PropertiesKey, "{"}, "", nil, "read annotation operators.fairlead.dev/properties of revision db-1"},
+		"properties that are none": {[]string{snapshot.PropertiesKey, "{"}, "", nil, "read annotation operators.fairlead.dev/properties of revision db-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := set("db", append(named[:4:4], c.annotations...)...)
@@ -78,13 +78,13 @@ func TestInstalled(t *testing.T) {
 // of its needs.
 func TestHeir(t *testing.T) {
 	const needs, other, unknown, broken = `[{"type": "olm.package.required", "value": {"packageName": "db"}}]`, `[{"type": "olm.package.required", "value": {"packageName": "x"}}]`, "", "{"
-	archived, leaving := set("b", bundleimage.PropertiesKey, needs), set("b", bundleimage.PropertiesKey, needs)
+	archived, leaving := set("b", snapshot.PropertiesKey, needs), set("b", snapshot.PropertiesKey, needs)
 	now := metav1.Now()
 	archived.Spec.LifecycleState, leaving.DeletionTimestamp = olmv1.LifecycleStateArchived, &now
-	nobodys := set("b", bundleimage.PropertiesKey, needs)
+	nobodys := set("b", snapshot.PropertiesKey, needs)
 	nobodys.OwnerReferences = nil
 	of := func(extension, properties string) olmv1.ClusterObjectSet {
-		return set(extension, olmv1.BundleNameKey, "x.v1.0.0", olmv1.BundleVersionKey, "1.0.0", bundleimage.PropertiesKey, properties)
+		return set(extension, olmv1.BundleNameKey, "x.v1.0.0", olmv1.BundleVersionKey, "1.0.0", snapshot.PropertiesKey, properties)
 	}
 	all := func(sets ...olmv1.ClusterObjectSet) []olmv1.ClusterObjectSet { return sets }
 	for name, c := range map[string]struct {
@@ -109,9 +109,9 @@ func TestHeir(t *testing.T) {
 		"not itself":                             {all(of("db", needs)), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := Dependency{Extension: &olmv1.ClusterExtension{}, For: "asker", What: &extension.Installed{}}
+			d := Dependency{Extension: &olmv1.ClusterExtension{}, For: "asker", What: &resolution.Installed{}}
 			d.Extension.Name, d.Extension.Spec.Source.Catalog = "db", &olmv1.CatalogFilter{PackageName: "db"}
-			read := func(r *olmv1.ClusterObjectSet) (*extension.Installed, error) { return Installed(r, Properties) }
+			read := func(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) { return Installed(r, Properties) }
 			if got := Heir(d, c.all, map[string]bool{c.going: true}, read); got != c.want {
 				t.Errorf("it belongs to %q, want %q", got, c.want)
 			}

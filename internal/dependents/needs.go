@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // Properties reads those of a bundle.
@@ -16,7 +16,7 @@ func Properties(text string) (all []catalog.Property, err error) {
 
 // Needs tells whether properties may ask for a package, or for an API that its bundle has. Where that is not sure, they do: to keep what
 // nobody needs is better than to remove what somebody does.
-func Needs(properties []catalog.Property, pkg string, what *extension.Installed) bool {
+func Needs(properties []catalog.Property, pkg string, what *resolution.Installed) bool {
 	for _, p := range properties {
 		switch text := string(p.Value); p.Type {
 		case catalog.PropertyPackageRequired:
@@ -37,7 +37,7 @@ func Needs(properties []catalog.Property, pkg string, what *extension.Installed)
 
 // mentions tells whether a text has the kind of an API that a bundle provides, and its group, or may have that: properties that are too
 // many are not kept.
-func mentions(text string, what *extension.Installed) bool {
+func mentions(text string, what *resolution.Installed) bool {
 	if what == nil {
 		return false
 	}

@@ -4,19 +4,19 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // TestNeeds asks for the package db, whose bundle has the API Table of db.example.com. What is not sure counts.
 func TestNeeds(t *testing.T) {
-	provides := &extension.Installed{Properties: []catalog.Property{property("other", "{"), property("olm.gvk", `{"group": "db.example.com", "version": "v1", "kind": "Table"}`)}}
-	unknown := &extension.Installed{}
+	provides := &resolution.Installed{Properties: []catalog.Property{property("other", "{"), property("olm.gvk", `{"group": "db.example.com", "version": "v1", "kind": "Table"}`)}}
+	unknown := &resolution.Installed{}
 	const anAPI = `{"group": "x.example.com", "version": "v1", "kind": "Kite"}`
 	for name, c := range map[string]struct {
 		kind, value string
-		what        *extension.Installed
+		what        *resolution.Installed
 		want        bool
 	}{
 		"the package":                     {"olm.package.required", `{"packageName": "db", "versionRange": ">=1"}`, provides, true},

@@ -15,13 +15,13 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preview"
 	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/unpack"
 
@@ -362,14 +362,16 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 // TestPlanOfAnImage: what an image has is compared, whatever catalogs have.
 func TestPlanOfAnImage(t *testing.T) {
 	ref := "registry.example.com/hotfix@sha256:" + strings.Repeat("a", 64)
-	from := func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{bundleimage.Key: ref} }
+	from := func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{snapshot.BundleImageKey: ref} }
 	plan, text := planned(t, planner(t, namespace()), extension(from))
 	if plan.Wanted != (Version{Bundle: "greeter-operator.v1.0.0", Version: "1.0.0", Image: ref}) || len(plan.Blocked) > 0 {
 		t.Errorf("%+v\n%s", plan.Wanted, text)
 	}
 	for _, wrong := range []func(*olmv1.ClusterExtension){
 		func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "other" },
-		func(e *olmv1.ClusterExtension) { e.Annotations[bundleimage.Key] = "registry.example.com/hotfix:v1" },
+		func(e *olmv1.ClusterExtension) {
+			e.Annotations[snapshot.BundleImageKey] = "registry.example.com/hotfix:v1"
+		},
 	} {
 		plan, text = planned(t, planner(t, namespace()), extension(func(e *olmv1.ClusterExtension) { from(e); wrong(e) }))
 		if len(plan.Blocked) != 1 || plan.Changes() {

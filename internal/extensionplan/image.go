@@ -6,31 +6,31 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // image reads the bundle that an extension names by its image, for the question to be about it. A stop is what the extension says wrong.
 func (p Planner) image(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet) (stop, err error) {
-	ref, err := bundleimage.Of(ext)
+	ref, err := snapshot.BundleImage(ext)
 	if err != nil || ref == "" {
 		return err, nil
 	}
-	x := bundleimage.Known(revision.Installed(revisions), ref)
+	x := snapshot.KnownBundleImage(revision.Installed(revisions), ref)
 	if x == nil {
 		b, err := p.Fetch(ctx, unpack.Request{Image: ref})
 		if err != nil {
-			return nil, fmt.Errorf("read image %s, which annotation %s of ClusterExtension %s names: %w", ref, bundleimage.Key, ext.Name, err)
+			return nil, fmt.Errorf("read image %s, which annotation %s of ClusterExtension %s names: %w", ref, snapshot.BundleImageKey, ext.Name, err)
 		}
-		if x, err = bundleimage.Read(b, ref); err != nil {
+		if x, err = snapshot.ReadBundleImage(b, ref); err != nil {
 			return fmt.Errorf("install image %s: %w", ref, err), nil
 		}
 	}
 	if ext.Spec.Source.Catalog != nil {
 		if _, ok := x.Package(ext.Spec.Source.Catalog.PackageName); !ok {
-			return bundleimage.WrongPackage(ref, ext.Spec.Source.Catalog.PackageName), nil
+			return snapshot.WrongPackage(ref, ext.Spec.Source.Catalog.PackageName), nil
 		}
 	}
 	q.Images = map[string]*catalog.Index{ext.Name: x}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +37,7 @@ func (p Planner) installed(ctx context.Context, ext *olmv1.ClusterExtension, ins
 	if errors.As(err, new(*revision.LostContentError)) {
 		err = fmt.Errorf("%w; %s", err, revision.Restore)
 		// A version that is named is installed without being compared; the same one again would be no new revision.
-		if ext.Annotations[bundleimage.Key] == "" && wanted.Version != installed.Annotations[olmv1.BundleVersionKey] {
+		if ext.Annotations[snapshot.BundleImageKey] == "" && wanted.Version != installed.Annotations[olmv1.BundleVersionKey] {
 			err = fmt.Errorf("%w, or, to have a version with new content without a plan, fairlead upgrade %s --version %s", err, ext.Name, wanted.Version)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/version"
 )
@@ -74,7 +74,7 @@ func (s Step) isChosen() bool {
 // isUnseen tells whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that
 // name or version that the extension has or is being given.
 func (s Step) isUnseen() bool {
-	if s.Extension.Annotations[bundleimage.Key] != "" {
+	if s.Extension.Annotations[snapshot.BundleImageKey] != "" {
 		return true
 	}
 	for i := range s.Revisions {

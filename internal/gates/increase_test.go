@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,7 +73,7 @@ func TestIncrease(t *testing.T) {
 		"more, the version is chosen":           {ext: at("2.0.0"), revisions: revisions, to: two, objects: more},
 		"more, a range is chosen":               {ext: at(">=1.0.0"), revisions: revisions, to: two, objects: more, want: asks},
 		"more, of a chosen version elsewhere":   {ext: at("1.0.0"), revisions: revisions, to: foreign, objects: more, unseen: true, want: "kite.v1.0.0 asks for permissions"},
-		"more, from an image":                   {ext: at("2.0.0", bundleimage.Key, two.Image), revisions: revisions, to: two, objects: more, unseen: true, want: asks},
+		"more, from an image":                   {ext: at("2.0.0", snapshot.BundleImageKey, two.Image), revisions: revisions, to: two, objects: more, unseen: true, want: asks},
 		"more, others of that version roll out": {ext: at("2.0.0"), revisions: append(revisions[:1:1], *rolling.Set), to: two, objects: more, unseen: true, want: asks},
 		"more, others of that version are gone": {ext: at("2.0.0"), revisions: append(revisions[:1:1], *gone.Set), to: two, objects: more},
 		"more, without a catalog":               {ext: uncatalogued, revisions: revisions, to: two, objects: more, want: asks},
@@ -113,7 +113,7 @@ func TestIncreaseOverWhatIsLost(t *testing.T) {
 		want string
 	}{
 		"of a catalog": {kite(), ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly 2.0.0"},
-		"of an image":  {kite(bundleimage.Key, "registry.example/kite@sha256:2"), `, or, to allow whatever it asks for, set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`},
+		"of an image":  {kite(snapshot.BundleImageKey, "registry.example/kite@sha256:2"), `, or, to allow whatever it asks for, set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Step{Extension: c.ext, Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0", Version: "2.0.0"}, Objects: grants(t, "get")}

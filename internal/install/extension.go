@@ -8,8 +8,8 @@ import (
 	"maps"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -69,7 +69,7 @@ func (o Extension) Object() (*olmv1.ClusterExtension, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(o.Name, o.Package), Annotations: maps.Clone(o.Annotations)},
 	}
 	if o.Image != "" {
-		metav1.SetMetaDataAnnotation(&e.ObjectMeta, bundleimage.Key, o.Image)
+		metav1.SetMetaDataAnnotation(&e.ObjectMeta, snapshot.BundleImageKey, o.Image)
 	}
 	e.Spec.Namespace, e.Spec.ProgressDeadlineMinutes = o.Namespace, o.ProgressDeadlineMinutes
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{

@@ -11,8 +11,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -128,7 +128,7 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 		annotation(AcknowledgedKey, *change.Acknowledge)
 	}
 	if change.Image != nil {
-		annotation(bundleimage.Key, *change.Image)
+		annotation(snapshot.BundleImageKey, *change.Image)
 	}
 	if change.Annotations != nil {
 		changes := change.Annotations(e)

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -58,7 +58,7 @@ func resolved(ctx context.Context, reader client.Reader) ([]string, error) {
 	}
 	var digests []string
 	for i := range all.Items {
-		if digest := clustercatalogs.Digest(&all.Items[i]); digest != "" {
+		if digest := snapshot.CatalogDigest(&all.Items[i]); digest != "" {
 			digests = append(digests, digest)
 		}
 	}

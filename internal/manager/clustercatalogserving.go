@@ -14,9 +14,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/telemetry"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 
@@ -138,7 +138,7 @@ func (s *catalogHTTP) becomeHealthy(ctx context.Context) {
 		}
 		for i := range all.Items {
 			if object := &all.Items[i]; expected(object) {
-				if _, looked := s.known.Get(clustercatalogs.Ref(object.Name)); !looked {
+				if _, looked := s.known.Get(snapshot.CatalogRef(object.Name)); !looked {
 					return false
 				}
 			}
@@ -149,7 +149,7 @@ func (s *catalogHTTP) becomeHealthy(ctx context.Context) {
 
 // expected tells whether clients may expect the content of a catalog.
 func expected(object *olmv1.ClusterCatalog) bool {
-	return object.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && object.DeletionTimestamp.IsZero() && clustercatalogs.Digest(object) != ""
+	return object.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && object.DeletionTimestamp.IsZero() && snapshot.CatalogDigest(object) != ""
 }
 
 // awaiting keeps those waiting for a while who ask for content that is still being read here, and then tells them to come again.

@@ -18,8 +18,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 
@@ -202,11 +202,11 @@ func TestRequestsAreMeasured(t *testing.T) {
 func TestAReplicaIsReadyWithItsContent(t *testing.T) {
 	s := serveClusterCatalogs(t, CatalogHTTP{}, announced("one", ""), announced("two", ""), announced("off", olmv1.AvailabilityModeUnavailable),
 		&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "new"}})
-	s.known.Publish(clustercatalogs.Ref("one"), catalogset.Entry{Index: oneObject(t)})
+	s.known.Publish(snapshot.CatalogRef("one"), catalogset.Entry{Index: oneObject(t)})
 	if code, _, _ := fetch(t, http.DefaultClient, s.URL+"/catalogs/none/api/v1/all"); code != http.StatusServiceUnavailable || s.health.Serving() {
 		t.Errorf("it is ready too early: %d", code)
 	}
-	s.known.Publish(clustercatalogs.Ref("two"), catalogset.Entry{Problem: "the registry is down"})
+	s.known.Publish(snapshot.CatalogRef("two"), catalogset.Entry{Problem: "the registry is down"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if !until(ctx, time.Millisecond, s.health.Serving) {

@@ -10,14 +10,14 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // add puts what the user says in short into the namespace, as the objects that it stands for: a Subscription is a new one, which takes
 // over what is installed only where one that is created in the cluster would.
-func (q *Question) add(n *observed.Namespace) error {
+func (q *Question) add(n *snapshot.Namespace) error {
 	for _, w := range q.Wishes {
 		sub, err := q.subscription(w, n)
 		if err != nil {
@@ -35,7 +35,7 @@ func (q *Question) add(n *observed.Namespace) error {
 }
 
 // subscription is the Subscription that a wish stands for.
-func (q *Question) subscription(w Wish, n *observed.Namespace) (*v1alpha1.Subscription, error) {
+func (q *Question) subscription(w Wish, n *snapshot.Namespace) (*v1alpha1.Subscription, error) {
 	ref := q.place(w.Catalog, n)
 	if w.Catalog == (catalogset.Ref{}) {
 		var err error
@@ -47,7 +47,7 @@ func (q *Question) subscription(w Wish, n *observed.Namespace) (*v1alpha1.Subscr
 }
 
 // newSubscription is named after its package, with a number when the name is taken.
-func newSubscription(n *observed.Namespace, ref catalogset.Ref, spec v1alpha1.SubscriptionSpec) *v1alpha1.Subscription {
+func newSubscription(n *snapshot.Namespace, ref catalogset.Ref, spec v1alpha1.SubscriptionSpec) *v1alpha1.Subscription {
 	spec.CatalogSource, spec.CatalogSourceNamespace = ref.Name, ref.Namespace
 	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: n.Name, Name: spec.Package}, Spec: &spec}
 	for i := 2; n.Subscription(sub.Name).Name != ""; i++ {
@@ -57,7 +57,7 @@ func newSubscription(n *observed.Namespace, ref catalogset.Ref, spec v1alpha1.Su
 }
 
 // catalogOf is the catalog to subscribe to when none is named.
-func catalogOf(pkg string, n *observed.Namespace) (catalogset.Ref, error) {
+func catalogOf(pkg string, n *snapshot.Namespace) (catalogset.Ref, error) {
 	var have, all []string
 	var ref catalogset.Ref
 	for _, s := range n.Sources {
@@ -82,7 +82,7 @@ func catalogOf(pkg string, n *observed.Namespace) (catalogset.Ref, error) {
 }
 
 // install adds an operator that runs, as its bundle in a catalog describes it.
-func (q *Question) install(i Installed, n *observed.Namespace) error {
+func (q *Question) install(i Installed, n *snapshot.Namespace) error {
 	if n.Operator(i.Name) != nil {
 		return fmt.Errorf("add installed operator %s: it is there already; leave it out", i.Name)
 	}
@@ -116,7 +116,7 @@ func (q *Question) install(i Installed, n *observed.Namespace) error {
 }
 
 // alone refuses a second operator of a package, which no namespace has.
-func alone(bundle *catalog.BundleInfo, n *observed.Namespace) error {
+func alone(bundle *catalog.BundleInfo, n *snapshot.Namespace) error {
 	in, _ := n.Input()
 	for _, o := range in.Operators {
 		if o.Package == bundle.Package {
@@ -128,7 +128,7 @@ func alone(bundle *catalog.BundleInfo, n *observed.Namespace) error {
 }
 
 // findBundle finds a bundle by name in one catalog, or in all of them.
-func findBundle(name string, in catalogset.Ref, n *observed.Namespace) (*catalog.BundleInfo, error) {
+func findBundle(name string, in catalogset.Ref, n *snapshot.Namespace) (*catalog.BundleInfo, error) {
 	for _, s := range n.Sources {
 		if in != (catalogset.Ref{}) && s.Ref() != in {
 			continue
@@ -145,7 +145,7 @@ func findBundle(name string, in catalogset.Ref, n *observed.Namespace) (*catalog
 }
 
 // bundleIn finds a bundle by name in a catalog, or returns nil.
-func bundleIn(s observed.Source, name string) *catalog.BundleInfo {
+func bundleIn(s snapshot.Source, name string) *catalog.BundleInfo {
 	if !s.Healthy() {
 		return nil
 	}

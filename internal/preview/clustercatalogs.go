@@ -9,21 +9,21 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // clusterCatalogs are the ClusterCatalogs among the objects, and the catalogs that are named besides.
-func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension.Catalog, error) {
+func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]resolution.Catalog, error) {
 	objects := slices.SortedFunc(slices.Values(q.Objects.Clustered), func(a, b olmv1.ClusterCatalog) int { return cmp.Compare(a.Name, b.Name) })
 	if err := twice(objects, olmv1.ClusterCatalogKind, func(c olmv1.ClusterCatalog) string { return c.Name }); err != nil {
 		return nil, err
 	}
-	var all []extension.Catalog
+	var all []resolution.Catalog
 	for i := range objects {
 		object := &objects[i]
-		c := observed.ExtensionCatalog(object)
+		c := snapshot.ExtensionCatalog(object)
 		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
 			x, err := clusterContent(ctx, l, object)
 			if c.Index = x; err != nil {
@@ -42,9 +42,9 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]extension
 		if err != nil {
 			return nil, fmt.Errorf("read catalog %s from %s: %w", named.Ref, named.Source, err)
 		}
-		i := slices.IndexFunc(all, func(c extension.Catalog) bool { return named.isCluster(c.Name) })
+		i := slices.IndexFunc(all, func(c resolution.Catalog) bool { return named.isCluster(c.Name) })
 		if i < 0 {
-			all = append(all, extension.Catalog{Name: named.Ref.Name})
+			all = append(all, resolution.Catalog{Name: named.Ref.Name})
 			i = len(all) - 1
 		}
 		all[i].Index, all[i].Image, all[i].Priority = x, imageOf(named.Source), cmp.Or(named.Priority, all[i].Priority)

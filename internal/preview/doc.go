@@ -2,7 +2,7 @@
 // it: what would be installed, why, why something else would not be, and how far behind each operator is.
 //
 // It puts together what there is, from the objects of a cluster, from files and from what a user says in short, reads the catalogs, and
-// lets internal/observed and internal/plan decide as the Subscription controller does, and internal/extension on ClusterExtensions. It
+// lets internal/resolution/snapshot and internal/resolution decide as the Subscription controller does, and internal/resolution on ClusterExtensions. It
 // decides nothing by itself and never writes to a cluster.
 //
 // Start reading at Question.Decide, and at Question.Extend for one ClusterExtension in short. What is said in short is in wish.go and

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // ForExtension is what the bundle of a ClusterExtension is installed for.
@@ -17,25 +16,25 @@ const ForExtension = "extension"
 
 // ExtensionResolution is what a ClusterExtension would resolve to, or why to nothing.
 type ExtensionResolution struct {
-	Extension  string                 `json:"extension"`
-	Package    string                 `json:"package"`
-	Change     extension.Change       `json:"change,omitempty"`
-	Install    []plan.Install         `json:"install"`
-	Conflict   *extension.Conflict    `json:"conflict,omitempty"`
-	Held       []extension.Held       `json:"held,omitempty"`
-	Deprecated *extension.Deprecation `json:"deprecation,omitempty"`
-	Notes      []string               `json:"notes,omitempty"`
+	Extension  string                        `json:"extension"`
+	Package    string                        `json:"package"`
+	Change     resolution.Change             `json:"change,omitempty"`
+	Install    []resolution.Install          `json:"install"`
+	Conflict   *resolution.ExtensionConflict `json:"conflict,omitempty"`
+	Held       []resolution.ExtensionHeld    `json:"held,omitempty"`
+	Deprecated *resolution.Deprecation       `json:"deprecation,omitempty"`
+	Notes      []string                      `json:"notes,omitempty"`
 	// Candidates are all versions of the package, the most wanted first.
-	Candidates []extension.Candidate `json:"candidates,omitempty"`
+	Candidates []resolution.Candidate `json:"candidates,omitempty"`
 
 	installed string
-	request   extension.Request
+	request   resolution.ExtensionRequest
 	bundle    *catalog.BundleInfo // to have in the place of what is installed; nil when there is none
 }
 
-func resolveExtension(ctx context.Context, in extension.Request) (*ExtensionResolution, error) {
-	result, err := extension.Resolve(ctx, in)
-	out := &ExtensionResolution{Extension: in.Name, Package: in.Package, Install: []plan.Install{}, request: in}
+func resolveExtension(ctx context.Context, in resolution.ExtensionRequest) (*ExtensionResolution, error) {
+	result, err := resolution.Extension(ctx, in)
+	out := &ExtensionResolution{Extension: in.Name, Package: in.Package, Install: []resolution.Install{}, request: in}
 	if err != nil && !errors.As(err, &out.Conflict) {
 		return nil, fmt.Errorf("resolve ClusterExtension %s: %w", in.Name, err)
 	}
@@ -46,19 +45,19 @@ func resolveExtension(ctx context.Context, in extension.Request) (*ExtensionReso
 	return out, nil
 }
 
-func (r *ExtensionResolution) fill(result *extension.Result) {
+func (r *ExtensionResolution) fill(result *resolution.ExtensionResult) {
 	r.Change, r.Deprecated, r.Notes, r.Candidates = result.Change, result.Deprecation, result.Notes, result.Candidates
 	if result.Held != nil {
-		r.Held = []extension.Held{*result.Held}
+		r.Held = []resolution.ExtensionHeld{*result.Held}
 	}
 	if len(r.deprecations()) == 0 {
 		r.Deprecated = nil
 	}
 	switch result.Change {
-	case extension.Install, extension.Upgrade, extension.Downgrade:
+	case resolution.ChangeInstall, resolution.ChangeUpgrade, resolution.ChangeDowngrade:
 		b := result.Bundle
 		r.bundle = b
-		r.Install = append(r.Install, plan.Install{Name: b.Name, Package: b.Package, Channel: r.channel(result.Catalog, result.Channels), Channels: result.Channels, Version: b.VersionText,
+		r.Install = append(r.Install, resolution.Install{Name: b.Name, Package: b.Package, Channel: r.channel(result.Catalog, result.Channels), Channels: result.Channels, Version: b.VersionText,
 			Catalog: result.Catalog, For: ForExtension, Replaces: r.installed})
 	}
 }

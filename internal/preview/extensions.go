@@ -8,15 +8,14 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleimage"
-	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // requests are what the ClusterExtensions of a question ask for and have, by name, and the catalogs that they are decided with.
 type requests struct {
-	all      []extension.Request
-	catalogs []extension.Catalog
+	all      []resolution.ExtensionRequest
+	catalogs []resolution.Catalog
 	notes    map[string]string
 }
 
@@ -51,13 +50,13 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 }
 
 // fromImage narrows the request of an extension that names an image of its own, as far as that was read.
-func (r *requests) fromImage(in extension.Request, e *olmv1.ClusterExtension, x *catalog.Index) (extension.Request, error) {
-	ref, err := bundleimage.Of(e)
+func (r *requests) fromImage(in resolution.ExtensionRequest, e *olmv1.ClusterExtension, x *catalog.Index) (resolution.ExtensionRequest, error) {
+	ref, err := snapshot.BundleImage(e)
 	if err == nil && ref == "" {
 		return in, nil
 	}
 	if x != nil {
-		return bundleimage.Narrow(in, x, ref)
+		return snapshot.NarrowToImage(in, x, ref)
 	}
 	if r.notes == nil {
 		r.notes = map[string]string{}
@@ -66,12 +65,12 @@ func (r *requests) fromImage(in extension.Request, e *olmv1.ClusterExtension, x 
 		r.notes[e.Name] = err.Error()
 		return in, nil
 	}
-	r.notes[e.Name] = fmt.Sprintf("image %s is installed whatever catalogs have, as annotation %s asks for; this is what they would have", ref, bundleimage.Key)
+	r.notes[e.Name] = fmt.Sprintf("image %s is installed whatever catalogs have, as annotation %s asks for; this is what they would have", ref, snapshot.BundleImageKey)
 	return in, nil
 }
 
 // resolve decides on one of the requests; what the others have installed counts.
-func (r *requests) resolve(ctx context.Context, in extension.Request) (*ExtensionResolution, error) {
+func (r *requests) resolve(ctx context.Context, in resolution.ExtensionRequest) (*ExtensionResolution, error) {
 	out, err := resolveExtension(ctx, beside(in, r.all))
 	if err == nil && r.notes[in.Name] != "" {
 		out.Notes = append(out.Notes, r.notes[in.Name])
@@ -80,10 +79,10 @@ func (r *requests) resolve(ctx context.Context, in extension.Request) (*Extensio
 }
 
 // beside is a request that knows what the other extensions have installed.
-func beside(in extension.Request, all []extension.Request) extension.Request {
+func beside(in resolution.ExtensionRequest, all []resolution.ExtensionRequest) resolution.ExtensionRequest {
 	for _, other := range all {
 		if other.Name != in.Name && other.Installed != nil {
-			in.Others = append(in.Others, extension.Extension{Name: other.Name, Package: other.Package, Installed: *other.Installed})
+			in.Others = append(in.Others, resolution.InstalledExtension{Name: other.Name, Package: other.Package, Installed: *other.Installed})
 		}
 	}
 	return in
@@ -124,7 +123,7 @@ func (q *Question) Named(ctx context.Context, l *Library, name string) (*Extensi
 }
 
 // properties are those of an installed bundle, as far as a catalog has a bundle of that name and version: its objects do not tell them.
-func properties(catalogs []extension.Catalog, pkg string, i *extension.Installed) []catalog.Property {
+func properties(catalogs []resolution.Catalog, pkg string, i *resolution.Installed) []catalog.Property {
 	for _, c := range catalogs {
 		if c.Index == nil {
 			continue
@@ -137,13 +136,13 @@ func properties(catalogs []extension.Catalog, pkg string, i *extension.Installed
 }
 
 // request is what a ClusterExtension asks for and has, but for the catalogs.
-func request(e *olmv1.ClusterExtension) (extension.Request, error) {
-	in, err := observed.ExtensionRequest(e)
+func request(e *olmv1.ClusterExtension) (resolution.ExtensionRequest, error) {
+	in, err := snapshot.ExtensionRequest(e)
 	if err != nil || e.Status.Install == nil {
 		return in, err
 	}
 	b := e.Status.Install.Bundle
-	installed, err := extension.ParseInstalled(b.Name, b.Version, b.Release)
+	installed, err := resolution.ParseInstalled(b.Name, b.Version, b.Release)
 	if err != nil {
 		return in, fmt.Errorf("status.install.bundle: %w", err)
 	}

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // The rules that decide between two versions that a ClusterExtension may have, in their order.
 const (
-	ruleNotDeprecated plan.Rule = "what is not deprecated comes before what is"
-	ruleHigherVersion plan.Rule = "the highest version comes first"
+	ruleNotDeprecated resolution.Rule = "what is not deprecated comes before what is"
+	ruleHigherVersion resolution.Rule = "the highest version comes first"
 )
 
 // whyExtension tells why a bundle is, or would be, installed for a ClusterExtension, which is named by itself, its package or its bundle;
@@ -32,7 +31,7 @@ func (r *ExtensionResolution) has(bundle string) bool {
 }
 
 func (r *ExtensionResolution) why(name string) *Why {
-	w := &Why{Operator: r.installed, State: StateInstalled, Extension: r.Extension, Because: []plan.Because{}, Conflict: r.conflict()}
+	w := &Why{Operator: r.installed, State: StateInstalled, Extension: r.Extension, Because: []resolution.Because{}, Conflict: r.conflict()}
 	if r.Conflict != nil {
 		w.told = r.Conflict.Error()
 	}
@@ -46,33 +45,33 @@ func (r *ExtensionResolution) why(name string) *Why {
 		w.Advice = "ClusterExtension " + r.Extension + " asks for it"
 		return w
 	}
-	w.Because = []plan.Because{r.because()}
+	w.Because = []resolution.Because{r.because()}
 	w.Held = r.held()
 	return w
 }
 
 // held is what keeps a better version back, as it is told of Subscriptions. What comes in its turn is not kept back.
-func (r *ExtensionResolution) held() []plan.Held {
-	var all []plan.Held
+func (r *ExtensionResolution) held() []resolution.Held {
+	var all []resolution.Held
 	for _, h := range r.Held {
 		if h.Upgrades == 0 {
-			all = append(all, plan.Held{Asker: "ClusterExtension " + r.Extension, Wanted: h.Wanted, Instead: h.Instead, Reason: h.Reason,
-				Conflict: &plan.Conflict{Summary: h.Reason, Chain: []plan.Link{}, Advice: h.Advice}})
+			all = append(all, resolution.Held{Asker: "ClusterExtension " + r.Extension, Wanted: h.Wanted, Instead: h.Instead, Reason: h.Reason,
+				Conflict: &resolution.Conflict{Summary: h.Reason, Chain: []resolution.Link{}, Advice: h.Advice}})
 		}
 	}
 	return all
 }
 
 // conflict is why there is no answer, as it is told of Subscriptions; nil when there is one.
-func (r *ExtensionResolution) conflict() *plan.Conflict {
+func (r *ExtensionResolution) conflict() *resolution.Conflict {
 	if r.Conflict == nil {
 		return nil
 	}
-	return &plan.Conflict{Summary: r.Conflict.Summary, Chain: r.Conflict.Chain, Advice: r.Conflict.Advice}
+	return &resolution.Conflict{Summary: r.Conflict.Summary, Chain: r.Conflict.Chain, Advice: r.Conflict.Advice}
 }
 
 // because is what asks for the bundle, and the rule that preferred it over the next one that could be had.
-func (r *ExtensionResolution) because() plan.Because {
+func (r *ExtensionResolution) because() resolution.Because {
 	need := "asks for package " + r.Package
 	if v := r.request.Version; v != "" {
 		need += fmt.Sprintf(", version %q", v)
@@ -80,11 +79,11 @@ func (r *ExtensionResolution) because() plan.Because {
 	if c := r.request.Channels; len(c) > 0 {
 		need += ", channels " + strings.Join(c, ", ")
 	}
-	b := plan.Because{Asker: "ClusterExtension " + r.Extension, Need: "ClusterExtension " + r.Extension + " " + need}
-	free := slices.DeleteFunc(slices.Clone(r.Candidates), func(c extension.Candidate) bool { return len(c.Refused) > 0 })
+	b := resolution.Because{Asker: "ClusterExtension " + r.Extension, Need: "ClusterExtension " + r.Extension + " " + need}
+	free := slices.DeleteFunc(slices.Clone(r.Candidates), func(c resolution.Candidate) bool { return len(c.Refused) > 0 })
 	switch {
 	case len(free) == 1:
-		b.Rule = plan.RuleLastCandidate
+		b.Rule = resolution.RuleLastCandidate
 	case len(free) > 1:
 		b.Rule, b.Over = r.rule(&free[0], &free[1]), free[1].Name
 	}
@@ -92,12 +91,12 @@ func (r *ExtensionResolution) because() plan.Because {
 }
 
 // rule is what puts one candidate before the next.
-func (r *ExtensionResolution) rule(first, second *extension.Candidate) plan.Rule {
+func (r *ExtensionResolution) rule(first, second *resolution.Candidate) resolution.Rule {
 	switch {
 	case first.Deprecated != second.Deprecated:
 		return ruleNotDeprecated
 	case first.Catalog != second.Catalog:
-		return plan.RulePriority
+		return resolution.RulePriority
 	}
 	return ruleHigherVersion
 }
@@ -116,12 +115,12 @@ func (r *ExtensionResolution) verdicts(pkg, version string) []Verdict {
 	return all
 }
 
-func (r *ExtensionResolution) verdict(c *extension.Candidate) Verdict {
-	v := Verdict{Extension: r.Extension, Channels: c.Channels, Verdict: plan.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
+func (r *ExtensionResolution) verdict(c *resolution.Candidate) Verdict {
+	v := Verdict{Extension: r.Extension, Channels: c.Channels, Verdict: resolution.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
 		Channel: r.channel(c.Catalog, c.Channels), Catalog: c.Catalog, Reasons: append([]string{}, c.Refused...)}}
 	v.Installed = r.installed == c.Name
 	v.Chosen = len(r.Install) > 0 && r.Install[0].Name == c.Name && r.Install[0].Catalog == c.Catalog
-	free := slices.IndexFunc(r.Candidates, func(o extension.Candidate) bool { return len(o.Refused) == 0 })
+	free := slices.IndexFunc(r.Candidates, func(o resolution.Candidate) bool { return len(o.Refused) == 0 })
 	switch {
 	case v.Chosen:
 		v.Reasons = []string{r.because().Need}

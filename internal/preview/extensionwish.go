@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // Extension is a ClusterExtension as a user says it in short. Where the objects of a Question have one for the package, that is meant,
@@ -16,7 +16,7 @@ type Extension struct {
 	Package  string
 	Version  string // a range; empty means what the object says, or any
 	Channels []string
-	Policy   extension.Policy
+	Policy   resolution.UpgradePolicy
 	// Installed is what it has installed, as NAME, which a catalog has, or NAME@VERSION; empty for what the object says, or nothing.
 	Installed string
 }
@@ -47,10 +47,10 @@ func (q *Question) Extend(ctx context.Context, l *Library, e Extension) (*Extens
 }
 
 // among is the request of the ClusterExtension that asks for the package, or a new one.
-func (e Extension) among(all []extension.Request) (extension.Request, error) {
+func (e Extension) among(all []resolution.ExtensionRequest) (resolution.ExtensionRequest, error) {
 	var found []string
-	mine := extension.Request{Name: e.Package, Package: e.Package}
-	for i := 2; slices.ContainsFunc(all, func(r extension.Request) bool { return r.Name == mine.Name }); i++ {
+	mine := resolution.ExtensionRequest{Name: e.Package, Package: e.Package}
+	for i := 2; slices.ContainsFunc(all, func(r resolution.ExtensionRequest) bool { return r.Name == mine.Name }); i++ {
 		mine.Name = fmt.Sprintf("%s-%d", e.Package, i)
 	}
 	for _, r := range all {
@@ -66,7 +66,7 @@ func (e Extension) among(all []extension.Request) (extension.Request, error) {
 }
 
 // change puts what is said in the place of what the request has.
-func (e Extension) change(in *extension.Request) error {
+func (e Extension) change(in *resolution.ExtensionRequest) error {
 	if e.Version != "" {
 		in.Version = e.Version
 	}
@@ -81,7 +81,7 @@ func (e Extension) change(in *extension.Request) error {
 	}
 	name, version, found := strings.Cut(e.Installed, "@")
 	if found {
-		i, err := extension.ParseInstalled(name, version, nil)
+		i, err := resolution.ParseInstalled(name, version, nil)
 		if err != nil {
 			return fmt.Errorf("read installed bundle %s: %w", e.Installed, err)
 		}
@@ -93,7 +93,7 @@ func (e Extension) change(in *extension.Request) error {
 			continue
 		}
 		if b, ok := c.Index.BundleV1(e.Package, name); ok {
-			in.Installed = &extension.Installed{Name: name, Version: b.Version}
+			in.Installed = &resolution.Installed{Name: name, Version: b.Version}
 			return nil
 		}
 	}

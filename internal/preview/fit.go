@@ -7,7 +7,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -89,7 +89,7 @@ func targetsOf(group *operatorsv1.OperatorGroup) []string {
 }
 
 // modesOf is a ClusterServiceVersion with the install modes of a choice; nil where the catalog does not say which.
-func (p *Preview) modesOf(c plan.Choice) *v1alpha1.ClusterServiceVersion {
+func (p *Preview) modesOf(c resolution.Choice) *v1alpha1.ClusterServiceVersion {
 	source := p.observed.Source(c.Catalog)
 	if source == nil || !source.Healthy() {
 		return nil

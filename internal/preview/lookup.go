@@ -3,7 +3,7 @@ package preview
 import (
 	"slices"
 
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // packageOf is the package that a name means, as far as the catalogs in view tell.
@@ -22,7 +22,7 @@ func (p *Preview) packageOf(name string) string {
 }
 
 // standsFor tells whether a Subscription of a group has an operator installed.
-func (p *Preview) standsFor(g *plan.Group, operator string) bool {
+func (p *Preview) standsFor(g *resolution.Group, operator string) bool {
 	return slices.ContainsFunc(g.Subscriptions, func(name string) bool { return g.Installed[name] == operator })
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // Outdated compares what every Subscription has with what there is.
@@ -23,11 +23,11 @@ type Outdated struct {
 
 // Standing is how a Subscription stands, and what to do to come further.
 type Standing struct {
-	plan.SubscriptionStanding
+	resolution.SubscriptionStanding
 	Advice string `json:"advice,omitempty"`
 
 	holders  []string
-	conflict *plan.Conflict // that holds it, if that can be told in full
+	conflict *resolution.Conflict // that holds it, if that can be told in full
 }
 
 // Outdated is how the Subscriptions of the namespace stand, and the ClusterExtensions.
@@ -40,7 +40,7 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s, conflict), holders(conflict, "Subscription "+s.Subscription), conflict})
 	}
 	for _, o := range p.input.Operators {
-		replaced := slices.ContainsFunc(p.input.Operators, func(newer plan.Operator) bool { return newer.Replaces == o.Name })
+		replaced := slices.ContainsFunc(p.input.Operators, func(newer resolution.Operator) bool { return newer.Replaces == o.Name })
 		if !managed[o.Name] && !replaced {
 			out.Unmanaged = append(out.Unmanaged, o.Name)
 			if o.Package != "" {
@@ -59,12 +59,12 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 }
 
 // holding is what keeps a Subscription from something newer, if that can be told in full.
-func (p *Preview) holding(subscription string) *plan.Conflict {
+func (p *Preview) holding(subscription string) *resolution.Conflict {
 	for _, g := range p.result.Groups {
 		if !slices.Contains(g.Subscriptions, subscription) {
 			continue
 		}
-		var conflict *plan.Conflict
+		var conflict *resolution.Conflict
 		if errors.As(g.Err, &conflict) {
 			return conflict
 		}
@@ -78,7 +78,7 @@ func (p *Preview) holding(subscription string) *plan.Conflict {
 }
 
 // advice says what to do to have something newer than the next version.
-func (p *Preview) advice(s plan.SubscriptionStanding, conflict *plan.Conflict) string {
+func (p *Preview) advice(s resolution.SubscriptionStanding, conflict *resolution.Conflict) string {
 	if conflict != nil {
 		return conflict.Advice
 	}
@@ -86,7 +86,7 @@ func (p *Preview) advice(s plan.SubscriptionStanding, conflict *plan.Conflict) s
 }
 
 // aside says how to find out about a newest version that nothing leads to; nothing when there is none.
-func (p *Preview) aside(s plan.Standing, kind string) string {
+func (p *Preview) aside(s resolution.Standing, kind string) string {
 	if !s.Aside() {
 		return ""
 	}

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // outdatedColumns are there in every table, whatever is in them.
 var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST ANYWHERE", "IN", "HELD BY"}
 
 // columns are a row of the table.
-func columns(name string, s plan.Standing, holders []string) []string {
+func columns(name string, s resolution.Standing, holders []string) []string {
 	return []string{name, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, holders)}
 }
 

@@ -6,8 +6,8 @@ import (
 	"net"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/blang/semver/v4"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,10 +45,10 @@ type Question struct {
 
 // Preview is what the controllers would decide.
 type Preview struct {
-	observed *observed.Namespace
-	input    plan.Input
+	observed *snapshot.Namespace
+	input    resolution.NamespaceRequest
 	idle     map[string]string // Subscriptions that take no part, with the reason
-	result   plan.Result
+	result   resolution.NamespaceResult
 	// extensions are what the ClusterExtensions resolve to, in the order of their names.
 	extensions []*ExtensionResolution
 	again      []string
@@ -74,7 +74,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	}
 	p := &Preview{observed: n, again: q.Again, complete: q.Complete}
 	p.input, p.idle = n.Input()
-	if p.result, err = plan.Namespace(ctx, p.input); err != nil {
+	if p.result, err = resolution.Namespace(ctx, p.input); err != nil {
 		return nil, err
 	}
 	p.extensions, err = q.extensions(ctx, l)

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // Resolution is what would be installed, or why not.
 type Resolution struct {
 	Namespace string `json:"namespace"`
-	plan.Report
+	resolution.Report
 	// Notes are what the namespace says and nobody understands.
 	Notes []string `json:"notes,omitempty"`
 	// LeftAlone are Subscriptions that nothing is decided for.
@@ -25,8 +25,8 @@ type Resolution struct {
 	// Catalogs are those in view of the namespace.
 	Catalogs []CatalogState `json:"catalogs"`
 
-	groups   []plan.Group
-	heldHere []plan.Held // of Subscriptions; what keeps a ClusterExtension is printed with it
+	groups   []resolution.Group
+	heldHere []resolution.Held // of Subscriptions; what keeps a ClusterExtension is printed with it
 }
 
 // LeftAlone is a Subscription that nothing is decided for.
@@ -163,7 +163,7 @@ func writeLeftAlone(b *page, all []LeftAlone) {
 }
 
 // writeHeld prints what is wanted and cannot be had, and what to do about it.
-func writeHeld(b *page, held []plan.Held) {
+func writeHeld(b *page, held []resolution.Held) {
 	for _, h := range held {
 		name := h.Wanted
 		if name == "" {

@@ -8,18 +8,18 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // sources are the catalogs in view of the namespace with their content. What a CatalogSource has that cannot be read is a problem of
 // that catalog, as in a cluster; what the user named has to be there.
-func (q *Question) sources(ctx context.Context, l *Library, n *observed.Namespace) error {
+func (q *Question) sources(ctx context.Context, l *Library, n *snapshot.Namespace) error {
 	for _, object := range q.Objects.Sources {
 		object.Namespace = cmp.Or(object.Namespace, n.Name)
 		if !q.inView(n, object.Namespace) {
 			continue
 		}
-		s := observed.Source{Object: object}
+		s := snapshot.Source{Object: object}
 		if !slices.ContainsFunc(q.Catalogs, func(c Catalog) bool { return q.place(c.Ref, n) == s.Ref() }) {
 			x, err := q.content(ctx, l, &object)
 			if s.Served.Index = x; err != nil {
@@ -36,7 +36,7 @@ func (q *Question) sources(ctx context.Context, l *Library, n *observed.Namespac
 		}
 		s := n.Source(ref)
 		if s == nil {
-			n.Sources = append(n.Sources, observed.Source{})
+			n.Sources = append(n.Sources, snapshot.Source{})
 			s = &n.Sources[len(n.Sources)-1]
 			s.Object.Namespace, s.Object.Name = ref.Namespace, ref.Name
 			s.Object.Spec.Priority = c.Priority
@@ -46,18 +46,18 @@ func (q *Question) sources(ctx context.Context, l *Library, n *observed.Namespac
 		s.Served = catalogset.Entry{Index: x}
 		s.Object.Spec.Priority = cmp.Or(c.Priority, s.Object.Spec.Priority)
 	}
-	slices.SortFunc(n.Sources, func(a, b observed.Source) int { return a.Ref().Compare(b.Ref()) })
-	return twice(n.Sources, v1alpha1.CatalogSourceKind, func(s observed.Source) string { return s.Ref().String() })
+	slices.SortFunc(n.Sources, func(a, b snapshot.Source) int { return a.Ref().Compare(b.Ref()) })
+	return twice(n.Sources, v1alpha1.CatalogSourceKind, func(s snapshot.Source) string { return s.Ref().String() })
 }
 
 // inView tells whether catalogs of another namespace are seen from one.
-func (q *Question) inView(n *observed.Namespace, namespace string) bool {
+func (q *Question) inView(n *snapshot.Namespace, namespace string) bool {
 	return namespace == n.Name || namespace == q.GlobalNamespace && !n.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation)
 }
 
 // place gives a catalog that was named without its namespace one: that of the CatalogSource in view, or of the catalog that a
 // Subscription names, or the namespace itself.
-func (q *Question) place(ref catalogset.Ref, n *observed.Namespace) catalogset.Ref {
+func (q *Question) place(ref catalogset.Ref, n *snapshot.Namespace) catalogset.Ref {
 	if ref.Namespace != "" {
 		return ref
 	}

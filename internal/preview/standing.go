@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // ExtensionStanding is how a ClusterExtension stands. Its next version is what would be installed now, the allowed one what it comes to when
@@ -15,14 +14,14 @@ import (
 // and the newest version may be in any ClusterCatalog.
 type ExtensionStanding struct {
 	Extension string `json:"extension"`
-	plan.Standing
+	resolution.Standing
 	Advice string `json:"advice,omitempty"`
 
 	holders []string
 }
 
 func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (ExtensionStanding, error) {
-	s := ExtensionStanding{Extension: r.Extension, Standing: plan.Standing{Package: r.Package, Installed: r.installed, Head: r.head()}}
+	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed, Head: r.head()}}
 	if len(r.Install) > 0 {
 		s.Next = r.Install[0].Name
 	}
@@ -34,7 +33,7 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 	case len(r.held()) > 0:
 		h := r.Held[0]
 		s.HeldBy, s.Advice = h.Wanted+" cannot be had: "+h.Reason, h.Advice
-		s.holders = r.obstacles([]plan.Link{{Object: h.Object, Field: h.Field}})
+		s.holders = r.obstacles([]resolution.Link{{Object: h.Object, Field: h.Field}})
 	}
 	var err error
 	if r.installed != "" {
@@ -47,8 +46,8 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 }
 
 // obstacles are the objects in the way, or the field of the ClusterExtension itself that is.
-func (r *ExtensionResolution) obstacles(chain []plan.Link) []string {
-	found := holders(&plan.Conflict{Chain: chain}, "ClusterExtension "+r.Extension)
+func (r *ExtensionResolution) obstacles(chain []resolution.Link) []string {
+	found := holders(&resolution.Conflict{Chain: chain}, "ClusterExtension "+r.Extension)
 	for i := len(chain) - 1; i >= 0 && len(found) == 0; i-- {
 		if field := chain[i].Field; field != "" {
 			found = []string{field}
@@ -70,7 +69,7 @@ func (r *ExtensionResolution) allowed(ctx context.Context) (string, error) {
 			return at, nil
 		}
 		at = next.bundle.Name
-		in.Installed = &extension.Installed{Name: at, Version: next.bundle.Version, Properties: next.bundle.Properties}
+		in.Installed = &resolution.Installed{Name: at, Version: next.bundle.Version, Properties: next.bundle.Properties}
 	}
 	return at, nil
 }
@@ -79,7 +78,7 @@ func (r *ExtensionResolution) allowed(ctx context.Context) (string, error) {
 func (r *ExtensionResolution) head() string {
 	var best *catalog.BundleInfo
 	for _, c := range r.request.Catalogs {
-		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o extension.Candidate) bool { return o.Catalog == c.Name }) {
+		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o resolution.Candidate) bool { return o.Catalog == c.Name }) {
 			continue
 		}
 		p, _ := c.Index.PackageV1(r.Package)
@@ -130,7 +129,7 @@ func nameOf(b *catalog.BundleInfo) string {
 }
 
 // holders are the objects in the way, without the one that asks: of a conflict the last two.
-func holders(conflict *plan.Conflict, asker string) []string {
+func holders(conflict *resolution.Conflict, asker string) []string {
 	if conflict == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -42,8 +42,8 @@ func (o *Objects) namespace() (string, error) {
 }
 
 // view is what the controllers would see of a namespace, but for its catalogs. Objects without namespace are taken to be in it.
-func (o *Objects) view(namespace string) (*observed.Namespace, error) {
-	n := &observed.Namespace{Name: namespace}
+func (o *Objects) view(namespace string) (*snapshot.Namespace, error) {
+	n := &snapshot.Namespace{Name: namespace}
 	within := func(object client.Object) bool {
 		name := object.GetNamespace()
 		return (name == "" || name == namespace) && object.GetDeletionTimestamp().IsZero()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // The states of an operator.
@@ -25,19 +25,19 @@ type Why struct {
 	// Extension is the ClusterExtension that it is, or would be, installed for.
 	Extension string `json:"extension,omitempty"`
 	// Install is what is known of an operator that is to be installed.
-	*plan.Install
+	*resolution.Install
 	// ReplacedBy is what would take the place of an installed operator.
 	ReplacedBy string `json:"replacedBy,omitempty"`
 	// Advice says what to ask about an operator that is absent.
 	Advice string `json:"advice,omitempty"`
 	// Because is what asks for it, then what asks for that, and so on.
-	Because []plan.Because `json:"because"`
+	Because []resolution.Because `json:"because"`
 	// Held is what was wanted more.
-	Held []plan.Held `json:"held,omitempty"`
+	Held []resolution.Held `json:"held,omitempty"`
 	// Misfit is why it would not be installed although it is chosen.
 	Misfit *Misfit `json:"misfit,omitempty"`
 	// Conflict is why there is no answer for the Subscription that it stands for.
-	Conflict *plan.Conflict `json:"conflict,omitempty"`
+	Conflict *resolution.Conflict `json:"conflict,omitempty"`
 
 	told string // Conflict for people, where it is one of a ClusterExtension
 }
@@ -62,20 +62,20 @@ func (p *Preview) Why(name string) Why {
 	case w.State == StateReplaced:
 		w.Because = p.result.Why(w.ReplacedBy)
 	case w.State == StateAbsent:
-		w.Because = []plan.Because{}
+		w.Because = []resolution.Because{}
 		w.Advice = p.whereToAsk(name)
 	case w.Conflict != nil:
-		w.Because = []plan.Because{{Need: "clusterserviceversion " + w.Operator + " is there"}}
+		w.Because = []resolution.Because{{Need: "clusterserviceversion " + w.Operator + " is there"}}
 	}
 	return w
 }
 
 // conflictOf is why there is no answer for the Subscription of a name, or for a package; nil when there is one, or no Subscription.
-func (p *Preview) conflictOf(name string) *plan.Conflict {
+func (p *Preview) conflictOf(name string) *resolution.Conflict {
 	pkg := p.packageOf(name)
 	for _, g := range p.result.Groups {
-		var conflict *plan.Conflict
-		asks := func(sub plan.Subscription) bool {
+		var conflict *resolution.Conflict
+		asks := func(sub resolution.Subscription) bool {
 			return slices.Contains(g.Subscriptions, sub.Name) && (sub.Name == name || sub.Package == pkg)
 		}
 		if errors.As(g.Err, &conflict) && slices.ContainsFunc(p.input.Subscriptions, asks) {
@@ -96,7 +96,7 @@ func (p *Preview) whereToAsk(name string) string {
 
 // hasPackage tells whether a catalog in view has a package.
 func (p *Preview) hasPackage(pkg string) bool {
-	return slices.ContainsFunc(p.observed.Sources, func(s observed.Source) bool {
+	return slices.ContainsFunc(p.observed.Sources, func(s snapshot.Source) bool {
 		if !s.Healthy() {
 			return false
 		}
@@ -106,7 +106,7 @@ func (p *Preview) hasPackage(pkg string) bool {
 }
 
 // look fills in what the decision of a group says of an operator.
-func (p *Preview) look(g *plan.Group, w *Why) {
+func (p *Preview) look(g *resolution.Group, w *Why) {
 	for _, c := range g.Choices {
 		switch install := c.Install(); w.Operator {
 		case c.Bundle.Name:
@@ -120,7 +120,7 @@ func (p *Preview) look(g *plan.Group, w *Why) {
 			w.Held = append(w.Held, h)
 		}
 	}
-	var conflict *plan.Conflict
+	var conflict *resolution.Conflict
 	if errors.As(g.Err, &conflict) && p.standsFor(g, w.Operator) {
 		w.Conflict = conflict
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // WhyNot is why the entries of a package, or those of one version, are not chosen.
@@ -20,7 +20,7 @@ type WhyNot struct {
 
 // Verdict is why one entry is not chosen, and what to change to have it.
 type Verdict struct {
-	plan.Verdict
+	resolution.Verdict
 	// Extension is the ClusterExtension that it is about; empty for what the Subscriptions of the namespace get.
 	Extension string `json:"extension,omitempty"`
 	Advice    string `json:"advice,omitempty"`
@@ -54,7 +54,7 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 }
 
 // told is a verdict and what to do. A Subscription that is left alone exists, and its package is asked for.
-func (p *Preview) told(v plan.Verdict, version string) Verdict {
+func (p *Preview) told(v resolution.Verdict, version string) Verdict {
 	v.Reasons = append([]string{}, v.Reasons...)
 	if !v.Chosen && !v.Installed && !p.asksFor(v.Package) {
 		for _, l := range p.leftAlone() {
@@ -69,13 +69,13 @@ func (p *Preview) told(v plan.Verdict, version string) Verdict {
 
 // asksFor tells whether a Subscription that takes part asks for a package.
 func (p *Preview) asksFor(pkg string) bool {
-	return slices.ContainsFunc(p.input.Subscriptions, func(s plan.Subscription) bool { return s.Package == pkg })
+	return slices.ContainsFunc(p.input.Subscriptions, func(s resolution.Subscription) bool { return s.Package == pkg })
 }
 
 // extensionsAlone tells whether a package is a matter of ClusterExtensions, and of no Subscription or operator of the namespace.
-func (p *Preview) extensionsAlone(pkg string, verdicts []plan.Verdict) bool {
+func (p *Preview) extensionsAlone(pkg string, verdicts []resolution.Verdict) bool {
 	return slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return e.Package == pkg }) &&
-		!slices.ContainsFunc(verdicts, func(v plan.Verdict) bool { return v.Chosen || v.Installed }) &&
+		!slices.ContainsFunc(verdicts, func(v resolution.Verdict) bool { return v.Chosen || v.Installed }) &&
 		p.askerOf(pkg) == ""
 }
 
@@ -90,7 +90,7 @@ func (p *Preview) askerOf(pkg string) string {
 }
 
 // wayTo says what to change to have an entry; empty when its reasons say all there is to say.
-func (p *Preview) wayTo(v plan.Verdict, version string) string {
+func (p *Preview) wayTo(v resolution.Verdict, version string) string {
 	switch {
 	case v.Chosen || v.Installed:
 		return ""

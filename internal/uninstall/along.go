@@ -8,7 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/dependents"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -61,14 +61,14 @@ func (r *Removal) along(ctx context.Context, reader client.Reader, n *neighbours
 
 // keeps is why the manager keeps a dependency of an extension that goes; empty when it does not.
 func (n *neighbours) keeps(ctx context.Context, reader client.Reader, e *olmv1.ClusterExtension, of string, going map[string]bool) (string, error) {
-	read := func(r *olmv1.ClusterObjectSet) (*extension.Installed, error) {
+	read := func(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
 		return dependents.Installed(r, dependents.Properties)
 	}
 	d, sets := dependents.Dependency{Extension: e, For: of}, n.setsOf(e)
 	if r := revision.Installed(sets); r != nil {
 		var err error
 		if d.What, err = read(r); err != nil {
-			d.What = &extension.Installed{} // nobody knows what it provides
+			d.What = &resolution.Installed{} // nobody knows what it provides
 		}
 	}
 	if heir := dependents.Heir(d, n.sets, going, read); heir != "" {

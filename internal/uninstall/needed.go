@@ -10,7 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,7 +55,7 @@ func (n *neighbours) need(crd *unstructured.Unstructured) string {
 	var all []string
 	for i := range n.sets {
 		set := &n.sets[i]
-		if !requires(set.Annotations[olmv1.PropertiesKey], group, kind) && !requires(set.Annotations[bundleimage.PropertiesKey], group, kind) {
+		if !requires(set.Annotations[olmv1.PropertiesKey], group, kind) && !requires(set.Annotations[snapshot.PropertiesKey], group, kind) {
 			continue
 		}
 		name := "ClusterObjectSet " + set.Name

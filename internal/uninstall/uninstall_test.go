@@ -13,7 +13,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"github.com/google/go-cmp/cmp"
@@ -453,7 +453,7 @@ func modern(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefini
 	}
 	rev, err := revision.Build(revision.Options{Extension: revision.Extension{Name: name, UID: ext.UID, Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects,
 		Annotations: map[string]string{olmv1.PropertiesKey: properties, olmv1.BundleNameKey: name + ".v1.0.0", olmv1.BundleVersionKey: "1.0.0",
-			bundleimage.PropertiesKey: `[{"type":"olm.package","value":{"packageName":"` + name + `","version":"1.0.0"}}]`}})
+			snapshot.PropertiesKey: `[{"type":"olm.package","value":{"packageName":"` + name + `","version":"1.0.0"}}]`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -556,7 +556,7 @@ func TestDependenciesOfExtension(t *testing.T) {
 	}
 	needing := func(objects []client.Object, pkg string) []client.Object {
 		objects[1].SetAnnotations(map[string]string{olmv1.BundleNameKey: "b", olmv1.BundleVersionKey: "1.0.0",
-			bundleimage.PropertiesKey: `[{"type":"olm.package.required","value":{"packageName":"` + pkg + `","versionRange":">=1.0.0"}}]`})
+			snapshot.PropertiesKey: `[{"type":"olm.package.required","value":{"packageName":"` + pkg + `","versionRange":">=1.0.0"}}]`})
 		return objects
 	}
 	threads := definition("threads.example.com", false)

@@ -3,7 +3,7 @@ package catalogcmd
 import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
-	"fairlead.dev/fairlead/internal/constraint"
+	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
 // doubtful reports the needs of bundles that cannot be read or are probably not meant. Both semantics take them alike.

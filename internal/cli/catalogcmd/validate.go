@@ -12,8 +12,8 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/constraint"
 	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
 // verdict is the result of validate for programs.

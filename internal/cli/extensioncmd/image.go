@@ -7,11 +7,11 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -39,7 +39,7 @@ func readBundle(ctx context.Context, s command.Streams, ref string) (found bundl
 	if found.bundle, err = bundle.Load(img.FS()); err != nil {
 		return found, fmt.Errorf("read the bundle in image %s: %w", ref, err)
 	}
-	if _, err := bundleimage.Read(found.bundle, img.Pinned); err != nil {
+	if _, err := snapshot.ReadBundleImage(found.bundle, img.Pinned); err != nil {
 		return found, fmt.Errorf("the bundle in image %s cannot be installed: %w", ref, err)
 	}
 	found.pinned = img.Pinned

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,7 +69,7 @@ func TestInstallFromAnImage(t *testing.T) {
 			if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil {
 				t.Fatal(err)
 			}
-			if e.Annotations[bundleimage.Key] != test.annotation || e.Spec.Source.Catalog.PackageName != "greeter-operator" {
+			if e.Annotations[snapshot.BundleImageKey] != test.annotation || e.Spec.Source.Catalog.PackageName != "greeter-operator" {
 				t.Errorf("%v, %+v", e.Annotations, e.Spec.Source.Catalog)
 			}
 		})
@@ -123,7 +123,7 @@ func TestUpgradeToAnImage(t *testing.T) {
 		if _, said, err := install.ChangeExtension(t.Context(), c, "my", install.ExtensionChange{Image: &image}); err != nil || len(said) != 1 {
 			t.Errorf("%q, %v", said, err)
 		}
-		if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil || e.Annotations[bundleimage.Key] != step.annotation {
+		if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil || e.Annotations[snapshot.BundleImageKey] != step.annotation {
 			t.Errorf("%v, %v", e.Annotations, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // extensionFlags say what a ClusterExtension asks for.
@@ -53,7 +53,7 @@ func (e *extensionFlags) asked(cmd *cobra.Command) (bool, error) {
 	if !asked || err != nil {
 		return asked, err
 	}
-	e.wanted.Policy = extension.Policy(e.policy)
+	e.wanted.Policy = resolution.UpgradePolicy(e.policy)
 	return true, cmp.Or(e.checkFlags(cmd), e.checkKubernetes(cmd), e.checkCluster(cmd), e.output.Check())
 }
 
@@ -71,7 +71,7 @@ func (e *extensionFlags) checkFlags(cmd *cobra.Command) error {
 	if flags.Changed("version") && strings.TrimSpace(e.wanted.Version) == "" {
 		return fmt.Errorf("--version %q: it names no version; write a range such as '>=1.2.0 <2.0.0', or '*' for any version", e.wanted.Version)
 	}
-	policies := []extension.Policy{extension.CatalogProvided, extension.SelfCertified}
+	policies := []resolution.UpgradePolicy{resolution.CatalogProvided, resolution.SelfCertified}
 	if flags.Changed("upgrade-constraint-policy") && !slices.Contains(policies, e.wanted.Policy) {
 		return fmt.Errorf("--upgrade-constraint-policy %q: choose %s or %s", e.policy, policies[0], policies[1])
 	}

@@ -72,13 +72,13 @@ operator to install; it is said why, and what to do.
 	return cmd
 }
 
-// resolution is an answer that may be no.
-type resolution interface {
+// decision is an answer that may be no.
+type decision interface {
 	Write(w io.Writer) error
 	Solved() bool
 }
 
-func (f *subject) answer(r resolution) error {
+func (f *subject) answer(r decision) error {
 	if err := f.output.Write(f.streams.Out, r, r.Write); err != nil {
 		return err
 	}

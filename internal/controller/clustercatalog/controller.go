@@ -8,10 +8,10 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -54,7 +54,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	leads := c.leads()
 	if !object.DeletionTimestamp.IsZero() || object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
 		c.drop(ctx, object.Name)
-		c.giveBack(ctx, object.Name, clustercatalogs.Digest(&object)) // also what an earlier run has left
+		c.giveBack(ctx, object.Name, snapshot.CatalogDigest(&object)) // also what an earlier run has left
 		if !leads {
 			return ctrl.Result{}, nil
 		}
@@ -69,7 +69,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	scheduled := known
 	known = known.shown()
 	if known.index != nil || known.problem != nil || known.signatures.Withheld() {
-		c.catalogs.Publish(clustercatalogs.Ref(object.Name), known.entry())
+		c.catalogs.Publish(snapshot.CatalogRef(object.Name), known.entry())
 	}
 	c.serving.publish(object.Name, known.index, known.unpacked)
 	next := ctrl.Result{RequeueAfter: c.pause(&object, scheduled, begun)}
@@ -157,7 +157,7 @@ func (c *Controller) drop(ctx context.Context, name string) {
 	c.reads.end(name)
 	c.memory.forget(name)
 	c.serving.publish(name, nil, time.Time{})
-	c.catalogs.Withdraw(clustercatalogs.Ref(name))
+	c.catalogs.Withdraw(snapshot.CatalogRef(name))
 	c.giveBack(ctx, name, known.digest())
 }
 
@@ -171,7 +171,7 @@ func (c *Controller) giveBack(ctx context.Context, name, digest string) {
 		return // it is collected later
 	}
 	for i := range all.Items {
-		if other := &all.Items[i]; other.Name != name && other.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && clustercatalogs.Digest(other) == digest {
+		if other := &all.Items[i]; other.Name != name && other.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && snapshot.CatalogDigest(other) == digest {
 			return
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // TestADeadRegistryKeepsTheLastGoodContent: pauses grow, the status is written once for the same trouble, and it clears.
@@ -24,7 +24,7 @@ func TestADeadRegistryKeepsTheLastGoodContent(t *testing.T) {
 		w.settle("cat")
 	}
 	w.says("cat", "Progressing True Retrying 1: the registry is down", serving1, "resolved "+repository+"@"+digest(1), at, began)
-	if e, _ := w.c.catalogs.Get(clustercatalogs.Ref("cat")); e.Problem != "the registry is down" || w.served("cat") != digest(1) {
+	if e, _ := w.c.catalogs.Get(snapshot.CatalogRef("cat")); e.Problem != "the registry is down" || w.served("cat") != digest(1) {
 		t.Errorf("decisions see %+v, clients %q", e, w.served("cat"))
 	}
 	if w.writes != 2 || w.registry.heads != 12 {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,7 +23,7 @@ func TestUnavailable(t *testing.T) {
 	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
 		t.Errorf("served %q, removed %v", w.served("cat"), w.removed)
 	}
-	if _, there := w.c.catalogs.Get(clustercatalogs.Ref("cat")); there {
+	if _, there := w.c.catalogs.Get(snapshot.CatalogRef("cat")); there {
 		t.Error("decisions still see it")
 	}
 	w.clock.Step(time.Hour)

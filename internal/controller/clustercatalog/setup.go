@@ -33,7 +33,7 @@ const workers = 4
 type Options struct {
 	Store   *image.Store
 	Indexes *catalogcache.Cache
-	// Catalogs are where contents are published, under clustercatalogs.Ref.
+	// Catalogs are where contents are published, under snapshot.CatalogRef.
 	Catalogs *catalogset.Set
 	// Serving says where catalogs are served over HTTP; nil when they are not.
 	Serving *Serving

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/internal/catalogcache"
 	"fairlead.dev/fairlead/internal/catalogserver"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	corev1 "k8s.io/api/core/v1"
@@ -226,7 +226,7 @@ func (w *world) served(name string) string {
 	if s, ok := w.c.serving.Catalogs.Catalog(name); ok {
 		clients = s.Index.Digest()
 	}
-	if e, ok := w.c.catalogs.Get(clustercatalogs.Ref(name)); ok && e.Index != nil {
+	if e, ok := w.c.catalogs.Get(snapshot.CatalogRef(name)); ok && e.Index != nil {
 		decisions = e.Index.Digest()
 	}
 	if clients != decisions {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
@@ -114,7 +114,7 @@ func (c *Controller) notes(s *state, t *target, made *content) map[string]string
 	all := t.annotations()
 	all[inputsKey], all[generationKey] = made.inputs, strconv.FormatInt(s.ext.Generation, 10)
 	for key, value := range map[string]string{olmv1.PropertiesKey: made.properties, providerKey: string(made.provider), servingKey: made.servingText(), authoritiesKey: made.authorities,
-		conditionKey: made.condition, conditionNameKey: made.conditionName, adoptedKey: made.adopted, verificationKey: made.verification, bundleimage.Key: s.ext.Annotations[bundleimage.Key]} {
+		conditionKey: made.condition, conditionNameKey: made.conditionName, adoptedKey: made.adopted, verificationKey: made.verification, snapshot.BundleImageKey: s.ext.Annotations[snapshot.BundleImageKey]} {
 		if value != "" {
 			all[key] = value
 		}

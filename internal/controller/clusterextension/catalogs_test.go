@@ -9,7 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +52,7 @@ func selecting(ext *olmv1.ClusterExtension, catalog string) *olmv1.ClusterExtens
 // TestUnreadCatalogBlocksOnlyItsOwn: a catalog that was never read stops those whose selector names it alone, and those that require all.
 func TestUnreadCatalogBlocksOnlyItsOwn(t *testing.T) {
 	strict := want("strict", "a", "")
-	strict.Annotations = map[string]string{observed.RequireAllCatalogsAnnotation: "true"}
+	strict.Annotations = map[string]string{snapshot.RequireAllCatalogsAnnotation: "true"}
 	w := newWorld(t, want("my", "a", ""), selecting(want("only", "a", ""), "dog"), strict)
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.unread("dog", "connection refused")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/version"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +63,7 @@ func packageOf(ext *olmv1.ClusterExtension) string {
 	return ext.Spec.Source.Catalog.PackageName
 }
 
-func inRange(m extension.Missing) string {
+func inRange(m resolution.Missing) string {
 	if m.Version == "" {
 		return "a version"
 	}
@@ -89,7 +89,7 @@ func named(all []olmv1.ClusterExtension, name string) *olmv1.ClusterExtension {
 }
 
 // dependency is the extension that has what another one lacks. It goes where that one goes, and may do what that one may.
-func dependency(of *olmv1.ClusterExtension, m extension.Missing, taken func(string) bool) *olmv1.ClusterExtension {
+func dependency(of *olmv1.ClusterExtension, m resolution.Missing, taken func(string) bool) *olmv1.ClusterExtension {
 	pkg := m.Packages[0]
 	name := pkg
 	if taken(name) {

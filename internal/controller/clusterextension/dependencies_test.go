@@ -9,7 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/dependents"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -352,13 +352,13 @@ func TestDependencyWithData(t *testing.T) {
 // TestNeedOfAnAPIThatIsNotKnown: of a dependency whose properties are too many to be kept, every API that somebody asks for may be its own.
 func TestNeedOfAnAPIThatIsNotKnown(t *testing.T) {
 	asks := []catalog.Property{{Type: catalog.PropertyGVKRequired, Value: []byte(`{"group":"example.com","kind":"Thing","version":"v1"}`)}}
-	has := func(kind string) *extension.Installed {
-		return &extension.Installed{Properties: []catalog.Property{{Type: catalog.PropertyGVK, Value: []byte(`{"group":"example.com","kind":"` + kind + `","version":"v1"}`)}}}
+	has := func(kind string) *resolution.Installed {
+		return &resolution.Installed{Properties: []catalog.Property{{Type: catalog.PropertyGVK, Value: []byte(`{"group":"example.com","kind":"` + kind + `","version":"v1"}`)}}}
 	}
 	for name, test := range map[string]struct {
-		what *extension.Installed
+		what *resolution.Installed
 		want bool
-	}{"nothing is installed": {nil, false}, "it is not known": {&extension.Installed{}, true}, "it has the API": {has("Thing"), true}, "it has another": {has("Other"), false}} {
+	}{"nothing is installed": {nil, false}, "it is not known": {&resolution.Installed{}, true}, "it has the API": {has("Thing"), true}, "it has another": {has("Other"), false}} {
 		if got := dependents.Needs(asks, "db", test.what); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}

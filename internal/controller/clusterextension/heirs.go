@@ -6,7 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/dependents"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/trouble"
 
@@ -18,7 +18,7 @@ import (
 const eventKept = "DependencyKept"
 
 // heir is who needs a dependency; empty when nobody does.
-func (c *Controller) heir(ctx context.Context, s *state, d *olmv1.ClusterExtension, what *extension.Installed, leaving bool) (string, error) {
+func (c *Controller) heir(ctx context.Context, s *state, d *olmv1.ClusterExtension, what *resolution.Installed, leaving bool) (string, error) {
 	var all olmv1.ClusterObjectSetList
 	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)

@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleimage"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // fromImage makes the request one for the image that the extension names, in the place of what catalogs have. It is false while the bundle is
 // not at hand, which the outcome tells. An image that a revision was made of is known without being fetched.
-func (c *Controller) fromImage(ctx context.Context, s *state, in *extension.Request, o *outcome) bool {
-	ref, err := bundleimage.Of(s.ext)
+func (c *Controller) fromImage(ctx context.Context, s *state, in *resolution.ExtensionRequest, o *outcome) bool {
+	ref, err := snapshot.BundleImage(s.ext)
 	if err != nil {
 		o.problem = misconfigured(err)
 		return false
@@ -23,25 +23,25 @@ func (c *Controller) fromImage(ctx context.Context, s *state, in *extension.Requ
 	}
 	if len(c.AllowedImages) > 0 && !c.AllowedImages.Covers(ref) {
 		o.problem = misconfigured(fmt.Errorf("annotation %s names image %s, and the manager takes images from %s only, as its flag --allowed-bundle-registries says: "+
-			"name an image that is there, or have the flag changed", bundleimage.Key, ref, c.AllowedImages))
+			"name an image that is there, or have the flag changed", snapshot.BundleImageKey, ref, c.AllowedImages))
 		return false
 	}
-	x := bundleimage.Known(s.revisions.newest(), ref)
+	x := snapshot.KnownBundleImage(s.revisions.newest(), ref)
 	if x == nil {
-		x = bundleimage.Known(s.revisions.installed(), ref)
+		x = snapshot.KnownBundleImage(s.revisions.installed(), ref)
 	}
 	if x == nil {
 		if x = c.readImage(ctx, s, ref, o); x == nil {
 			return false
 		}
 	}
-	narrow, err := bundleimage.Narrow(*in, x, ref)
+	narrow, err := snapshot.NarrowToImage(*in, x, ref)
 	if err != nil {
 		o.problem = misconfigured(err)
 		return false
 	}
 	*in = narrow
-	o.notes = append(o.notes, "image "+ref+" is installed whatever catalogs have, as annotation "+bundleimage.Key+" asks for")
+	o.notes = append(o.notes, "image "+ref+" is installed whatever catalogs have, as annotation "+snapshot.BundleImageKey+" asks for")
 	return true
 }
 
@@ -60,7 +60,7 @@ func (c *Controller) readImage(ctx context.Context, s *state, ref string, o *out
 	if b == nil {
 		return nil
 	}
-	x, err := bundleimage.Read(b, ref)
+	x, err := snapshot.ReadBundleImage(b, ref)
 	if err != nil {
 		o.problem = blocked(fmt.Errorf("install image %s: %w", ref, err))
 	}

@@ -7,9 +7,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,11 +33,11 @@ func greeter(t *testing.T, version string) *bundle.Bundle {
 func TestABundleFromAnImage(t *testing.T) {
 	w := newWorld(t, want("my", "greeter-operator", "9.9.9"))
 	w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0"), imageB: greeter(t, "1.0.0")}
-	w.annotate("my", bundleimage.Key, imageA)
+	w.annotate("my", snapshot.BundleImageKey, imageA)
 	w.settle("my")
 	w.expect("my", "Installed", "True/Succeeded: Installed bundle "+imageA+" successfully")
 	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
-	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, "\nimage "+imageA+" is installed whatever catalogs have, as annotation "+bundleimage.Key+" asks for") {
+	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, "\nimage "+imageA+" is installed whatever catalogs have, as annotation "+snapshot.BundleImageKey+" asks for") {
 		t.Error(got)
 	}
 	gets, renders := w.bundles.gets, w.renders
@@ -46,7 +46,7 @@ func TestABundleFromAnImage(t *testing.T) {
 	if w.bundles.gets != gets || w.renders != renders {
 		t.Errorf("a manager that starts fetches %d and renders %d times what is installed", w.bundles.gets-gets, w.renders-renders)
 	}
-	w.annotate("my", bundleimage.Key, imageB) // an older version, which no edge leads to
+	w.annotate("my", snapshot.BundleImageKey, imageB) // an older version, which no edge leads to
 	w.settle("my")
 	if got := w.installed("my"); got != "greeter-operator.v1.0.0" {
 		t.Fatalf("%s is installed: %s", got, w.condition("my", "Progressing"))
@@ -57,7 +57,7 @@ func TestABundleFromAnImage(t *testing.T) {
 	if got := w.installed("my"); got != "greeter-operator.v1.0.0" {
 		t.Fatalf("a catalog upgrades to %s what an image is asked for", got)
 	}
-	w.annotate("my", bundleimage.Key, "")
+	w.annotate("my", snapshot.BundleImageKey, "")
 	w.settle("my")
 	if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
 		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
@@ -67,16 +67,16 @@ func TestABundleFromAnImage(t *testing.T) {
 // TestAnImageThatCannotBe: what is in the way is said, and what is installed stays.
 func TestAnImageThatCannotBe(t *testing.T) {
 	for image, told := range map[string]string{
-		"registry.example.com/greeter:latest": "False/InvalidConfiguration: annotation " + bundleimage.Key + ` is "registry.example.com/greeter:latest": `,
-		"":                                    "False/InvalidConfiguration: annotation " + bundleimage.Key + ` is "": `,
-		imageA:                                "False/InvalidConfiguration: image " + imageA + ", which annotation " + bundleimage.Key + " names, is no bundle of package a",
+		"registry.example.com/greeter:latest": "False/InvalidConfiguration: annotation " + snapshot.BundleImageKey + ` is "registry.example.com/greeter:latest": `,
+		"":                                    "False/InvalidConfiguration: annotation " + snapshot.BundleImageKey + ` is "": `,
+		imageA:                                "False/InvalidConfiguration: image " + imageA + ", which annotation " + snapshot.BundleImageKey + " names, is no bundle of package a",
 		strings.ReplaceAll(imageA, "greeter", "absent"): "True/Retrying: there is no image registry.example.com/absent@sha256:",
 	} {
 		w := newWorld(t, want("my", "a", ""))
 		w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0")}
 		w.serve("cat", pkg("a", "1.0.0"))
 		w.settle("my")
-		w.change("my", func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{bundleimage.Key: image} })
+		w.change("my", func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{snapshot.BundleImageKey: image} })
 		w.pass("my")
 		if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, told) {
 			t.Errorf("Progressing is %q, want %q", got, told)
@@ -92,9 +92,9 @@ func TestPermissionsOfAnImage(t *testing.T) {
 	w := newWorld(t, want("my", "greeter-operator", "1.1.0"))
 	w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.0.0"), imageB: greeter(t, "1.1.0")}
 	w.extra["greeter-operator.v1.0.0"], w.extra["greeter-operator.v1.1.0"] = granting("pods"), granting("secrets")
-	w.annotate("my", bundleimage.Key, imageA)
+	w.annotate("my", snapshot.BundleImageKey, imageA)
 	w.settle("my")
-	w.annotate("my", bundleimage.Key, imageB)
+	w.annotate("my", snapshot.BundleImageKey, imageB)
 	w.settle("my")
 	w.expect("my", "Progressing", "False/Blocked: greeter-operator.v1.1.0 asks for permissions that greeter-operator.v1.0.0 does not have:")
 	_, digest, _ := strings.Cut(progressOf(w.extension("my")).Message, `to "`)
@@ -128,7 +128,7 @@ func TestAnImageIsNotPulledInVain(t *testing.T) {
 			func(w *world) {
 				w.controller.AllowedImages = allowed(w.t, "registry.example.com:5000,registry.example.com/other")
 			},
-			"False/InvalidConfiguration: annotation " + bundleimage.Key + " names image " + imageA + ", and the manager takes images from registry.example.com:5000, registry.example.com/other only, " +
+			"False/InvalidConfiguration: annotation " + snapshot.BundleImageKey + " names image " + imageA + ", and the manager takes images from registry.example.com:5000, registry.example.com/other only, " +
 				"as its flag --allowed-bundle-registries says: name an image that is there, or have the flag changed",
 			func(w *world) { w.controller.AllowedImages = allowed(w.t, "quay.io,registry.example.com") },
 		},
@@ -137,7 +137,7 @@ func TestAnImageIsNotPulledInVain(t *testing.T) {
 			w := newWorld(t, want("my", "greeter-operator", ""))
 			w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0")}
 			test.spoil(w)
-			w.annotate("my", bundleimage.Key, imageA)
+			w.annotate("my", snapshot.BundleImageKey, imageA)
 			w.pass("my")
 			if got := w.condition("my", "Progressing"); w.bundles.gets != 0 || !strings.HasPrefix(got, test.told) {
 				t.Errorf("%d pulls, and Progressing is %q, want %q", w.bundles.gets, got, test.told)
@@ -155,7 +155,7 @@ func TestAnImageIsNotPulledInVain(t *testing.T) {
 func TestAnImageThatIsAllowedNoMore(t *testing.T) {
 	w := newWorld(t, want("my", "greeter-operator", ""))
 	w.bundles.images = map[string]*bundle.Bundle{imageA: greeter(t, "1.1.0")}
-	w.annotate("my", bundleimage.Key, imageA)
+	w.annotate("my", snapshot.BundleImageKey, imageA)
 	w.settle("my")
 	w.controller.AllowedImages = allowed(t, "quay.io")
 	w.settle("my")

@@ -2,11 +2,11 @@ package clusterextension
 
 import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
 	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -39,7 +39,7 @@ const (
 	inputsKey = prefix + "inputs"
 	// propertiesKey holds the properties that the catalog had of the bundle, as JSON: what it needs and provides has to be known without
 	// the catalog, too. The annotation olm.properties has only those that its author wrote down.
-	propertiesKey = bundleimage.PropertiesKey
+	propertiesKey = snapshot.PropertiesKey
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
 	contentKey = gates.ContentKey
 	// verificationKey says why the signature policy let the bundle of the revision be used, as JSON.

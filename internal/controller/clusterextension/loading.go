@@ -6,7 +6,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 )
@@ -23,7 +23,7 @@ type loadings struct {
 }
 
 // look says of the catalogs which of them are not to be waited for any more, and returns when the next one is not; zero when none is waited for.
-func (l *loadings) look(catalogs []extension.Catalog, now time.Time) (next time.Duration) {
+func (l *loadings) look(catalogs []resolution.Catalog, now time.Time) (next time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	since := map[string]time.Time{}
@@ -59,12 +59,12 @@ func (l *loadings) look(catalogs []extension.Catalog, now time.Time) (next time.
 
 // waits reports whether an extension that has what it asks for leaves everything as it is, because a catalog that it selects is still being
 // loaded. What its revision says is reported meanwhile; what catalogs have is not asked.
-func (s *state) waits(in extension.Request) bool {
+func (s *state) waits(in resolution.ExtensionRequest) bool {
 	installed := s.revisions.installed()
 	if installed == nil || installed != s.revisions.newest() {
 		return false
 	}
 	is := meta.FindStatusCondition(s.ext.Status.Conditions, olmv1.TypeProgressing)
 	decided := is != nil && is.ObservedGeneration == s.ext.Generation && olmv1.SeesAnnotations(s.ext)
-	return decided && extension.IsLoading(in)
+	return decided && resolution.IsLoading(in)
 }

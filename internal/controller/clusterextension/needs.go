@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/revision"
 )
 
 // installedBy is what an extension has installed; nil when that is nothing.
-func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtension) (*extension.Installed, error) {
+func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtension) (*resolution.Installed, error) {
 	all, err := revision.List(ctx, c.client, ext.Name, ext.UID)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (c *Controller) installedBy(ctx context.Context, ext *olmv1.ClusterExtensio
 	}
 	is, err := c.installedOf(r)
 	if err != nil {
-		return &extension.Installed{}, nil // it is there, and nobody knows what it provides
+		return &resolution.Installed{}, nil // it is there, and nobody knows what it provides
 	}
 	return is, nil
 }
@@ -31,7 +31,7 @@ func (c *Controller) hasNeeds(s *state) bool {
 	for i := range s.revisions {
 		if r := &s.revisions[i]; revision.Active(r) {
 			is, err := c.installedOf(r)
-			if err != nil || len(is.Properties) == 0 || slices.ContainsFunc(is.Properties, extension.IsNeed) {
+			if err != nil || len(is.Properties) == 0 || slices.ContainsFunc(is.Properties, resolution.IsNeed) {
 				return true // of broken and of too many properties nobody knows
 			}
 		}

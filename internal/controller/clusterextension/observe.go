@@ -7,10 +7,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
 	"fairlead.dev/fairlead/internal/dependents"
-	"fairlead.dev/fairlead/internal/extension"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,8 +19,8 @@ import (
 type state struct {
 	ext       *olmv1.ClusterExtension
 	revisions revisions
-	catalogs  []extension.Catalog
-	others    []extension.Extension
+	catalogs  []resolution.Catalog
+	others    []resolution.InstalledExtension
 	loaded    time.Duration // when a catalog that is still being loaded is not waited for any more; zero when there is none
 }
 
@@ -33,7 +32,7 @@ func (c *Controller) observe(ctx context.Context, ext *olmv1.ClusterExtension) (
 		return nil, err
 	}
 	s := &state{ext: ext, revisions: own}
-	if s.catalogs, err = clustercatalogs.List(ctx, c.client, c.Catalogs); err != nil {
+	if s.catalogs, err = snapshot.ListCatalogs(ctx, c.client, c.Catalogs); err != nil {
 		return nil, err
 	}
 	s.loaded = c.loadings.look(s.catalogs, c.Clock.Now())
@@ -42,7 +41,7 @@ func (c *Controller) observe(ctx context.Context, ext *olmv1.ClusterExtension) (
 }
 
 // others is what other extensions have installed.
-func (c *Controller) others(ctx context.Context, but string) ([]extension.Extension, error) {
+func (c *Controller) others(ctx context.Context, but string) ([]resolution.InstalledExtension, error) {
 	var all olmv1.ClusterObjectSetList
 	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the revisions of all ClusterExtensions: %w", err)
@@ -54,14 +53,14 @@ func (c *Controller) others(ctx context.Context, but string) ([]extension.Extens
 			byOwner[owner] = append(byOwner[owner], all.Items[i])
 		}
 	}
-	var out []extension.Extension
+	var out []resolution.InstalledExtension
 	for owner, sets := range byOwner {
 		r := sorted(sets).installed()
 		if r == nil {
 			continue
 		}
 		if installed, err := c.installedOf(r); err == nil { // one that cannot be read is told of in its own status
-			out = append(out, extension.Extension{Name: owner, Package: r.Annotations[olmv1.PackageNameKey], Installed: *installed})
+			out = append(out, resolution.InstalledExtension{Name: owner, Package: r.Annotations[olmv1.PackageNameKey], Installed: *installed})
 		}
 	}
 	return out, nil
@@ -69,7 +68,7 @@ func (c *Controller) others(ctx context.Context, but string) ([]extension.Extens
 
 // installedOf reads the bundle of a revision, properties included, from its annotations. Those are remembered as they were read last:
 // every pass of every extension looks at all of them.
-func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installed, error) {
+func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
 	return dependents.Installed(r, func(text string) ([]catalog.Property, error) {
 		if known, ok := c.properties.load(r.Name, text); ok {
 			return known, nil
@@ -83,8 +82,8 @@ func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*extension.Installe
 }
 
 // request is what is to be decided on.
-func (c *Controller) request(ctx context.Context, s *state) (extension.Request, error) {
-	in, err := observed.ExtensionRequest(s.ext)
+func (c *Controller) request(ctx context.Context, s *state) (resolution.ExtensionRequest, error) {
+	in, err := snapshot.ExtensionRequest(s.ext)
 	if err != nil {
 		return in, misconfigured(err)
 	}

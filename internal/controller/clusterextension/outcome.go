@@ -5,17 +5,17 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // outcome is what came of a pass.
 type outcome struct {
 	// resolved is what the catalogs have to offer; nil when they were not asked.
-	resolved *extension.Result
+	resolved *resolution.ExtensionResult
 	// conflict is why they have nothing, although what is installed stays; nil when they have.
-	conflict *extension.Conflict
+	conflict *resolution.ExtensionConflict
 	// problem is what is in the way of what is wanted. A *stop needs somebody to change something.
 	problem error
 	// lost is why it is not known what is installed; nil when that is known.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/clustercatalogs"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // startPatience is how long after its start the controller waits for catalogs that were served before. To read them from the store takes a
@@ -25,8 +25,8 @@ func (c *Controller) starting(ctx context.Context) (time.Duration, error) {
 	}
 	for i := range all.Items {
 		catalog := &all.Items[i]
-		known, _ := c.Catalogs.Get(clustercatalogs.Ref(catalog.Name))
-		if known.Index == nil && known.Problem == "" && clustercatalogs.Digest(catalog) != "" && catalog.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable {
+		known, _ := c.Catalogs.Get(snapshot.CatalogRef(catalog.Name))
+		if known.Index == nil && known.Problem == "" && snapshot.CatalogDigest(catalog) != "" && catalog.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable {
 			return left, nil
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -80,7 +80,7 @@ func (v view) install() *olmv1.ClusterExtensionInstallStatus {
 	if r == nil {
 		return nil
 	}
-	b := olmv1.BundleMetadata{Name: extension.StatusName(r.Annotations[olmv1.BundleNameKey]), Version: strings.TrimPrefix(r.Annotations[olmv1.BundleVersionKey], "v")}
+	b := olmv1.BundleMetadata{Name: resolution.StatusName(r.Annotations[olmv1.BundleNameKey]), Version: strings.TrimPrefix(r.Annotations[olmv1.BundleVersionKey], "v")}
 	if release, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
 		b.Release = &release
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/extension"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -50,8 +50,10 @@ var (
 
 // TestStatus has a row for each way in which an extension can stand. The conditions are told as type=status/reason: first line.
 func TestStatus(t *testing.T) {
-	known := func(d extension.Deprecation) *extension.Result { return &extension.Result{Deprecation: &d} }
-	none := &extension.Conflict{Reason: extension.NoSuccessor, Summary: `error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`}
+	known := func(d resolution.Deprecation) *resolution.ExtensionResult {
+		return &resolution.ExtensionResult{Deprecation: &d}
+	}
+	none := &resolution.ExtensionConflict{Reason: resolution.NoSuccessor, Summary: `error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`}
 	unknown := []string{"Deprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable",
 		"PackageDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable",
 		"ChannelDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable"}
@@ -69,54 +71,54 @@ func TestStatus(t *testing.T) {
 		active    []string
 	}{
 		"nothing can be had": {
-			outcome: outcome{conflict: &extension.Conflict{Summary: `no bundles found for package "a"`}},
+			outcome: outcome{conflict: &resolution.ExtensionConflict{Summary: `no bundles found for package "a"`}},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", `Progressing=True/Retrying: no bundles found for package "a"`}, unknown, []string{noBundle}),
 		},
 		"the bundle is fetched": {
-			outcome: outcome{resolved: known(extension.Deprecation{}), doing: "fetching bundle a.v1.0.0"},
+			outcome: outcome{resolved: known(resolution.Deprecation{}), doing: "fetching bundle a.v1.0.0"},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/RollingOut: fetching bundle a.v1.0.0"}, fine, []string{noBundle}),
 		},
 		"the first revision was made": {
-			outcome: outcome{resolved: known(extension.Deprecation{}), made: ptr(set(1, "1.0.0"))},
+			outcome: outcome{resolved: known(resolution.Deprecation{}), made: ptr(set(1, "1.0.0"))},
 			want:    slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 1.0.0 is rolling out."}, fine, []string{noBundle}),
 			active:  []string{"my-1"},
 		},
 		"the first revision rolls out": {
-			revisions: revisions{set(1, "2.0.0", rolling...)}, outcome: outcome{resolved: known(extension.Deprecation{})},
+			revisions: revisions{set(1, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want: slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine,
 				[]string{noBundle, "Available=False/ProbeFailure: Deployment a: not ready"}),
 			active: []string{"my-1 Available Progressing"},
 		},
 		"the first revision collides": {
-			revisions: revisions{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(extension.Deprecation{})},
+			revisions: revisions{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want:   slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: revision object collisions in phase deploy"}, fine, []string{noBundle}),
 			active: []string{"my-1 Progressing"},
 		},
 		"installed": {
-			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"installed, and its workload does not run any more": {
-			revisions: revisions{set(1, "1.0.0", unhealthy...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revisions{set(1, "1.0.0", unhealthy...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, "Available=False/ProbeFailure: Deployment a: no replicas"}),
 		},
 		"installed before, archived now": {
-			revisions: revisions{archived(set(1, "1.0.0", done...)), set(2, "1.0.0", done...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0", active: []string{"my-2"},
+			revisions: revisions{archived(set(1, "1.0.0", done...)), set(2, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-2"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"an upgrade rolls out": {
-			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", rolling...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0",
+			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
 			want:   slices.Concat([]string{installed1, "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine, []string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Available Progressing"},
 		},
 		"an upgrade takes too long": {
-			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", exceeded...)}, outcome: outcome{resolved: known(extension.Deprecation{})}, version: "1.0.0",
+			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", exceeded...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
 			want: slices.Concat([]string{installed1, "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x"}, fine,
 				[]string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Progressing"},
 		},
 		"a version that nothing leads to": {
-			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(extension.Deprecation{}), conflict: none}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{}), conflict: none}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, `Progressing=True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`},
 				fine, []string{fineBundle, available}),
 		},
@@ -140,12 +142,12 @@ func TestStatus(t *testing.T) {
 		},
 		"deprecated without a word": {
 			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
-			outcome: outcome{resolved: known(extension.Deprecation{Channels: map[string]string{"x": ""}})},
+			outcome: outcome{resolved: known(resolution.Deprecation{Channels: map[string]string{"x": ""}})},
 			want:    slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"all of it is deprecated": {
 			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
-			outcome: outcome{resolved: known(extension.Deprecation{Package: "use b", Channels: map[string]string{"y": "no y", "x": "no x"}, Installed: "old"})},
+			outcome: outcome{resolved: known(resolution.Deprecation{Package: "use b", Channels: map[string]string{"y": "no y", "x": "no x"}, Installed: "old"})},
 			want: []string{installed1, "Progressing=True/Succeeded: Desired state reached", "Deprecated=True/Deprecated: use b|no x|no y|old",
 				"PackageDeprecated=True/Deprecated: use b", "ChannelDeprecated=True/Deprecated: no x|no y", "BundleDeprecated=True/Deprecated: old", available},
 		},
@@ -244,7 +246,7 @@ func TestNamesOfBundles(t *testing.T) {
 		"a.v1.0.0-.2": "a.v1.0.0.2", "a._v1.0.0": "a.v1.0.0", "a.v1.0.0+.1": "a.v1.0.0.1", ".-.": "bundle", "": "bundle", "Größe.v1": "gr--e.v1",
 		strings.Repeat("a", 252) + "_.v1": strings.Repeat("a", 252), strings.Repeat("é", 300) + "b": "bundle", strings.Repeat("a.", 200): strings.Repeat("a.", 126) + "a",
 	} {
-		got := extension.StatusName(name)
+		got := resolution.StatusName(name)
 		if got != want {
 			t.Errorf("%s is told as %s, want %s", name, got, want)
 		}

@@ -8,9 +8,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // target is what an extension is to have: a bundle, or what an earlier revision had.
@@ -43,7 +43,7 @@ type target struct {
 const maxProperties = 96 << 10
 
 // offered is the bundle that was decided on.
-func offered(r *extension.Result, catalogs []extension.Catalog) *target {
+func offered(r *resolution.ExtensionResult, catalogs []resolution.Catalog) *target {
 	t := &target{Package: r.Bundle.Package, Name: r.Bundle.Name, Version: r.Bundle.VersionText, Image: r.Bundle.Image, info: r.Bundle}
 	if release := r.Bundle.Version.Release.String(); release != "" {
 		t.Release = &release

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
-	"fairlead.dev/fairlead/internal/extension"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/version"
 )
@@ -61,8 +61,8 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) *target 
 	if _, back := s.ext.Annotations[RollbackToKey]; !back && !c.fromImage(ctx, s, &in, o) {
 		return nil
 	}
-	o.unmet = extension.Unmet(in)
-	o.resolved, err = extension.Resolve(ctx, in)
+	o.unmet = resolution.Unmet(in)
+	o.resolved, err = resolution.Extension(ctx, in)
 	switch {
 	case errors.As(err, &o.conflict):
 		return c.keeps(s, in.Version)
@@ -92,7 +92,7 @@ func (c *Controller) keeps(s *state, in string) *target {
 	return nil
 }
 
-func keptOf(all revisions, in string, installedOf func(*olmv1.ClusterObjectSet) (*extension.Installed, error)) *olmv1.ClusterObjectSet {
+func keptOf(all revisions, in string, installedOf func(*olmv1.ClusterObjectSet) (*resolution.Installed, error)) *olmv1.ClusterObjectSet {
 	for _, r := range []*olmv1.ClusterObjectSet{all.newest(), all.installed()} {
 		if r == nil {
 			continue
@@ -159,7 +159,7 @@ func generation(r *olmv1.ClusterObjectSet) int64 {
 
 // asksForElse tells whether the extension asks for something else since a revision was made. An annotation raises no generation.
 func (s *state) asksForElse(r *olmv1.ClusterObjectSet) bool {
-	return generation(r) != s.ext.Generation || r.Annotations[bundleimage.Key] != s.ext.Annotations[bundleimage.Key]
+	return generation(r) != s.ext.Generation || r.Annotations[snapshot.BundleImageKey] != s.ext.Annotations[snapshot.BundleImageKey]
 }
 
 // leaves is for how long a roll-out is not disturbed although something else is to be had; zero when it does not matter.

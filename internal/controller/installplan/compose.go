@@ -6,8 +6,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/plan"
-	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/plansteps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,7 +20,7 @@ func (c *Controller) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *su
 	if !isApproved(p) {
 		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
 	}
-	writer := plancontent.Writer{Manifests: c.Manifests, Namespace: s.Name}
+	writer := plansteps.Writer{Manifests: c.Manifests, Namespace: s.Name}
 	for i, choice := range found.choices {
 		steps, err := writer.Steps(ctx, choice, f.states[i].Bundle)
 		if err != nil {
@@ -38,12 +38,12 @@ func (c *Controller) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *su
 		}
 		next.Plan = append(next.Plan, step)
 	}
-	plancontent.Order(next.Plan)
+	plansteps.Order(next.Plan)
 	return next, writer.Fit(ctx, &next)
 }
 
 // presentStep lists an operator that is there already and that no catalog has: there is nothing to do about it.
-func presentStep(ctx context.Context, w plancontent.Writer, csv *v1alpha1.ClusterServiceVersion) (*v1alpha1.Step, error) {
+func presentStep(ctx context.Context, w plansteps.Writer, csv *v1alpha1.ClusterServiceVersion) (*v1alpha1.Step, error) {
 	bare := &v1alpha1.ClusterServiceVersion{Spec: csv.Spec}
 	bare.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
 	bare.Namespace, bare.Name = csv.Namespace, csv.Name
@@ -51,7 +51,7 @@ func presentStep(ctx context.Context, w plancontent.Writer, csv *v1alpha1.Cluste
 	if err != nil {
 		return nil, err
 	}
-	choice := plan.Choice{Bundle: &catalog.BundleInfo{Name: csv.Name}}
+	choice := resolution.Choice{Bundle: &catalog.BundleInfo{Name: csv.Name}}
 	step, err := w.Step(ctx, choice, v1alpha1.ClusterServiceVersionKind, &unstructured.Unstructured{Object: content})
 	if err != nil {
 		return nil, err

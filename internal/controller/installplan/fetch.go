@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
-	"fairlead.dev/fairlead/internal/plancontent"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
@@ -33,7 +33,7 @@ type fetched struct {
 }
 
 // fetchAll asks for the bundles of all choices. They arrive in the background.
-func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []plan.Choice) fetched {
+func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
 	f := fetched{states: make([]unpack.State, len(choices))}
 	requests := make([]unpack.Request, len(choices))
 	for i, choice := range choices { // start all of them before waiting for any
@@ -56,12 +56,12 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []plan.Cho
 		if pending {
 			path = choice.Bundle.Image
 		}
-		lookup := plancontent.Lookup(choice, path, originOf(s, choice).CatalogImage())
+		lookup := plansteps.Lookup(choice, path, originOf(s, choice).CatalogImage())
 		if pending {
 			lookup.Conditions = []v1alpha1.BundleLookupCondition{condition}
 			problems = append(problems, condition.Message)
 		}
-		if signature := plancontent.Signature(verdictOf(f.states[i])); signature != nil {
+		if signature := plansteps.Signature(verdictOf(f.states[i])); signature != nil {
 			lookup.Conditions = append(lookup.Conditions, *signature)
 		}
 		f.lookups = append(f.lookups, lookup)
@@ -75,7 +75,7 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []plan.Cho
 	return f
 }
 
-func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice plan.Choice) (unpack.Request, error) {
+func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (unpack.Request, error) {
 	var policy unpack.Policy
 	if len(s.Groups) == 1 {
 		var err error
@@ -87,7 +87,7 @@ func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice plan.C
 }
 
 // originOf is the catalog that a choice is from.
-func originOf(s *survey, choice plan.Choice) unpack.Origin {
+func originOf(s *survey, choice resolution.Choice) unpack.Origin {
 	from := s.Source(choice.Catalog)
 	return unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}
 }

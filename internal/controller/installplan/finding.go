@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/resolve"
 )
 
 // finding is what the names in a plan come to: bundles to install, and operators that are there already and in no catalog. Or it is a
 // problem, with the reason that the condition Resolved gives for it.
 type finding struct {
-	choices []plan.Choice
+	choices []resolution.Choice
 	present []*v1alpha1.ClusterServiceVersion
 	problem string
 	reason  v1alpha1.InstallPlanConditionReason
@@ -55,7 +55,7 @@ func (s *survey) decide(ctx context.Context, spec *v1alpha1.InstallPlanSpec) (fi
 		case one.bundle == nil:
 			found.present = append(found.present, one.installed)
 		case one.installed != nil: // again, because an earlier plan may have been interrupted
-			found.choices = append(found.choices, plan.Choice{Bundle: one.bundle, Catalog: one.source.Ref(), Replaces: one.installed.Spec.Replaces})
+			found.choices = append(found.choices, resolution.Choice{Bundle: one.bundle, Catalog: one.source.Ref(), Replaces: one.installed.Spec.Replaces})
 		default:
 			in.Subscriptions = append(in.Subscriptions, one.request(in.Operators))
 		}
@@ -67,8 +67,8 @@ func (s *survey) decide(ctx context.Context, spec *v1alpha1.InstallPlanSpec) (fi
 }
 
 // request is what the solver is asked for a name: this version and no other, in place of what is installed of the package.
-func (o sought) request(operators []plan.Operator) plan.Subscription {
-	r := plan.Subscription{Name: o.name, Package: o.bundle.Package, StartingCSV: o.name, Catalog: o.source.Ref()}
+func (o sought) request(operators []resolution.Operator) resolution.Subscription {
+	r := resolution.Subscription{Name: o.name, Package: o.bundle.Package, StartingCSV: o.name, Catalog: o.source.Ref()}
 	for _, installed := range operators {
 		if installed.Package == o.bundle.Package {
 			r.Installed = installed.Name
@@ -79,11 +79,11 @@ func (o sought) request(operators []plan.Operator) plan.Subscription {
 }
 
 // solve lets the solver find providers and upgrades.
-func (s *survey) solve(ctx context.Context, in plan.Input, found finding) (finding, error) {
+func (s *survey) solve(ctx context.Context, in resolution.NamespaceRequest, found finding) (finding, error) {
 	if len(in.Subscriptions) == 0 {
 		return found, nil
 	}
-	result, err := plan.Namespace(ctx, in)
+	result, err := resolution.Namespace(ctx, in)
 	if err != nil {
 		return finding{}, fmt.Errorf("decide on what to install in namespace %s: %w", s.Name, err)
 	}
@@ -94,7 +94,7 @@ func (s *survey) solve(ctx context.Context, in plan.Input, found finding) (findi
 		found.choices = append(found.choices, g.Choices...)
 	}
 	for _, r := range in.Subscriptions {
-		if !slices.ContainsFunc(found.choices, func(c plan.Choice) bool { return c.Bundle.Name == r.Name }) {
+		if !slices.ContainsFunc(found.choices, func(c resolution.Choice) bool { return c.Bundle.Name == r.Name }) {
 			return unresolvable(v1alpha1.InstallPlanReasonDependencyConflict, s.unreachable(result, r, in.Subscriptions)), nil
 		}
 	}
@@ -102,7 +102,7 @@ func (s *survey) solve(ctx context.Context, in plan.Input, found finding) (findi
 }
 
 // unreachable says why a version does not take the place of the one that is installed.
-func (s *survey) unreachable(result plan.Result, r plan.Subscription, all []plan.Subscription) string {
+func (s *survey) unreachable(result resolution.NamespaceResult, r resolution.Subscription, all []resolution.Subscription) string {
 	text := fmt.Sprintf("ClusterServiceVersion %s does not take the place of %s, which is installed of package %s", r.Name, r.Installed, r.Package)
 	for _, g := range result.Groups {
 		for _, h := range g.Held {
@@ -126,7 +126,7 @@ func orNew(p v1alpha1.ClusterServiceVersionPhase) string {
 }
 
 // inWordsOfPlans tells a conflict without Subscriptions, of which a plan has none.
-func inWordsOfPlans(text string, requests []plan.Subscription) string {
+func inWordsOfPlans(text string, requests []resolution.Subscription) string {
 	for _, r := range requests {
 		name := regexp.QuoteMeta(r.Name)
 		text = regexp.MustCompile(`[Ss]ubscriptions? `+name).ReplaceAllString(text, "the InstallPlan's "+strings.ReplaceAll(r.Name, "$", "$$"))

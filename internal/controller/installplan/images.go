@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/plancontent"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
@@ -72,7 +72,7 @@ const whyAgain = "bundle %s has to be read again, because the content store has 
 // fromImage asks for the image of a bundle. A CatalogSource that is gone leaves no pull secrets, and the image may be had without any.
 func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy unpack.Policy) (unpack.Request, error) {
 	request := unpack.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
-	if origin := plancontent.OriginOf(lookup); origin != nil {
+	if origin := plansteps.OriginOf(lookup); origin != nil {
 		request.NamedBy, request.Requested = origin.NamedBy(), origin.Requested
 	} else {
 		request.NamedBy, request.Requested = r.namedBy(namespace, lookup), r.requested(namespace, lookup)

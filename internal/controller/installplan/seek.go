@@ -7,14 +7,14 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // sought is a ClusterServiceVersion that a plan names, and where it was found.
 type sought struct {
 	name      string
-	source    *observed.Source
+	source    *snapshot.Source
 	bundle    *catalog.BundleInfo
 	installed *v1alpha1.ClusterServiceVersion // of that name
 }
@@ -56,8 +56,8 @@ func unknown(name string, spec *v1alpha1.InstallPlanSpec, asked []string) string
 }
 
 // allowed are the catalogs in view that the spec of a plan lets be asked.
-func (s *survey) allowed(spec *v1alpha1.InstallPlanSpec) []*observed.Source {
-	var found []*observed.Source
+func (s *survey) allowed(spec *v1alpha1.InstallPlanSpec) []*snapshot.Source {
+	var found []*snapshot.Source
 	for i := range s.Sources {
 		ref := s.Sources[i].Ref()
 		byName := spec.CatalogSource == "" || spec.CatalogSource == ref.Name
@@ -83,7 +83,7 @@ func bundleNamed(x *catalog.Index, name string) *catalog.BundleInfo {
 
 // bundleOf returns the bundle of a lookup in a catalog: that of its package, where the lookup has that.
 func bundleOf(x *catalog.Index, lookup v1alpha1.BundleLookup) *catalog.BundleInfo {
-	pkg := plancontent.PackageOf(lookup)
+	pkg := plansteps.PackageOf(lookup)
 	if x == nil || pkg == "" {
 		return bundleNamed(x, lookup.Identifier)
 	}

@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/plancontent"
 	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/internal/trouble"
 	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
@@ -92,7 +92,7 @@ func (r Images) judgement(ctx context.Context, namespace string, lookup v1alpha1
 		request.Judge = true
 		return &request, nil
 	}
-	origin := plancontent.OriginOf(lookup)
+	origin := plansteps.OriginOf(lookup)
 	if origin == nil || origin.Catalog == nil {
 		return nil, r.unrecorded(ctx, namespace, lookup)
 	}
@@ -280,7 +280,7 @@ func (x *execution) pin() {
 		if v == nil {
 			continue
 		}
-		if pinned := plancontent.Pinned(l, v.Digest); pinned.Path != l.Path {
+		if pinned := plansteps.Pinned(l, v.Digest); pinned.Path != l.Path {
 			plan.Status.BundleLookups[i] = pinned
 			delete(x.manifests.again, l.Identifier)
 			delete(x.manifests.missing, l.Identifier)
@@ -383,10 +383,10 @@ func concludeSignatures(next *planStatus, done outcome, now time.Time) {
 			continue
 		}
 		if v := verdict.Verification; v != nil && verdict.Err == nil {
-			*l = plancontent.Pinned(*l, v.Digest)
+			*l = plansteps.Pinned(*l, v.Digest)
 		}
 		var reported []v1alpha1.BundleLookupCondition
-		if c := plancontent.Signature(verdict); c != nil {
+		if c := plansteps.Signature(verdict); c != nil {
 			reported = append(reported, *c)
 		}
 		setConditions(l, reported, metav1.NewTime(now), v1alpha1.BundleLookupSignatureVerified)

@@ -8,16 +8,16 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // survey is the namespace of a plan that people wrote, as far as its steps depend on it.
-type survey struct{ observed.Namespace }
+type survey struct{ snapshot.Namespace }
 
 func (c *Controller) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*survey, error) {
-	s := &survey{observed.Namespace{Name: plan.Namespace}}
+	s := &survey{snapshot.Namespace{Name: plan.Namespace}}
 	var operators v1alpha1.ClusterServiceVersionList
 	var subscriptions v1alpha1.SubscriptionList
 	var groups operatorsv1.OperatorGroupList
@@ -57,9 +57,9 @@ func (c *Controller) surveyCatalogs(ctx context.Context, s *survey) error {
 		})
 		for _, object := range list.Items {
 			served, _ := c.Catalogs.Get(catalogset.Ref{Namespace: object.Namespace, Name: object.Name})
-			s.Sources = append(s.Sources, observed.Source{Object: object, Served: served})
+			s.Sources = append(s.Sources, snapshot.Source{Object: object, Served: served})
 		}
 	}
-	slices.SortStableFunc(s.Sources, func(a, b observed.Source) int { return b.Object.Spec.Priority - a.Object.Spec.Priority })
+	slices.SortStableFunc(s.Sources, func(a, b snapshot.Source) int { return b.Object.Spec.Priority - a.Object.Spec.Priority })
 	return nil
 }

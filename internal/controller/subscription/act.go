@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/unpack"
 )
 
@@ -122,7 +122,7 @@ func underWay(p *v1alpha1.InstallPlan) bool {
 	return false
 }
 
-func names(choices []plan.Choice) []string {
+func names(choices []resolution.Choice) []string {
 	all := make([]string, len(choices))
 	for i, c := range choices {
 		all[i] = c.Bundle.Name

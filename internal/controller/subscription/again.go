@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -91,11 +91,11 @@ func isFor(p *v1alpha1.InstallPlan, g *group) bool {
 	if p.IsHandWritten() || len(p.Spec.ClusterServiceVersionNames) != len(g.Choices) || len(p.Status.Plan) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(g.Choices, func(c plan.Choice) bool { return !hasBundle(p, c) })
+	return !slices.ContainsFunc(g.Choices, func(c resolution.Choice) bool { return !hasBundle(p, c) })
 }
 
 // hasBundle tells whether a plan names the bundle of a choice as it was chosen.
-func hasBundle(p *v1alpha1.InstallPlan, c plan.Choice) bool {
+func hasBundle(p *v1alpha1.InstallPlan, c resolution.Choice) bool {
 	return slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
 		return l.Identifier == c.Bundle.Name && l.Path == c.Bundle.Image && l.Replaces == c.Replaces && l.CatalogSourceRef != nil &&
 			catalogset.Ref{Namespace: l.CatalogSourceRef.Namespace, Name: l.CatalogSourceRef.Name} == c.Catalog

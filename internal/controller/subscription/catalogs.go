@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
@@ -58,7 +58,7 @@ func (v view) catalogProblem() []v1alpha1.SubscriptionCondition {
 		fmt.Sprintf("CatalogSource %s has no content to install from: %s; see the status of the CatalogSource", v.source.Ref(), tidy(v.source.Served.Problem)))}
 }
 
-func loading(s *observed.Source) string {
+func loading(s *snapshot.Source) string {
 	return fmt.Sprintf("CatalogSource %s is being loaded", s.Ref())
 }
 
@@ -88,7 +88,7 @@ func (v view) catalogHealth(now metav1.Time) []v1alpha1.SubscriptionCatalogHealt
 
 // healthy tells whether a catalog serves; of one that is being loaded counts what it said last, so that a manager that starts changes
 // nothing.
-func healthy(s *observed.Source) bool {
+func healthy(s *snapshot.Source) bool {
 	if s.Loading() {
 		state := s.Object.Status.GRPCConnectionState
 		return state != nil && state.LastObservedState == connectivity.Ready.String()

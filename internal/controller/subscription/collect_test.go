@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,7 +79,7 @@ func TestThePlanThatASubscriptionRefersToIsNotCollected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			og := operatorGroup("og")
-			og.Annotations = map[string]string{observed.TogetherAnnotation: tc.together}
+			og.Annotations = map[string]string{snapshot.TogetherAnnotation: tc.together}
 			w := newWorld(t, og, catalogSource("cat"))
 			for _, sub := range tc.subs {
 				w.add(sub.DeepCopy())

@@ -9,8 +9,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,7 +69,7 @@ func TestDocumentedConditions(t *testing.T) {
 	const (
 		catalogs, missing      = v1alpha1.SubscriptionCatalogSourcesUnhealthy, v1alpha1.SubscriptionInstallPlanMissing
 		pending, failed        = v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed
-		resolution             = v1alpha1.SubscriptionResolutionFailed
+		resolutionFailed       = v1alpha1.SubscriptionResolutionFailed
 		unpacking, unpackFails = v1alpha1.SubscriptionBundleUnpacking, v1alpha1.SubscriptionBundleUnpackFailed
 		healthy                = "False AllCatalogSourcesHealthy all available catalogsources are healthy"
 	)
@@ -98,9 +98,9 @@ func TestDocumentedConditions(t *testing.T) {
 			w.setPhase(p, v1alpha1.InstallPlanPhaseFailed)
 		}, "True InstallPlanFailed ", complete, ""},
 		"the operator failed":        {failed, csv("Failed"), "True InstallCheckFailed ClusterServiceVersion a.v1.0.0 is Failed: nobody has looked at it yet", succeeds, ""},
-		"no answer":                  {resolution, func(w *world) { w.serve("cat", pkg("b", "B", "", "1.0.0")) }, "True ConstraintsNotSatisfiable (?s).*no operators found in package a in the catalog referenced by subscription a.*", one, ""},
-		"no OperatorGroup":           {resolution, func(w *world) { one(w); w.remove(operatorGroup("og")) }, "True ErrorPreventedResolution expected 1 OperatorGroup in the namespace, found 0: create one.*", func(w *world) { w.add(operatorGroup("og")) }, ""},
-		"too long to decide":         {resolution, found(func(g *group) { g.Err, g.Choices = errors.New("it takes too long"), nil }), "True ErrorPreventedResolution it takes too long", nothing, ""},
+		"no answer":                  {resolutionFailed, func(w *world) { w.serve("cat", pkg("b", "B", "", "1.0.0")) }, "True ConstraintsNotSatisfiable (?s).*no operators found in package a in the catalog referenced by subscription a.*", one, ""},
+		"no OperatorGroup":           {resolutionFailed, func(w *world) { one(w); w.remove(operatorGroup("og")) }, "True ErrorPreventedResolution expected 1 OperatorGroup in the namespace, found 0: create one.*", func(w *world) { w.add(operatorGroup("og")) }, ""},
+		"too long to decide":         {resolutionFailed, found(func(g *group) { g.Err, g.Choices = errors.New("it takes too long"), nil }), "True ErrorPreventedResolution it takes too long", nothing, ""},
 		"a bundle is fetched":        {unpacking, found(func(g *group) { g.fetching = []string{"a.v1.0.0"} }), "True UnpackingInProgress fetching a.v1.0.0", nothing, ""},
 		"a bundle cannot be fetched": {unpackFails, found(func(g *group) { g.failures = []fetchFailure{{err: errors.New("fetch: denied")}} }), "True BundleUnpackFailed Bundle unpacking failed - [A-Z][A-Za-z]+: fetch: denied", nothing, ""},
 		"a bundle is broken":         {unpackFails, found(func(g *group) { g.problem = "it has no kind" }), "True ErrorPreventedUnpacking it has no kind", nothing, ""},
@@ -118,11 +118,11 @@ func TestDocumentedConditions(t *testing.T) {
 		}, "True  olm.package/a: use b; olm.bundle/a.v1.0.0: no more", serving(""), ""},
 		"Ready":                            {readyCondition, installed, "True Installed ClusterServiceVersion a.v1.0.0 is installed and running", func(w *world) { w.setCSVPhase("a.v1.0.0", "Installing") }, "False Installing ClusterServiceVersion a.v1.0.0 is Installing: nobody has looked at it yet"},
 		"Stalled":                          {stalledCondition, csv("Failed"), "True Failed ClusterServiceVersion a.v1.0.0 is Failed: nobody has looked at it yet", succeeds, ""},
-		"something newer is held back":     {heldBackCondition, func(w *world) { newer(w); w.annotate("a", plan.VersionRangeAnnotation, "<1.1.0") }, "True VersionRange a.v1.1.0 is available, and annotation .* allows only versions in <1.1.0", func(w *world) { w.annotate("a", plan.VersionRangeAnnotation, "") }, ""},
-		"a range that cannot be read":      {heldBackCondition, func(w *world) { newer(w); w.annotate("a", plan.VersionRangeAnnotation, "one") }, "True VersionRangeInvalid annotation .* is not a range .*", func(w *world) { w.annotate("a", plan.VersionRangeAnnotation, "") }, ""},
+		"something newer is held back":     {heldBackCondition, func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "<1.1.0") }, "True VersionRange a.v1.1.0 is available, and annotation .* allows only versions in <1.1.0", func(w *world) { w.annotate("a", resolution.VersionRangeAnnotation, "") }, ""},
+		"a range that cannot be read":      {heldBackCondition, func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "one") }, "True VersionRangeInvalid annotation .* is not a range .*", func(w *world) { w.annotate("a", resolution.VersionRangeAnnotation, "") }, ""},
 		"nothing leads to what is offered": {heldBackCondition, func(w *world) { installed(w); w.serve("cat", pkg("a", "A", "", "2.0.0")) }, "True NoUpgradePath (?s).*no entry of channel stable of package a upgrades from the installed a.v1.0.0.*", one, ""},
 		"it needs what is nowhere":         {heldBackCondition, func(w *world) { newer(w); w.serve("cat", pkg("a", "A", "Nowhere", "1.0.0", "1.1.0")) }, "True NewerVersionNotPossible (?s).*so a.v1.1.0 cannot be had.*", one, ""},
-		"an annotation that says nothing":  {misreadCondition, func(w *world) { w.regroupAs(map[string]string{observed.TogetherAnnotation: "1"}) }, `True NeitherTrueNorFalse annotation .*resolve-together of OperatorGroup og has the value "1" and is taken for "false".*`, func(w *world) { w.regroupAs(nil) }, ""},
+		"an annotation that says nothing":  {misreadCondition, func(w *world) { w.regroupAs(map[string]string{snapshot.TogetherAnnotation: "1"}) }, `True NeitherTrueNorFalse annotation .*resolve-together of OperatorGroup og has the value "1" and is taken for "false".*`, func(w *world) { w.regroupAs(nil) }, ""},
 	}
 	seen := map[v1alpha1.SubscriptionConditionType]bool{}
 	for name, tc := range tests {

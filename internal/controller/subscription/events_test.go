@@ -8,7 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
@@ -60,7 +60,7 @@ func TestEventOfABundleThatCannotBeHad(t *testing.T) {
 // also while catalogs are read, until it is corrected.
 func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 	og := operatorGroup("og")
-	og.Annotations = map[string]string{observed.TogetherAnnotation: "yes", v1alpha1.ExcludeGlobalNamespaceAnnotation: "True"}
+	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "yes", v1alpha1.ExcludeGlobalNamespaceAnnotation: "True"}
 	w := newWorld(t, og, catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
 	told := func(when string, want corev1.ConditionStatus) {
@@ -73,7 +73,7 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 			if c.Status != want {
 				t.Errorf("%s, of %s it is said: %+v", when, name, c)
 			}
-			for _, text := range []string{observed.TogetherAnnotation, v1alpha1.ExcludeGlobalNamespaceAnnotation, `OperatorGroup og has the value "yes"`, `write "true", or take it away`} {
+			for _, text := range []string{snapshot.TogetherAnnotation, v1alpha1.ExcludeGlobalNamespaceAnnotation, `OperatorGroup og has the value "yes"`, `write "true", or take it away`} {
 				if want == corev1.ConditionTrue && !strings.Contains(c.Message, text) {
 					t.Errorf("%q is not in %q", text, c.Message)
 				}
@@ -81,7 +81,7 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 		}
 	}
 	told("with values that say nothing", corev1.ConditionTrue)
-	if events := w.toldEvents(); len(events) != 1 || !strings.HasPrefix(events[0], "Warning AnnotationIgnored annotation "+observed.TogetherAnnotation+" of OperatorGroup og ") {
+	if events := w.toldEvents(); len(events) != 1 || !strings.HasPrefix(events[0], "Warning AnnotationIgnored annotation "+snapshot.TogetherAnnotation+" of OperatorGroup og ") {
 		t.Errorf("of two Subscriptions, seen twice: %q", events)
 	}
 	served, _ := w.controller.Catalogs.Get(catalogset.Ref{Namespace: ns, Name: "cat"})
@@ -91,7 +91,7 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(og), og); err != nil {
 		t.Fatal(err)
 	}
-	og.Annotations = map[string]string{observed.TogetherAnnotation: "false"}
+	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "false"}
 	if err := w.client.Update(t.Context(), og); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/unpack"
 )
 
@@ -52,7 +52,7 @@ func (c *Controller) fetch(ctx context.Context, g *group, requests []unpack.Requ
 // retrySecrets is when pull secrets that could not be read are read again.
 const retrySecrets = 10 * time.Second
 
-func (c *Controller) bundleRequest(ctx context.Context, s *state, choice plan.Choice) (unpack.Request, error) {
+func (c *Controller) bundleRequest(ctx context.Context, s *state, choice resolution.Choice) (unpack.Request, error) {
 	origin, err := originOf(s, choice)
 	if err != nil {
 		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
@@ -65,7 +65,7 @@ func (c *Controller) bundleRequest(ctx context.Context, s *state, choice plan.Ch
 }
 
 // originOf is the catalog that a choice is from.
-func originOf(s *state, choice plan.Choice) (unpack.Origin, error) {
+func originOf(s *state, choice resolution.Choice) (unpack.Origin, error) {
 	from := s.Source(choice.Catalog)
 	if from == nil || from.Served.Index == nil {
 		return unpack.Origin{}, fmt.Errorf("catalog %s is gone", choice.Catalog)

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/clusterversion"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -111,7 +111,7 @@ func TestDecisionCanBeReplayed(t *testing.T) {
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
 	w.mustReconcile()
 	text := w.onlyPlan().Annotations[decisionAnnotation]
-	var record plan.Record
+	var record resolution.NamespaceRecord
 	if err := json.Unmarshal([]byte(text), &record); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -21,7 +21,7 @@ func TestHeldBackIsFitForAStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := view{sub: &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
-				group: &group{Group: plan.Group{Held: []plan.Held{{Subscription: "a", Wanted: "a.v2.0.0", Reason: reason}}}}}
+				group: &group{Group: resolution.Group{Held: []resolution.Held{{Subscription: "a", Wanted: "a.v2.0.0", Reason: reason}}}}}
 			conditions := v.heldBack()
 			if len(conditions) != 1 {
 				t.Fatalf("%d conditions", len(conditions))

@@ -9,14 +9,14 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // state is a namespace as it was observed.
 type state struct {
-	observed.Namespace
+	snapshot.Namespace
 	newest int             // the highest generation of all plans, those that are being deleted included
 	taken  map[string]bool // the names of all plans
 	*judgements
@@ -24,7 +24,7 @@ type state struct {
 
 // observe gathers all that the decision for a namespace depends on.
 func (c *Controller) observe(ctx context.Context, reader client.Reader, namespace string) (*state, error) {
-	s := &state{judgements: c.judgements, Namespace: observed.Namespace{Name: namespace, Kubernetes: c.kubernetes(ctx)}}
+	s := &state{judgements: c.judgements, Namespace: snapshot.Namespace{Name: namespace, Kubernetes: c.kubernetes(ctx)}}
 	var subscriptions v1alpha1.SubscriptionList
 	if err := reader.List(ctx, &subscriptions, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", namespace, err)
@@ -100,9 +100,9 @@ func (c *Controller) observeSources(ctx context.Context, s *state) error {
 		}
 		for _, object := range list.Items {
 			served, _ := c.Catalogs.Get(catalogset.Ref{Namespace: object.Namespace, Name: object.Name})
-			s.Sources = append(s.Sources, observed.Source{Object: object, Served: served})
+			s.Sources = append(s.Sources, snapshot.Source{Object: object, Served: served})
 		}
 	}
-	slices.SortFunc(s.Sources, func(a, b observed.Source) int { return a.Ref().Compare(b.Ref()) })
+	slices.SortFunc(s.Sources, func(a, b snapshot.Source) int { return a.Ref().Compare(b.Ref()) })
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/unpack"
 )
 
@@ -92,13 +92,13 @@ func (v view) named(held []v1alpha1.SubscriptionCondition) []v1alpha1.Subscripti
 
 // upgradeWaits tells whether something newer is known that waits until what is installed runs.
 func (v view) upgradeWaits() bool {
-	return v.installed != nil && !v.running() && slices.ContainsFunc(v.held(), func(h plan.Held) bool { return h.Subscription == v.sub.Name && h.Wanted != "" })
+	return v.installed != nil && !v.running() && slices.ContainsFunc(v.held(), func(h resolution.Held) bool { return h.Subscription == v.sub.Name && h.Wanted != "" })
 }
 
 // heldByRange is what the Subscription's own version range holds back; nil when that is nothing.
-func (v view) heldByRange() *plan.Held {
+func (v view) heldByRange() *resolution.Held {
 	held := v.held()
-	i := slices.IndexFunc(held, func(h plan.Held) bool { return h.Field == plan.FieldVersionRange })
+	i := slices.IndexFunc(held, func(h resolution.Held) bool { return h.Field == resolution.FieldVersionRange })
 	if i < 0 {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
@@ -65,7 +65,7 @@ func (h *history) happen() {
 		}},
 		{"range", func() {
 			h.edit(func(s *v1alpha1.Subscription) {
-				s.Annotations = map[string]string{plan.VersionRangeAnnotation: pick(h, "", "<2.0.0", "1.0.0", ">=9.0.0", "newest")}
+				s.Annotations = map[string]string{resolution.VersionRangeAnnotation: pick(h, "", "<2.0.0", "1.0.0", ">=9.0.0", "newest")}
 			})
 		}},
 		{"group", func() { h.regroup(h.below(3)) }},
@@ -117,7 +117,7 @@ func (h *history) regroup(n int) {
 		_ = h.client.Delete(h.t.Context(), og)
 		if n--; n >= 0 {
 			og = operatorGroup(name)
-			og.Annotations = map[string]string{observed.TogetherAnnotation: pick(h, "", "true")}
+			og.Annotations = map[string]string{snapshot.TogetherAnnotation: pick(h, "", "true")}
 			og.Spec.UpgradeStrategy = pick(h, "", operatorsv1.UpgradeStrategyUnsafeFailForward)
 			_ = h.client.Create(h.t.Context(), og)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,7 +14,7 @@ import (
 // range: it stays put, and the status says what is held back.
 func TestVersionRangeHolds(t *testing.T) {
 	a := subscribe("a", "a", "")
-	a.Annotations = map[string]string{plan.VersionRangeAnnotation: "<2.0.0"}
+	a.Annotations = map[string]string{resolution.VersionRangeAnnotation: "<2.0.0"}
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), a)
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "2.0.0"))
 	w.mustReconcile()
@@ -25,7 +25,7 @@ func TestVersionRangeHolds(t *testing.T) {
 		sub := w.subscription("a")
 		c := sub.Status.GetCondition(heldBackCondition)
 		if sub.Status.InstalledCSV != installed || ready(sub) != "True Installed" || c.Status != corev1.ConditionTrue || c.Reason != reason ||
-			!strings.Contains(c.Message, wanted) || !strings.Contains(c.Message, plan.VersionRangeAnnotation) {
+			!strings.Contains(c.Message, wanted) || !strings.Contains(c.Message, resolution.VersionRangeAnnotation) {
 			t.Errorf("%s: %+v", when, sub.Status)
 		}
 		if available := reason == reasonVersionRange; available != (sub.Status.State == v1alpha1.SubscriptionStateUpgradeAvailable) {
@@ -38,9 +38,9 @@ func TestVersionRangeHolds(t *testing.T) {
 	held("at the end of the range", "a.v1.1.0", "a.v2.0.0 is available, and annotation", reasonVersionRange)
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "2.0.0", "2.1.0"))
 	held("after an update of the catalog", "a.v1.1.0", "the head of channel stable is a.v2.1.0", reasonVersionRange)
-	w.annotate("a", plan.VersionRangeAnnotation, "less than two")
+	w.annotate("a", resolution.VersionRangeAnnotation, "less than two")
 	held("with a range that cannot be read", "a.v1.1.0", `version range "less than two" is not a range such as`, reasonVersionRangeInvalid)
-	w.annotate("a", plan.VersionRangeAnnotation, "<2.1.0")
+	w.annotate("a", resolution.VersionRangeAnnotation, "<2.1.0")
 	w.mustReconcile()
 	if p := w.newestPlan(); p.Spec.ClusterServiceVersionNames[0] != "a.v2.0.0" {
 		t.Errorf("with a wider range %v is installed", p.Spec.ClusterServiceVersionNames)
@@ -49,12 +49,12 @@ func TestVersionRangeHolds(t *testing.T) {
 
 func TestRangeThatCannotBeReadInstallsNothing(t *testing.T) {
 	a := subscribe("a", "a", "")
-	a.Annotations = map[string]string{plan.VersionRangeAnnotation: "newest"}
+	a.Annotations = map[string]string{resolution.VersionRangeAnnotation: "newest"}
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), a, subscribe("b", "b", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
 	w.mustReconcile()
 	failed := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionResolutionFailed)
-	if failed.Status != corev1.ConditionTrue || !strings.Contains(failed.Message, plan.VersionRangeAnnotation) || !strings.Contains(failed.Message, `"newest"`) {
+	if failed.Status != corev1.ConditionTrue || !strings.Contains(failed.Message, resolution.VersionRangeAnnotation) || !strings.Contains(failed.Message, `"newest"`) {
 		t.Errorf("the condition is %+v", failed)
 	}
 	if p := w.onlyPlan(); p.Spec.ClusterServiceVersionNames[0] != "b.v1.0.0" {
@@ -75,7 +75,7 @@ func TestRangeTakesAnUnapprovedPlanBack(t *testing.T) {
 	if w.newestPlan().Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
 		t.Fatal("no plan waits for approval")
 	}
-	w.annotate("a", plan.VersionRangeAnnotation, "<1.1.0")
+	w.annotate("a", resolution.VersionRangeAnnotation, "<1.1.0")
 	w.mustReconcile()
 	w.mustReconcile()
 	sub := w.subscription("a")
@@ -87,14 +87,14 @@ func TestRangeTakesAnUnapprovedPlanBack(t *testing.T) {
 // TestRangeHoldsDependenciesOfOthersToo: what needs a newer version than the range allows is not installed, and says why.
 func TestRangeHoldsDependenciesOfOthersToo(t *testing.T) {
 	a := subscribe("a", "a", "")
-	a.Annotations = map[string]string{plan.VersionRangeAnnotation: "<2.0.0"}
+	a.Annotations = map[string]string{resolution.VersionRangeAnnotation: "<2.0.0"}
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), a, subscribe("b", "b", ""))
 	content := pkg("b", "B", "", "1.0.0")
 	content = strings.Replace(content, "- type: olm.gvk\n", "- type: olm.package.required\n  value: {packageName: a, versionRange: \">=2.0.0\"}\n- type: olm.gvk\n", 1)
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "2.0.0")+content)
 	w.mustReconcile()
 	failed := w.subscription("b").Status.GetCondition(v1alpha1.SubscriptionResolutionFailed)
-	if !strings.Contains(failed.Message, plan.VersionRangeAnnotation+" allows only <2.0.0") {
+	if !strings.Contains(failed.Message, resolution.VersionRangeAnnotation+" allows only <2.0.0") {
 		t.Errorf("the condition is %+v", failed)
 	}
 }

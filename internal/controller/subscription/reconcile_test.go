@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/google/go-cmp/cmp"
@@ -311,7 +311,7 @@ func TestManualDoesNotSpread(t *testing.T) {
 
 func TestTogether(t *testing.T) {
 	og := operatorGroup("og")
-	og.Annotations = map[string]string{observed.TogetherAnnotation: "true"}
+	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "true"}
 	w := newWorld(t, og, catalogSource("cat"), subscribe("a", "a", v1alpha1.ApprovalManual), subscribe("c", "c", v1alpha1.ApprovalAutomatic))
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("c", "C", "", "1.0.0"))
 	w.mustReconcile()

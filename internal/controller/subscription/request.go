@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // decision is what was found for a namespace.
@@ -24,7 +24,7 @@ type decision struct {
 
 // group is a decision for some Subscriptions, and what became of it.
 type group struct {
-	plan.Group
+	resolution.Group
 	// installPlan is the plan that carries the decision out; nil when there is nothing to do, or no plan yet.
 	installPlan *v1alpha1.InstallPlan
 	// fetching and failures tell which bundles are still being fetched, and which could not be.
@@ -48,7 +48,7 @@ func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 	}
 	input, idle := s.Input()
 	found.idle = idle
-	result, err := plan.Namespace(ctx, input)
+	result, err := resolution.Namespace(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("decide on the operators of namespace %s: %w", s.Name, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -45,11 +45,11 @@ func (v view) current() string {
 	case v.pending():
 		return v.sub.Status.CurrentCSV
 	case v.idle != "": // what was deleted is what it had moved to, also where the version before is still there
-		return observed.Target(v.sub)
+		return snapshot.Target(v.sub)
 	case v.installed != nil:
 		return v.installed.Name
 	}
-	return observed.Target(v.sub)
+	return snapshot.Target(v.sub)
 }
 
 func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.SubscriptionState {

@@ -6,7 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -53,7 +53,7 @@ func TestADeadCatalogConcernsOnlyWhomItCouldHaveServed(t *testing.T) {
 // TestTogetherADeadCatalogConcernsAll is the documented behaviour, which an annotation brings back.
 func TestTogetherADeadCatalogConcernsAll(t *testing.T) {
 	og := operatorGroup("og")
-	og.Annotations = map[string]string{observed.TogetherAnnotation: "true"}
+	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "true"}
 	w := newWorld(t, og, catalogSource("cat"), catalogSource("dead"), subscribe("a", "a", ""))
 	w.publish("dead", catalogset.Entry{Problem: "connection refused"})
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))

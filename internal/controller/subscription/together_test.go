@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/observed"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // TestNamespaceWidePlanListsWhatChanges has one of two operators upgraded in a namespace that is decided on as a whole: the plan is about
 // that one, and what stays as it is has no steps in it.
 func TestNamespaceWidePlanListsWhatChanges(t *testing.T) {
 	group := operatorGroup("og")
-	group.Annotations = map[string]string{observed.TogetherAnnotation: "true"}
+	group.Annotations = map[string]string{snapshot.TogetherAnnotation: "true"}
 	w := newWorld(t, group, catalogSource("cat"), subscribe("a", "a", v1alpha1.ApprovalManual), subscribe("b", "b", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
 	w.mustReconcile()

@@ -8,7 +8,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -118,8 +118,8 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 			w.setCSVPhase("a.v1.0.0", v1alpha1.CSVPhaseFailed)
 		}, "False Failed", "Failed", "Degraded", "Degraded"},
 		"an upgrade failed":                 {"", func(w *world) { newer(w); w.mustReconcile(); w.fail(w.newestPlan()) }, "False InstallPlanFailed", "Failed", "Degraded", "Degraded"},
-		"an upgrade is held back":           {"", func(w *world) { newer(w); w.annotate("a", plan.VersionRangeAnnotation, "<1.1.0") }, "True Installed", "Current", "Healthy", "Healthy"},
-		"its version range cannot be read":  {"", func(w *world) { newer(w); w.annotate("a", plan.VersionRangeAnnotation, "one") }, "True Installed", "Current", "Healthy", "Healthy"},
+		"an upgrade is held back":           {"", func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "<1.1.0") }, "True Installed", "Current", "Healthy", "Healthy"},
+		"its version range cannot be read":  {"", func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "one") }, "True Installed", "Current", "Healthy", "Healthy"},
 		"what runs has lost its catalog":    {"", func(w *world) { installed(w); w.publish("cat", catalogset.Entry{Problem: "refused"}) }, "True Installed", "Current", "Degraded", "Degraded"},
 		"what runs follows no such channel": {"", func(w *world) { installed(w); w.follow("a", "none") }, "False ResolutionFailed", "Failed", "Degraded", "Degraded"},
 		"its plan is gone, the operator runs": {"", func(w *world) { installed(w); w.mustReconcile(); w.remove(w.onlyPlan()) },

@@ -12,8 +12,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/plan"
-	"fairlead.dev/fairlead/internal/plancontent"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +39,7 @@ func (c *Controller) judged(ctx context.Context, s *state, g *group, p *v1alpha1
 const judgedAnnotation = "operators.fairlead.dev/judged"
 
 // limits identifies the limits by which content is judged. A manager with others judges again.
-var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, plancontent.MaxContent)
+var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, plansteps.MaxContent)
 
 // judgementOf identifies what was judged. A tag may lead to another image when the same plan is made the next time.
 func judgementOf(bundles []unpack.State) string {
@@ -52,7 +52,7 @@ func judgementOf(bundles []unpack.State) string {
 
 // isPinned reports whether the choices of a group name their images by digest. The manifests of catalogs are part of what a plan is for.
 func isPinned(g *group) bool {
-	return !slices.ContainsFunc(g.Choices, func(c plan.Choice) bool { return c.Bundle.Image != "" && !strings.Contains(c.Bundle.Image, "@") })
+	return !slices.ContainsFunc(g.Choices, func(c resolution.Choice) bool { return c.Bundle.Image != "" && !strings.Contains(c.Bundle.Image, "@") })
 }
 
 // judgements are when content behind tags was judged again, by the UIDs of the plans that had failed on it, and that it was still the same.

@@ -6,19 +6,19 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/observed"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // view is one Subscription with all that concerns it.
 type view struct {
 	sub       *v1alpha1.Subscription
 	state     *state
-	group     *group       // nil when it took no part in the decision
-	choice    *plan.Choice // what it is to become; nil when it is to stay as it is
+	group     *group             // nil when it took no part in the decision
+	choice    *resolution.Choice // what it is to become; nil when it is to stay as it is
 	installed *v1alpha1.ClusterServiceVersion
 	plan      *v1alpha1.InstallPlan // the plan that it waits for, or waited for last
-	source    *observed.Source      // the catalog that it names; nil when that is not in view
+	source    *snapshot.Source      // the catalog that it names; nil when that is not in view
 	idle      string
 	broken    string
 }
@@ -94,7 +94,7 @@ func (v view) decided() bool {
 }
 
 // awaited is a catalog that is still being loaded and without which nothing can be said about the Subscription; nil when there is none.
-func (v view) awaited() *observed.Source {
+func (v view) awaited() *snapshot.Source {
 	if v.choice != nil {
 		return nil
 	}
@@ -115,14 +115,14 @@ func (v view) unavailable() []catalogset.Ref {
 	if v.group == nil {
 		return nil
 	}
-	if v.state.Annotated(observed.TogetherAnnotation) {
+	if v.state.Annotated(snapshot.TogetherAnnotation) {
 		for i := range v.state.Sources {
 			if s := &v.state.Sources[i]; !s.Healthy() {
 				refs = append(refs, s.Ref())
 			}
 		}
 	}
-	var conflict *plan.Conflict
+	var conflict *resolution.Conflict
 	if errors.As(v.group.Err, &conflict) {
 		refs = append(refs, conflict.Unavailable...)
 	}
@@ -136,11 +136,11 @@ func (v view) unavailable() []catalogset.Ref {
 }
 
 // held is what the Subscription, or what it chose, would rather have.
-func (v view) held() []plan.Held {
+func (v view) held() []resolution.Held {
 	if v.group == nil {
 		return nil
 	}
-	var own []plan.Held
+	var own []resolution.Held
 	for _, h := range v.group.Held {
 		if h.Subscription == v.sub.Name || v.choice != nil && h.Asker == "bundle "+v.choice.Bundle.Name {
 			own = append(own, h)

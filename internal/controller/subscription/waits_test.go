@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/plan"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -68,7 +68,7 @@ func TestWhatTheRangeHoldsBackDoesNotWait(t *testing.T) {
 		w.mustReconcile()
 		w.carryOut(w.onlyPlan())
 		w.setCSVPhase("a.v1.0.0", v1alpha1.CSVPhasePending)
-		w.annotate("a", plan.VersionRangeAnnotation, limit)
+		w.annotate("a", resolution.VersionRangeAnnotation, limit)
 		next := "1.0.1"
 		if strings.HasPrefix(limit, ">=") {
 			next = "2.0.0"

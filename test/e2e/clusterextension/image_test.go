@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/bundleimage"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +31,9 @@ func TestABundleFromAnImage(t *testing.T) {
 	first := operator{pkg: w.name, version: "1.0.0", csv: w.owning(), files: map[string]string{"crd": w.widgets("")}}
 	hotfix := operator{pkg: w.name, version: "1.0.1", csv: w.owning(), files: map[string]string{"crd": w.widgets("")}, rules: secrets}
 	narrow := operator{pkg: w.name, version: "1.0.2", csv: w.owning(), files: map[string]string{"crd": w.widgets(`,"maximum":5`)}, rules: secrets}
-	image := func(o operator) func(*olmv1.ClusterExtension) { return annotated(bundleimage.Key, w.pushBundle(o)) }
+	image := func(o operator) func(*olmv1.ClusterExtension) {
+		return annotated(snapshot.BundleImageKey, w.pushBundle(o))
+	}
 
 	w.extend(w.name, w.name, image(first))
 	w.installed(w.name, first.name())
@@ -49,7 +51,7 @@ func TestABundleFromAnImage(t *testing.T) {
 	// The catalog's edge leads on from the hotfix as soon as catalogs decide.
 	next := operator{pkg: w.name, version: "1.1.0", replaces: "1.0.1", csv: w.owning(), files: map[string]string{"crd": w.widgets("")}, rules: secrets}
 	w.publish(hotfix, next)
-	w.change(w.name, annotated(bundleimage.Key, ""))
+	w.change(w.name, annotated(snapshot.BundleImageKey, ""))
 	w.installed(w.name, next.name())
 
 	w.must(w.Delete(w.Context(), w.extension(w.name)))

@@ -1,0 +1,288 @@
+package resolution
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// Conflict says why there is no answer for some Subscriptions, or why something that is wanted cannot be had.
+type Conflict struct {
+	// Summary is the conflict in one sentence.
+	Summary string `json:"summary"`
+	// Chain are the rules that cannot hold together; none of them can be left out. It reads from the request to the obstacle.
+	Chain []Link `json:"chain"`
+	// Advice says what to do.
+	Advice string `json:"advice,omitempty"`
+	// Unavailable are the catalogs without content that would have to be asked, in order.
+	Unavailable []catalogset.Ref `json:"-"`
+
+	subscriptions []string // those that go without, or
+	wanted        string   // what cannot be had
+	core          *resolve.Unsatisfiable
+}
+
+// Link is one rule of a conflict: what it says, and where it stands.
+type Link struct {
+	Text    string `json:"text"`
+	Object  string `json:"object,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Catalog string `json:"catalog,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+	// Alike is how many more rules say the same of other versions.
+	Alike int `json:"alike,omitempty"`
+
+	plain bool // it says no more than that its object exists
+}
+
+const (
+	maxLinks    = 6   // in the text of a conflict; with the two lines besides there are eight
+	maxTextSize = 500 // bytes of one line
+)
+
+// Unwrap returns the *resolve.Unsatisfiable, if there is one.
+func (c *Conflict) Unwrap() error {
+	if c.core == nil {
+		return nil
+	}
+	return c.core
+}
+
+// Error tells the conflict in about eight lines: the chain of reasons, where each stands, and what to do.
+func (c *Conflict) Error() string {
+	var told []Link
+	for _, l := range c.Chain {
+		if !l.plain {
+			told = append(told, l)
+		}
+	}
+	var out strings.Builder
+	if len(told) > 0 {
+		out.WriteString("because " + Reasons(told) + "\n")
+	}
+	if c.wanted != "" {
+		out.WriteString("so " + oneLine(c.wanted) + " cannot be had")
+	} else {
+		out.WriteString("so there is no solution for " + oneLine(listSubscriptions(c.subscriptions)))
+	}
+	if c.Advice != "" {
+		out.WriteString("\n" + oneLine(c.Advice))
+	}
+	return out.String()
+}
+
+// Reasons are the rules of a chain, each with the place where it stands on a line of its own. Of a long chain the middle is left out.
+func Reasons(chain []Link) string {
+	var lines []string
+	for i, l := range chain {
+		switch skipped := len(chain) - maxLinks; {
+		case skipped <= 0 || i < maxLinks/2 || i > skipped+maxLinks/2:
+			lines = append(lines, l.line())
+		case i == maxLinks/2:
+			lines = append(lines, fmt.Sprintf("%d more reasons in between", skipped+1))
+		}
+	}
+	return strings.Join(lines, "\nand ")
+}
+
+// line is the rule and the place where it stands.
+func (l Link) line() string {
+	text := l.Text
+	if l.Alike > 0 {
+		text += fmt.Sprintf(" (and %d more alike)", l.Alike)
+	}
+	var place []string
+	if l.Object != "" && !strings.Contains(strings.ToLower(l.Text), strings.ToLower(l.Object)) {
+		place = append(place, l.Object)
+	}
+	if l.Field != "" {
+		place = append(place, l.Field)
+	}
+	if l.Catalog != "" {
+		place = append(place, "catalog "+l.Catalog+atDigest(l.Digest))
+	}
+	text = oneLine(text)
+	if len(place) > 0 {
+		text += " [" + oneLine(strings.Join(place, "; ")) + "]"
+	}
+	return text
+}
+
+// atDigest is as much of a digest as a person compares.
+func atDigest(digest string) string {
+	const shown = 12
+	algorithm, hex, ok := strings.Cut(digest, ":")
+	if !ok {
+		return ""
+	}
+	return "@" + algorithm + ":" + hex[:min(len(hex), shown)]
+}
+
+// oneLine makes text of unknown authors one line of bounded length.
+func oneLine(text string) string { return resolve.Tidy(text, maxTextSize) }
+
+// listSubscriptions names some of them.
+func listSubscriptions(names []string) string {
+	const shown = 5
+	text := "subscription"
+	if len(names) > 1 {
+		text += "s"
+	}
+	for i, name := range names[:min(len(names), shown)] {
+		switch {
+		case i == 0:
+			text += " " + name
+		case i == len(names)-1:
+			text += " and " + name
+		default:
+			text += ", " + name
+		}
+	}
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// conflict tells why there is no answer. wanted, if any, is what was asked about; subscriptions are those that go without.
+func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subscriptions []string) *Conflict {
+	c := &Conflict{core: core, subscriptions: subscriptions}
+	reasons := slices.DeleteFunc(core.Reasons(), func(r resolve.Reason) bool { return b.asksFor(r, wanted) })
+	for _, r := range reasons {
+		c.Chain = append(c.Chain, b.link(r, core.Core))
+	}
+	for i, r := range reasons {
+		c.Chain[i].plain = b.saidElsewhere(r, reasons)
+	}
+	obstacle := c.Chain[len(c.Chain)-1].Text
+	if wanted != 0 {
+		c.wanted = b.node(wanted).name()
+		for i, r := range reasons { // that there can be only one of a kind says less than who needs the other one
+			if r.Kind != resolve.Limited && !c.Chain[i].plain {
+				obstacle = c.Chain[i].Text
+			}
+		}
+		c.Summary = fmt.Sprintf("%s cannot be had: %s", c.wanted, obstacle)
+	} else {
+		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", listSubscriptions(subscriptions), obstacle)
+	}
+	c.Advice = b.advice(core.Core, reasons, wanted)
+	c.Unavailable = b.unavailable(core.Core)
+	return c
+}
+
+// unavailable are the catalogs without content that those who need something would have had to ask.
+func (b *namespaceBuilder) unavailable(core []resolve.Clause) []catalogset.Ref {
+	var found []catalogset.Ref
+	for _, c := range core {
+		if c.Subject == "" {
+			continue
+		}
+		if ref, blind := b.blind[need{b.problem.Var(c.Subject), c.Origin.Field}]; blind && !slices.Contains(found, ref) {
+			found = append(found, ref)
+		}
+	}
+	slices.SortFunc(found, catalogset.Ref.Compare)
+	return found
+}
+
+// link tells one rule. Where the solver has names of its own, those of the catalog take their place.
+func (b *namespaceBuilder) link(r resolve.Reason, core []resolve.Clause) Link {
+	o := r.Origin
+	l := Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More}
+	switch r.Kind {
+	case resolve.Limited:
+		l.Text += b.who(r.Clause, core)
+	case resolve.Dependency:
+		l.Text += b.more(r.Clause, core)
+	case resolve.Assumed:
+		if r.Subject != "" {
+			l.Text = strings.Replace(o.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
+		}
+	}
+	return l
+}
+
+// more says of what a Subscription asks for that something of it is installed, and which channel it comes from when another Subscription of
+// the core is about the same package.
+func (b *namespaceBuilder) more(asks resolve.Clause, core []resolve.Clause) string {
+	n := b.node(b.problem.Var(asks.Subject))
+	if n.sub == nil {
+		return ""
+	}
+	r := b.requestOf(b.problem.Var(asks.Subject))
+	twice := slices.ContainsFunc(b.askers(core), func(name string) bool {
+		return name != n.sub.Name && b.requestNamed(name).sub.Package == n.sub.Package
+	})
+	switch {
+	case len(r.options) == 0:
+		return ""
+	case r.installed != nil:
+		return " (" + r.installed.Name + " is installed)"
+	case twice && len(r.channels) == 1:
+		return " from channel " + r.channels[0].Name
+	}
+	return ""
+}
+
+// who names the members of an upper bound that the other rules speak of.
+func (b *namespaceBuilder) who(bound resolve.Clause, core []resolve.Clause) string {
+	var names, full []string
+	for _, id := range bound.Others {
+		spoken := slices.ContainsFunc(core, func(c resolve.Clause) bool {
+			return c.Kind != resolve.Limited && (c.Subject == id || slices.Contains(c.Others, id))
+		})
+		if !spoken {
+			continue
+		}
+		v := b.problem.Var(id)
+		full = append(full, b.describe(v))
+		if name := b.node(v).name(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	const shown = 4
+	if len(names) == 1 { // it is not its name that tells them apart
+		names = full
+	}
+	if len(names) < 2 {
+		return ""
+	}
+	if len(names) > shown {
+		names = append(names[:shown-1:shown-1], plural(len(names)-shown+1, "other"))
+	}
+	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// asksFor reports whether a reason only says that there is the question which it is part of an answer to. What was left out by an earlier
+// choice is about the same bundle, but names the object that the choice was made for.
+func (b *namespaceBuilder) asksFor(r resolve.Reason, wanted resolve.Var) bool {
+	return wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && b.problem.Var(r.Subject) == wanted
+}
+
+// saidElsewhere tells whether a reason only says that something exists, of which another reason says more.
+func (b *namespaceBuilder) saidElsewhere(r resolve.Reason, reasons []resolve.Reason) bool {
+	if r.Kind != resolve.Mandatory || b.node(b.problem.Var(r.Subject)).operator != nil {
+		return false
+	}
+	return slices.ContainsFunc(reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
+}
+
+// asConflict makes an error of the solver one of this package.
+func (b *namespaceBuilder) asConflict(err error, subscriptions []string) error {
+	var core *resolve.Unsatisfiable
+	if errors.As(err, &core) {
+		return b.conflict(core, 0, subscriptions)
+	}
+	const most = 5
+	named := strings.Join(subscriptions[:min(len(subscriptions), most)], ", ")
+	if more := len(subscriptions) - most; more > 0 {
+		named = fmt.Sprintf("%s and %d more", named, more)
+	}
+	return fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
+		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", named, err)
+}

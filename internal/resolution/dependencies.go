@@ -1,0 +1,225 @@
+package resolution
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// dependencies states what the node needs and who may provide it. Needs are met in the order of their fields.
+func (b *namespaceBuilder) dependencies(v resolve.Var) {
+	n := b.node(v)
+	asked := map[catalog.GVK]bool{}
+	for i, gvk := range n.requires() {
+		if !n.doesProvide(gvk) && !asked[gvk] {
+			asked[gvk] = true
+			b.depend(v, property(catalog.PropertyGVKRequired, i), provides(gvk), "")
+		}
+	}
+	for i, p := range n.requiredPackages() {
+		b.depend(v, property(catalog.PropertyPackageRequired, i), versionOf(p), "")
+	}
+	b.labels(v)
+}
+
+// asksTooMuch refuses a bundle that needs more than anybody looks for.
+func (b *namespaceBuilder) asksTooMuch(v resolve.Var) bool {
+	n := b.node(v)
+	needs := len(n.requires()) + len(n.requiredPackages()) + len(n.constraints())
+	if needs <= maxNeeds || n.bundle == nil {
+		return false
+	}
+	origin := n.origin("properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", n.label(), needs, maxNeeds)
+	origin.Hint = "ask the authors of package " + n.packageName() + " to let it need less"
+	b.problem.Depends(v, nil, origin)
+	return true
+}
+
+// property names the i-th property of a type, for explanations and for the order of needs.
+func property(kind string, i int) string { return fmt.Sprintf("properties, %s #%d", kind, i+1) }
+
+// depend states that v needs an operator that meets the condition, unless it meets that itself. message, if any, is what the author wants
+// to be reported when there is none.
+func (b *namespaceBuilder) depend(v resolve.Var, field string, c condition, message string) {
+	n := b.node(v)
+	if c.meets(n) {
+		return
+	}
+	candidates, blind := b.candidates(v, c)
+	if len(candidates) == 0 && n.operator != nil {
+		return // what was installed without its provider is made no worse by anything that is decided here
+	}
+	if n.operator != nil && !b.installedMeets(n, c) {
+		b.lacking[need{v, field}] = true
+	}
+	what := "an operator " + c.text + said(message)
+	text := fmt.Sprintf("%s requires %s", n.label(), what)
+	origin := n.origin(field, "%s", text)
+	origin.Alike = what
+	crowded, d := b.crowd.of(n), c.tooDear()
+	switch {
+	case crowded != (dear{}):
+		crowded.tell(&origin)
+	case d != (dear{}):
+		d.tell(&origin)
+	case blind != nil:
+		b.blind[need{v, field}] = blind.Ref
+		origin.Text += hiding(blind)
+		origin.Hint = repairBlind(blind)
+	case len(candidates) == 0:
+		b.nobody(n, c, &origin, n.brief(field, what, message))
+	}
+	b.offer(v, offer{candidates, text}, origin)
+}
+
+// brief names what a need asks for in advice, which repeats no rule that is told already.
+func (n *node) brief(field, what, message string) string {
+	const short, shortMessage = 200, 120
+	if len(what) <= short && !strings.Contains(what, ruleText) {
+		return what
+	}
+	return "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
+}
+
+// installedMeets tells whether an installed operator other than n meets a condition.
+func (b *namespaceBuilder) installedMeets(n *node, c condition) bool {
+	return slices.ContainsFunc(c.known(&b.known), func(v resolve.Var) bool {
+		o := b.node(v)
+		return o.operator != nil && o.packageName() != n.packageName() && c.meets(o)
+	})
+}
+
+// hiding says that a catalog without content hides what those after it have.
+func hiding(s *Source) string {
+	return fmt.Sprintf(", and catalog %s, which is asked next, has no content that is available: %s", s.Ref, s.problem())
+}
+
+func repairBlind(s *Source) string {
+	return fmt.Sprintf("repair CatalogSource %s, or delete it to have the catalogs after it asked", s.Ref)
+}
+
+func said(message string) string {
+	if message == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", message)
+}
+
+// candidates lists who may meet the condition for v, in order of preference. A catalog without content hides those after it: what it
+// would have offered is preferred to them, and nobody knows it. It is returned, if there is one.
+func (b *namespaceBuilder) candidates(v resolve.Var, c condition) (found []resolve.Var, blind *Source) {
+	n, looked := b.node(v), 0
+	if b.crowd.of(n) != (dear{}) {
+		return nil, nil
+	}
+	for _, other := range c.known(&b.known) {
+		if o := b.node(other); other != v && o.packageName() != n.packageName() && c.meets(o) {
+			found = append(found, other)
+		}
+	}
+	for _, s := range b.sourcesFor(n) {
+		if s.Index == nil {
+			blind = s
+			break
+		}
+		var fits []*catalog.BundleInfo
+		var probe node
+		for _, bundle := range c.find(s.Index) {
+			looked++
+			// Another version of its package is no provider: there is only one version of a package.
+			if probe.bundle = bundle; bundle.Package != n.packageName() && c.meets(&probe) {
+				fits = append(fits, bundle)
+			}
+		}
+		entriesOf(s.Index, fits, func(c *catalog.ChannelInfo, place int) { found = append(found, b.entry(s, c, place)) })
+	}
+	b.crowd.count(n, looked, len(found))
+	return b.sort(n, found), blind
+}
+
+// sort orders candidates for a need of n by preference, each once.
+func (b *namespaceBuilder) sort(n *node, candidates []resolve.Var) []resolve.Var {
+	slices.SortStableFunc(candidates, func(x, y resolve.Var) int {
+		order, _ := b.prefer(n, x, y)
+		return order
+	})
+	return slices.Compact(candidates)
+}
+
+func (n *node) requires() []catalog.GVK {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Requires
+	case n.operator != nil:
+		return n.operator.Requires
+	}
+	return nil
+}
+
+func (n *node) requiredPackages() []PackageRequirement {
+	if n.operator != nil {
+		return n.operator.Packages
+	}
+	if n.bundle == nil {
+		return nil
+	}
+	needed := make([]PackageRequirement, len(n.bundle.RequiredPackages))
+	for i, p := range n.bundle.RequiredPackages {
+		needed[i] = PackageRequirement{Package: p.PackageName, Range: p.Range}
+	}
+	return needed
+}
+
+// labels states which labels of others the node needs.
+func (b *namespaceBuilder) labels(v resolve.Var) {
+	n, i := b.node(v), 0
+	for _, p := range n.properties() {
+		if p.Type != catalog.PropertyLabelRequired {
+			continue
+		}
+		field := property(catalog.PropertyLabelRequired, i)
+		i++
+		label, ok := labelOf(p)
+		switch {
+		case ok:
+			b.depend(v, field, labelled(label), "")
+		case n.bundle != nil:
+			origin := n.origin(field, "%s has an olm.label.required that names no label: %s", n.label(), resolve.Tidy(string(p.Value), maxBrief))
+			origin.Hint = fmt.Sprintf("ask the authors of package %s to correct olm.label.required #%d of %s", n.bundle.Package, i, n.name())
+			b.problem.Depends(v, nil, origin)
+		}
+	}
+}
+
+// maxBrief is how much of a value from outside a message repeats, in bytes.
+const maxBrief = 100
+
+func labelOf(p catalog.Property) (string, bool) {
+	var value struct{ Label string }
+	err := json.Unmarshal(p.Value, &value)
+	return value.Label, err == nil && value.Label != ""
+}
+
+// labelled is met by what has a label.
+func labelled(label string) condition {
+	return condition{
+		meets: func(n *node) bool {
+			for _, p := range n.properties() {
+				if p.Type != catalog.PropertyLabel {
+					continue
+				}
+				if has, _ := labelOf(p); has == label {
+					return true
+				}
+			}
+			return false
+		},
+		known: func(r *register) []resolve.Var { return r.all },
+		find:  everything,
+		text:  fmt.Sprintf("with label %q", label),
+	}
+}

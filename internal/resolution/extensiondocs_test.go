@@ -1,0 +1,39 @@
+package resolution
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var quoted = regexp.MustCompile("(?s)<!-- golden: (\\S+) -->\n```\n(.*?)```\n")
+
+// TestDocs demands that the examples of the documentation are what the scenarios of their names come to.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/resolution-v1.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := quoted.FindAllStringSubmatch(string(page), -1)
+	if len(examples) < 5 {
+		t.Fatalf("only %d examples were found", len(examples))
+	}
+	for _, e := range examples {
+		archive, err := txtar.ParseFile("testdata/extension/" + e[1] + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		for _, f := range archive.Files {
+			if f.Name == "want" {
+				want = string(f.Data)
+			}
+		}
+		if diff := cmp.Diff(want, e[2]); diff != "" {
+			t.Errorf("example %s (-scenario +page):\n%s", e[1], diff)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package resolution
+
+import (
+	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// formula is a constraint with parts, its nots moved down to the leaves, and who may meet them.
+type formula struct {
+	parts []*formula // nil for a leaf
+	every bool       // all parts have to hold, not just one
+	// A leaf is about one operator. It is wanted, then it holds if the node that has the constraint meets it itself, else candidates are
+	// the operators that may; or it is unwanted, then other operators that meet it are kept out of the answer.
+	leaf       condition
+	unwanted   bool
+	itself     bool
+	candidates []resolve.Var
+	blind      *Source
+	text       string
+}
+
+// compound is a formula that a node needs to hold.
+type compound struct {
+	of      resolve.Var
+	formula *formula
+	origin  resolve.Origin
+}
+
+// formulaOf prepares a constraint: the candidates of what is wanted become nodes. unwanted tells that an odd number of nots is around it.
+func (b *namespaceBuilder) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
+	if leaf, simple := b.conditionOf(c, b.node(v).packageName()); simple {
+		f := &formula{leaf: leaf, unwanted: unwanted, text: "an operator " + leaf.text}
+		if f.itself = !unwanted && leaf.meets(b.node(v)); !unwanted && !f.itself {
+			f.candidates, f.blind = b.candidates(v, leaf)
+		}
+		return f
+	}
+	list, word := c.Any, " or "
+	switch {
+	case c.All != nil:
+		list, word = c.All, " and "
+	case c.Not != nil:
+		list, unwanted = c.Not, !unwanted
+	}
+	f := &formula{parts: make([]*formula, 0, len(list)), every: (c.All != nil) != unwanted}
+	for _, part := range list {
+		p := b.formulaOf(v, part, unwanted)
+		p.text += said(part.FailureMessage)
+		f.parts = append(f.parts, p)
+	}
+	f.text = texts(f.parts, word, func(part *formula) string { return part.text })
+	switch {
+	case len(f.parts) == 0:
+		f.text = "nothing"
+	case len(f.parts) > 1:
+		f.text = "(" + f.text + ")"
+	}
+	if c.Not != nil {
+		f.text = "the absence of " + f.text
+	}
+	return f
+}
+
+// compound states that v needs a constraint with parts to hold. What is installed although it cannot hold is left in peace.
+func (b *namespaceBuilder) compound(v resolve.Var, field string, f *formula, message string) {
+	n := b.node(v)
+	if n.operator != nil && !f.possible() {
+		return
+	}
+	if n.operator != nil && !b.holdsNow(n, f) {
+		b.lacking[need{v, field}] = true
+	}
+	what := f.text + said(message)
+	origin := n.origin(field, "%s requires %s", n.label(), what)
+	origin.Alike = what
+	if blind := f.hidden(); blind != nil {
+		b.blind[need{v, field}] = blind.Ref
+		origin.Text += hiding(blind)
+		origin.Hint = repairBlind(blind)
+	}
+	b.compounds = append(b.compounds, compound{v, f, origin})
+}
+
+// possible tells whether the formula has candidates for what it wants.
+func (f *formula) possible() bool {
+	if f.parts == nil {
+		return f.unwanted || f.itself || len(f.candidates) > 0
+	}
+	for _, part := range f.parts {
+		if part.possible() != f.every {
+			return !f.every
+		}
+	}
+	return f.every
+}
+
+// holdsNow tells whether the formula holds for what is installed beside n.
+func (b *namespaceBuilder) holdsNow(n *node, f *formula) bool {
+	if f.parts == nil {
+		return f.itself || b.installedMeets(n, f.leaf) != f.unwanted
+	}
+	for _, part := range f.parts {
+		if b.holdsNow(n, part) != f.every {
+			return !f.every
+		}
+	}
+	return f.every
+}
+
+// hidden returns a catalog without content that keeps candidates out of the formula's view.
+func (f *formula) hidden() *Source {
+	for _, part := range f.parts {
+		if s := part.hidden(); s != nil {
+			return s
+		}
+	}
+	return f.blind
+}
+
+// tooDear tells whether it is unknown who meets one of its conditions.
+func (f *formula) tooDear() dear {
+	for _, part := range f.parts {
+		if d := part.tooDear(); d != (dear{}) {
+			return d
+		}
+	}
+	return f.leaf.tooDear()
+}
+
+// state adds a compound to the problem, once all nodes are known.
+func (b *namespaceBuilder) state(c compound) {
+	lowered := b.lower(c.of, c.formula)
+	if d := b.crowd.of(b.node(c.of)); d != (dear{}) && b.node(c.of).bundle != nil {
+		lowered = resolve.Any() // its candidates were not all looked for
+		d.tell(&c.origin)
+	} else if d := c.formula.tooDear(); d != (dear{}) {
+		d.tell(&c.origin)
+	}
+	b.problem.Formula(c.of, lowered, c.origin)
+}
+
+// lower turns a formula of v into one over Vars. Who must not be there has to be known: a bundle is not chosen when that is too dear.
+func (b *namespaceBuilder) lower(v resolve.Var, f *formula) resolve.Formula {
+	switch {
+	case f.parts == nil && f.unwanted:
+		unwelcome := b.unwelcome(v, f.leaf)
+		if f.leaf.tooDear() != (dear{}) && b.node(v).bundle != nil {
+			return resolve.Any()
+		}
+		return resolve.Not(anyOf(unwelcome))
+	case f.itself:
+		return resolve.All()
+	case f.parts == nil:
+		return anyOf(f.candidates)
+	}
+	parts := make([]resolve.Formula, len(f.parts))
+	for i, part := range f.parts {
+		parts[i] = b.lower(v, part)
+	}
+	if f.every {
+		return resolve.All(parts...)
+	}
+	return resolve.Any(parts...)
+}
+
+func anyOf(vs []resolve.Var) resolve.Formula {
+	parts := make([]resolve.Formula, len(vs))
+	for i, v := range vs {
+		parts[i] = resolve.Lit(v)
+	}
+	return resolve.Any(parts...)
+}
+
+// unwelcome lists the operators other than v that meet a condition.
+func (b *namespaceBuilder) unwelcome(v resolve.Var, c condition) []resolve.Var {
+	self := b.node(v)
+	var found []resolve.Var
+	for i, n := range b.nodes {
+		if n.sub == nil && n.packageName() != self.packageName() && c.meets(n) {
+			found = append(found, resolve.Var(i+1))
+		}
+	}
+	return found
+}

@@ -1,0 +1,178 @@
+package resolution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/resolution/constraint"
+)
+
+// stake is a need of another extension that is met now, and that another version of the package could leave unmet.
+type stake struct {
+	of     *fact
+	need   requirement
+	others []*fact // who may meet it, without what this extension has
+	text   string
+}
+
+// findStakes lists what other extensions need of this one. What is broken already keeps nobody from anything.
+func (b *extensionBuilder) findStakes() []stake {
+	var found []stake
+	for _, f := range b.world {
+		if f.pkg == b.in.Package {
+			continue
+		}
+		needs := b.needsOf(f)
+		if len(needs) == 0 {
+			continue
+		}
+		others := b.besides(f.pkg)
+		now := others
+		if b.own != nil {
+			now = append(slices.Clone(others), b.own)
+		}
+		for _, n := range needs {
+			if n.err != nil || !b.holds(n.what, now) || b.holds(n.what, others) && !negates(n.what) {
+				continue
+			}
+			f.used = true
+			found = append(found, stake{of: f, need: n, others: others, text: describe(n.what)})
+		}
+	}
+	return found
+}
+
+// negates tells whether something more can make the constraint fail.
+func negates(c constraint.Constraint) bool {
+	return c.Not != nil || slices.ContainsFunc(c.All, negates) || slices.ContainsFunc(c.Any, negates)
+}
+
+// guard refuses a candidate that would break what another extension has installed.
+func (b *extensionBuilder) guard(c *candidate) {
+	next := c.fact()
+	for _, s := range b.stakes {
+		if b.holds(s.need.what, append(slices.Clone(s.others), next)) {
+			continue
+		}
+		f := s.of
+		o := b.originOf(c, "status.install.bundle", "ClusterExtension %s has %s installed, which requires %s, and with %s that would not be met any more",
+			f.extension, f.bundle, s.text, c.bundle.Name)
+		o.Object = "ClusterExtension " + f.extension
+		o.Alike = f.extension + " requires " + s.text
+		o.Hint = fmt.Sprintf("upgrade or delete ClusterExtension %s first, or keep a version that it can be used with", f.extension)
+		if len(c.refusals) == 0 {
+			b.problem.Conflict(c.v, b.present(f), o)
+		}
+		c.refusals = append(c.refusals, refusal{rule: ruleGuard, origin: o, by: f.extension})
+	}
+}
+
+// Missing is something that another ClusterExtension would have to install before a bundle can be had.
+type Missing struct {
+	// Packages are those of the selected catalogs that have it; each of them does.
+	Packages []string
+	// Version is the range that is asked for; empty means any version.
+	Version string
+}
+
+// missing is what the most wanted candidate lacks, of those that lack nothing else; none where catalogs cannot help with a part of it.
+func (b *extensionBuilder) missing() []Missing {
+	for _, c := range b.candidates {
+		if len(c.refusals) == 0 {
+			return nil
+		}
+		var all []Missing
+		for _, r := range c.refusals {
+			if r.rule != ruleNeed || r.lacks == nil {
+				all = nil
+				break
+			}
+			all = append(all, r.lacks...)
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	return nil
+}
+
+// lacks is what would have to be installed to meet a constraint; nil when nobody has that.
+func (b *extensionBuilder) lacks(c constraint.Constraint, own string) []Missing {
+	switch {
+	case b.holds(c, b.besides(own)):
+		return []Missing{}
+	case c.All != nil:
+		all := []Missing{}
+		for _, part := range c.All {
+			more := b.lacks(part, own)
+			if more == nil {
+				return nil
+			}
+			all = append(all, more...)
+		}
+		return all
+	case c.Any != nil:
+		for _, part := range c.Any {
+			if some := b.lacks(part, own); some != nil {
+				return some
+			}
+		}
+		return nil
+	}
+	packages := b.providers(c)
+	if len(packages) == 0 {
+		return nil
+	}
+	one := Missing{Packages: packages}
+	if c.Package != nil {
+		one.Version = c.Package.Range.String()
+	}
+	return []Missing{one}
+}
+
+// providers are the packages of the selected catalogs that have what a constraint without parts asks for.
+func (b *extensionBuilder) providers(c constraint.Constraint) []string {
+	var packages []string
+	for _, source := range b.catalogs {
+		if source.Index != nil {
+			packages = append(packages, providersOf(c, source.Index)...)
+		}
+	}
+	slices.Sort(packages)
+	return slices.DeleteFunc(slices.Compact(packages), func(pkg string) bool { return pkg == b.in.Package })
+}
+
+// maxUnmet is how many needs are told of.
+const maxUnmet = 10
+
+// Unmet says what the installed bundle requires that no other extension has installed, as after one of them was removed. It decides nothing:
+// what is installed stays. Needs that cannot be read, or are too dear to look into, are left out.
+func Unmet(in ExtensionRequest) []string {
+	if in.Installed == nil || !slices.ContainsFunc(in.Installed.Properties, IsNeed) {
+		return nil
+	}
+	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]extensionReadConstraint{}}
+	b.facts()
+	var all []string
+	for _, n := range b.needsOf(b.own) {
+		if n.err != nil || b.holds(n.what, b.besides(in.Package)) || b.unknown(n.what) || b.spent() {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s, which is installed, requires %s, and what other ClusterExtensions have installed does not meet that", in.Installed.Name, describe(n.what)))
+	}
+	if more := len(all) - maxUnmet; more > 0 {
+		all = append(all[:maxUnmet], fmt.Sprintf("and %d more of its needs are not met", more))
+	}
+	return all
+}
+
+// IsNeed tells whether a property is one of those that needsOf reads.
+func IsNeed(p catalog.Property) bool {
+	switch p.Type {
+	case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyLabelRequired, catalog.PropertyConstraint:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package resolution
+
+import (
+	"fmt"
+
+	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
+
+	"github.com/blang/semver/v4"
+)
+
+// VersionRangeAnnotation on a Subscription says to which versions it may move; the grammar is that of version.ParseRange.
+const VersionRangeAnnotation = "operators.fairlead.dev/version-range"
+
+// FieldVersionRange is where the range stands, for explanations.
+const FieldVersionRange = "metadata.annotations[" + VersionRangeAnnotation + "]"
+
+// limit is a version range that a Subscription has set itself.
+type limit struct {
+	allowed version.Range
+	err     error       // what is written there is no range
+	left    resolve.Var // the most preferred candidate that it leaves out, when that is preferred to all it allows
+}
+
+func limitOf(s *Subscription) *limit {
+	if s.VersionRange == "" {
+		return nil
+	}
+	l := &limit{}
+	l.allowed, l.err = version.ParseRange(s.VersionRange)
+	return l
+}
+
+// refuses tells whether a version may not be moved to.
+func (l *limit) refuses(v semver.Version) bool { return l != nil && !l.allowed.Contains(v) }
+
+// binds tells whether something is kept away from the Subscription.
+func (l *limit) binds() bool { return l != nil && (l.err != nil || l.left != 0) }
+
+// within keeps of what a Subscription may become what its range allows. While the range cannot be read, what is installed stays, and
+// nothing is installed.
+func (b *namespaceBuilder) within(r *request) *trouble {
+	l := r.limit
+	if l == nil {
+		return nil
+	}
+	if l.err != nil {
+		text := fmt.Sprintf("annotation %s of Subscription %s: %v", VersionRangeAnnotation, r.sub.Name, l.err)
+		r.options, r.waits = nil, text+"; until it is corrected or taken away nothing is installed or upgraded"
+		return &trouble{FieldVersionRange, text, "correct annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name + ", or take it away", false, nil}
+	}
+	var kept []resolve.Var
+	for _, v := range r.options {
+		switch {
+		case !l.refuses(b.node(v).version()):
+			kept = append(kept, v)
+		case len(kept) == 0 && l.left == 0:
+			l.left = v
+		}
+	}
+	refused := len(r.options) > len(kept)
+	r.options = kept
+	if len(kept) > 0 || !refused {
+		return nil
+	}
+	text := fmt.Sprintf("no operators found matching the criteria of subscription %s: annotation %s allows only versions in %s, and what could be installed, %s, is not one of them",
+		r.sub.Name, VersionRangeAnnotation, oneLine(r.sub.VersionRange), b.node(l.left).name())
+	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name, false, nil}
+}
+
+// limited says in an explanation that a range had its say.
+func (r *request) limited() string {
+	if r.limit == nil || r.limit.left == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (annotation %s allows only %s)", VersionRangeAnnotation, oneLine(r.sub.VersionRange))
+}
+
+// heldByRange tells what the range of a Subscription keeps away from it.
+func (b *namespaceBuilder) heldByRange(r *request, h Held) []Held {
+	if !r.limit.binds() {
+		return nil
+	}
+	h.Field = FieldVersionRange
+	if r.limit.err != nil {
+		h.Reason = r.waits
+		return []Held{h}
+	}
+	h.Wanted = b.node(r.limit.left).name()
+	h.Reason = fmt.Sprintf("%s is available, and annotation %s of Subscription %s allows only versions in %s", h.Wanted, VersionRangeAnnotation, r.sub.Name, oneLine(r.sub.VersionRange))
+	if len(r.channels) > 0 && r.channels[0].Head != h.Wanted {
+		h.Reason += fmt.Sprintf("; the head of channel %s is %s", r.channels[0].Name, r.channels[0].Head)
+	}
+	return []Held{h}
+}

@@ -1,0 +1,149 @@
+package resolution
+
+import (
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// condition says what an operator has to be like: which nodes meet it, where to look for them, and how it reads.
+type condition struct {
+	meets func(*node) bool
+	known func(*register) []resolve.Var // may meet it, of what is known
+	find  lookup                        // may meet it, of a catalog
+	text  string
+	pkg   string      // the package that it asks for, if it is about one
+	dear  func() dear // whether that costs too much to ask; may be nil
+	never bool        // nothing meets it
+}
+
+// tooDear tells whether it is unknown who meets the condition.
+func (c condition) tooDear() dear {
+	if c.dear == nil {
+		return dear{}
+	}
+	return c.dear()
+}
+
+// lookup finds, in one catalog, bundles that may meet a condition, each once.
+type lookup func(*catalog.Index) []*catalog.BundleInfo
+
+func provides(gvk catalog.GVK) condition {
+	return condition{
+		meets: func(n *node) bool { return n.doesProvide(gvk) },
+		known: func(r *register) []resolve.Var { return r.providers[gvk] },
+		find:  func(x *catalog.Index) []*catalog.BundleInfo { return x.Providers(gvk) },
+		text:  "providing " + gvk.String(),
+	}
+}
+
+func versionOf(p PackageRequirement) condition {
+	return condition{
+		meets: func(n *node) bool { return n.isVersionOf(p) },
+		known: func(r *register) []resolve.Var { return r.packages[p.Package] },
+		find:  func(x *catalog.Index) []*catalog.BundleInfo { return bundlesOf(x, p.Package) },
+		text:  "from package " + p.Package + " with version in range " + p.Range.String(),
+		pkg:   p.Package,
+	}
+}
+
+func bundlesOf(x *catalog.Index, pkg string) []*catalog.BundleInfo {
+	p, ok := x.Package(pkg)
+	if !ok {
+		return nil
+	}
+	var found []*catalog.BundleInfo
+	seen := map[*catalog.BundleInfo]bool{}
+	for _, c := range p.Channels {
+		for _, e := range c.Entries {
+			if !seen[e.Bundle] {
+				seen[e.Bundle] = true
+				found = append(found, e.Bundle)
+			}
+		}
+	}
+	return found
+}
+
+// everything lists all bundles of a catalog.
+func everything(x *catalog.Index) []*catalog.BundleInfo {
+	var found []*catalog.BundleInfo
+	for _, name := range x.PackageNames() {
+		found = append(found, bundlesOf(x, name)...)
+	}
+	return found
+}
+
+// either is met by what meets one of the conditions.
+func either(parts []condition) condition {
+	return condition{
+		meets: func(n *node) bool {
+			return slices.ContainsFunc(parts, func(c condition) bool { return c.meets(n) })
+		},
+		known: func(r *register) []resolve.Var {
+			var found []resolve.Var
+			for _, c := range parts {
+				found = append(found, c.known(r)...)
+			}
+			return found // a Var that is in several parts is left out again when they are sorted
+		},
+		find: func(x *catalog.Index) []*catalog.BundleInfo {
+			var found []*catalog.BundleInfo
+			seen := map[*catalog.BundleInfo]bool{}
+			for _, c := range parts {
+				for _, bundle := range c.find(x) {
+					if !seen[bundle] {
+						seen[bundle] = true
+						found = append(found, bundle)
+					}
+				}
+			}
+			return found
+		},
+		dear: func() dear {
+			for _, c := range parts {
+				if d := c.tooDear(); d != (dear{}) {
+					return d
+				}
+			}
+			return dear{}
+		},
+	}
+}
+
+// entriesOf calls use with the place of every channel entry that holds one of the bundles. Entries that a newer one skips are left out.
+func entriesOf(x *catalog.Index, bundles []*catalog.BundleInfo, use func(c *catalog.ChannelInfo, place int)) {
+	wanted := make(map[*catalog.BundleInfo]bool, len(bundles))
+	var packages []string
+	for _, bundle := range bundles {
+		wanted[bundle] = true
+		if n := len(packages); n == 0 || packages[n-1] != bundle.Package {
+			packages = append(packages, bundle.Package)
+		}
+	}
+	slices.Sort(packages)
+	for _, name := range slices.Compact(packages) {
+		p, ok := x.Package(name)
+		if !ok {
+			continue
+		}
+		for _, c := range p.Channels {
+			for place, e := range c.Entries {
+				if e.InChain && wanted[e.Bundle] {
+					use(c, place)
+				}
+			}
+		}
+	}
+}
+
+func (n *node) isVersionOf(p PackageRequirement) bool {
+	switch {
+	case n.operator != nil:
+		return n.operator.Package == p.Package && p.Range.Contains(n.operator.Version)
+	case n.bundle != nil:
+		return n.bundle.Package == p.Package && p.Range.Contains(n.bundle.Version.Version)
+	}
+	return false
+}

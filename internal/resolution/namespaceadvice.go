@@ -1,0 +1,284 @@
+package resolution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// advice says what to do about rules that cannot hold together. Without any one of the rules there would be an answer, so every way is one
+// of several: first those that take nothing away, then what the rules that know say, then who could be done without.
+func (b *namespaceBuilder) advice(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) string {
+	if b.in.trial {
+		return ""
+	}
+	hints := hintsOf(core, reasons, wanted)
+	if len(hints) > 2 {
+		hints = []string{hints[0], hints[len(hints)-1]}
+	}
+	if wanted != 0 {
+		return cmp.Or(strings.Join(hints, "; or "), b.wayFor(wanted, core))
+	}
+	var ways []string
+	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.HasPrefix(hint, correct) }) {
+		ways = b.changes(core)
+	}
+	ways = append(ways, hints...)
+	anew := slices.ContainsFunc(reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
+	if removals := b.removals(core, 0); len(removals) > 1 && !anew {
+		ways = append(ways, "delete "+strings.Join(removals, ", or "))
+	}
+	if len(ways) == 0 {
+		return "ask the authors of the bundles to correct what they require"
+	}
+	return strings.Join(ways, "; or ")
+}
+
+// changes are the channels that one of the Subscriptions could follow instead, so that there is an answer for all that the core speaks of.
+func (b *namespaceBuilder) changes(core []resolve.Clause) []string {
+	askers := b.askers(core)
+	slices.SortStableFunc(askers, func(x, y string) int { return compareBool(b.hasInstalled(x), b.hasInstalled(y)) })
+	for _, name := range askers {
+		usable := func(c *catalog.ChannelInfo) bool { return len(c.Entries) > 0 }
+		served := func(g *Group, chosen *Choice) bool { return chosen != nil || g.Installed[name] != "" }
+		if ways := b.otherChannels(b.requestNamed(name), usable, served, askers...); len(ways) > 0 {
+			return ways
+		}
+	}
+	return nil
+}
+
+func compareBool(x, y bool) int { return first(y) - first(x) }
+
+// hintsOf are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
+// and none for something that is only asked about.
+func hintsOf(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) []string {
+	var hints []string
+	orphan := ""
+	for _, r := range reasons {
+		hint := r.Origin.Hint
+		switch {
+		case hint == "" || r.Kind == resolve.Mandatory && wanted != 0:
+		case r.Kind == resolve.Mandatory:
+			orphan = hint
+		case r.Origin.Field == fieldMinKube: // the oldest of several versions needs least
+			for _, c := range core {
+				if c.Origin.Alike == r.Origin.Alike {
+					hint = c.Origin.Hint
+				}
+			}
+			fallthrough
+		case !slices.Contains(hints, hint):
+			hints = append(hints, hint)
+		}
+	}
+	if orphan != "" {
+		hints = append(hints, orphan)
+	}
+	return hints
+}
+
+// wayFor says what to change to have what is wanted.
+func (b *namespaceBuilder) wayFor(wanted resolve.Var, core []resolve.Clause) string {
+	ways := b.removals(core, wanted)
+	for i := range ways {
+		ways[i] = "delete " + ways[i]
+	}
+	for _, c := range core {
+		if c.Kind != resolve.Assumed || c.Subject == "" || b.problem.Var(c.Subject) == wanted {
+			continue
+		}
+		way := "do without " + c.Origin.Object
+		if n := b.named(c.Origin.Object); n != nil {
+			way = "delete " + b.removal(n)
+		}
+		if !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
+	}
+	name := b.node(wanted).name()
+	if len(ways) == 0 {
+		return fmt.Sprintf("nothing has to be done: %s is taken as soon as the catalog makes it possible", name)
+	}
+	return fmt.Sprintf("to have %s: %s; or wait for versions that go together", name, strings.Join(ways, ", or "))
+}
+
+// named is the Subscription or the installed operator of an origin; nil for anything else.
+func (b *namespaceBuilder) named(object string) *node {
+	for _, n := range b.nodes {
+		if n.sub != nil && object == "Subscription "+n.sub.Name || n.operator != nil && object == "ClusterServiceVersion "+n.operator.Name {
+			return n
+		}
+	}
+	return nil
+}
+
+// askers are the Subscriptions that a core speaks of.
+func (b *namespaceBuilder) askers(core []resolve.Clause) []string {
+	var names []string
+	for _, c := range core {
+		if c.Kind == resolve.Mandatory {
+			if s := b.node(b.problem.Var(c.Subject)).sub; s != nil {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// removal names what has to be deleted so that a Subscription, with what it has installed, or an operator is in nobody's way. That a
+// Subscription alone is deleted changes nothing: what it has installed stays.
+func (b *namespaceBuilder) removal(of *node) string {
+	var r *request
+	for _, q := range b.requests {
+		if of.sub != nil && q.sub == of.sub || of.operator != nil && q.installed == of.operator {
+			r = q
+			break
+		}
+	}
+	switch {
+	case r == nil && of.operator != nil:
+		return "ClusterServiceVersion " + of.operator.Name
+	case r == nil:
+		return ""
+	case r.installed == nil:
+		return "Subscription " + r.sub.Name
+	}
+	return "Subscription " + r.sub.Name + " and ClusterServiceVersion " + r.installed.Name
+}
+
+// removals are those of whom a core speaks of, those first that have nothing installed yet; who wants the thing that is asked about, if
+// any, is not among them.
+func (b *namespaceBuilder) removals(core []resolve.Clause, wanted resolve.Var) []string {
+	var fresh, running []string
+	seen := map[string]bool{"": true}
+	for _, c := range core {
+		if c.Subject == "" || c.Kind != resolve.Mandatory {
+			continue
+		}
+		n := b.node(b.problem.Var(c.Subject))
+		way := b.removal(n)
+		if seen[way] || wanted != 0 && b.wants(n, wanted) {
+			continue
+		}
+		seen[way] = true
+		if strings.Contains(way, "ClusterServiceVersion ") {
+			running = append(running, way)
+		} else {
+			fresh = append(fresh, way)
+		}
+	}
+	if len(running) > 1 && len(fresh) > 0 && wanted == 0 { // more may be there than could be had: then none of them is in the way alone
+		running = b.together(running, core)
+	}
+	return append(fresh, running...)
+}
+
+// together makes one way of several when, tried, one alone does not do.
+func (b *namespaceBuilder) together(running []string, core []resolve.Clause) []string {
+	askers := b.askers(core)
+	asker := slices.IndexFunc(askers, func(name string) bool { return !b.hasInstalled(name) })
+	gone := b.node(b.operatorIn(running[0]))
+	g, _ := b.try(askers[asker], func(in *NamespaceRequest) {
+		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone.name() })
+		in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone.name() })
+	}, askers...)
+	if g != nil {
+		return running
+	}
+	return []string{strings.Join(running, " and ")}
+}
+
+// operatorIn is the operator that a removal ends with.
+func (b *namespaceBuilder) operatorIn(removal string) resolve.Var {
+	_, name, _ := strings.Cut(removal, "ClusterServiceVersion ")
+	return b.operator(b.operators[name])
+}
+
+// wants tells whether a Subscription, or the one that an operator belongs to, may become v.
+func (b *namespaceBuilder) wants(n *node, v resolve.Var) bool {
+	return slices.ContainsFunc(b.requests, func(r *request) bool {
+		return (n.sub == r.sub || n.operator != nil && n.operator == r.installed) && slices.Contains(r.options, v)
+	})
+}
+
+// stranded says that nothing leads from what is installed to the channel head; empty when it is the head, or when there is no catalog to
+// tell.
+func stranded(r *request) string {
+	if len(r.channels) == 0 {
+		return r.waits
+	}
+	if headsAre(r.channels, r.installed.Name) {
+		return ""
+	}
+	return fmt.Sprintf("no entry of channel %s of package %s upgrades from the installed %s: none replaces or skips it, and no skipRange of a newer one contains its version %s",
+		strings.Join(channelNames(r.channels), ", "), r.sub.Package, r.installed.Name, r.installed.Version)
+}
+
+func headsAre(channels []*catalog.ChannelInfo, name string) bool {
+	return slices.ContainsFunc(channels, func(c *catalog.ChannelInfo) bool { return c.Head == name })
+}
+
+// noPath tells in full that a Subscription is stranded, and the ways on, those first that leave the operator running; nil when it is not.
+func (b *namespaceBuilder) noPath(r *request) *Conflict {
+	if r.installed == nil || len(r.channels) == 0 || r.waits == "" || r.waits != stranded(r) {
+		return nil
+	}
+	self, head := b.node(r.self), r.channels[0].Head
+	link := func(field, format string, args ...any) Link {
+		o := self.origin(field, format, args...)
+		return Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest}
+	}
+	what := fmt.Sprintf("the head of channel %s is %s", r.channels[0].Name, head)
+	c := &Conflict{wanted: head, Summary: r.waits + "; " + what, Chain: []Link{
+		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
+		link(fieldChannel, "%s", r.waits),
+		link(fieldChannel, "%s", what),
+	}}
+	if !b.in.trial {
+		c.Advice = b.waysOn(r)
+	}
+	return c
+}
+
+// waysOn says how a stranded Subscription gets on. Each way was tried.
+func (b *namespaceBuilder) waysOn(r *request) string {
+	ways := b.otherChannels(r, func(c *catalog.ChannelInfo) bool {
+		return c.Head == r.installed.Name || slices.ContainsFunc(c.Entries, func(e *catalog.EntryInfo) bool { return e.EdgeFrom(r.departure()) != catalog.NoEdge })
+	}, func(g *Group, c *Choice) bool { return c != nil || len(g.Held) == 0 })
+	ways = append(ways, fmt.Sprintf("ask the authors of catalog %s for an entry that replaces or skips %s", r.sub.Catalog, r.installed.Name))
+	if way := b.startAnew(r); way != "" {
+		ways = append(ways, way)
+	}
+	return strings.Join(ways, "; or ")
+}
+
+// startAnew says how to get the head of the channel without an upgrade, and what that costs. That the operator is deleted alone brings
+// nothing: while its plan exists, its Subscription is left alone.
+func (b *namespaceBuilder) startAnew(r *request) string {
+	_, chosen := b.try(r.sub.Name, func(in *NamespaceRequest) {
+		for i := range in.Subscriptions {
+			if s := &in.Subscriptions[i]; s.Name == r.sub.Name {
+				s.Installed, s.StartingCSV = "", ""
+			}
+		}
+		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == r.installed.Name })
+	})
+	if chosen == nil || chosen.Bundle.Name == r.installed.Name {
+		return ""
+	}
+	without, older := "", ""
+	if r.sub.StartingCSV != "" {
+		without = " without spec.startingCSV"
+	}
+	if chosen.Bundle.Version.Version.LT(r.installed.Version) {
+		older = fmt.Sprintf(", and %s is older than %s and may not be able to read what that has stored", chosen.Bundle.Name, r.installed.Name)
+	}
+	return fmt.Sprintf("delete Subscription %s and ClusterServiceVersion %s, then create the Subscription again%s, which installs %s anew: the operator does not run meanwhile%s",
+		r.sub.Name, r.installed.Name, without, chosen.Bundle.Name, older)
+}

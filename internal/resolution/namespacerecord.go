@@ -1,0 +1,240 @@
+package resolution
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+
+	"github.com/blang/semver/v4"
+)
+
+// NamespaceRecord is what a group was decided on, and the outcome: enough to decide again, elsewhere and later, given the same catalogs.
+type NamespaceRecord struct {
+	Namespace  string             `json:"namespace"`
+	Together   bool               `json:"together,omitempty"`
+	AnyCatalog bool               `json:"anyCatalog,omitempty"`
+	Kubernetes string             `json:"kubernetes,omitempty"`
+	Catalogs   []RecordedSource   `json:"catalogs,omitempty"`
+	Installed  []RecordedOperator `json:"installed,omitempty"`
+	// Requests are the Subscriptions that depended on each other before those without an answer were left out.
+	Requests []RecordedRequest `json:"requests"`
+	Outcome  NamespaceOutcome  `json:"outcome"`
+	// Omitted are parts that were left out, because the record would have been too long.
+	Omitted []string `json:"omitted,omitempty"`
+}
+
+// RecordedSource is a catalog in view. Without digest it had no content, and Problem says why.
+type RecordedSource struct {
+	Name     string `json:"name"` // namespace/name
+	Priority int    `json:"priority,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+// RecordedOperator is an operator that was installed and that the decision could depend on. Catalog names a catalog whose bundle of that
+// name says the same; without it, what the operator provides and needs is recorded here.
+type RecordedOperator struct {
+	Name       string             `json:"name"`
+	Package    string             `json:"package,omitempty"`
+	Version    string             `json:"version"`
+	Unsettled  bool               `json:"unsettled,omitempty"`
+	Failed     bool               `json:"failed,omitempty"`
+	Phase      string             `json:"phase,omitempty"`
+	Catalog    string             `json:"catalog,omitempty"`
+	Provides   []catalog.GVK      `json:"provides,omitempty"`
+	Requires   []catalog.GVK      `json:"requires,omitempty"`
+	Packages   []RecordedRange    `json:"packages,omitempty"`
+	Properties []catalog.Property `json:"properties,omitempty"`
+}
+
+// RecordedRange is a dependency on a package.
+type RecordedRange struct {
+	Package string `json:"package"`
+	Range   string `json:"range"`
+}
+
+// RecordedRequest is a Subscription. Installed is the operator that it stood for.
+type RecordedRequest struct {
+	Name        string `json:"name"`
+	Package     string `json:"package"`
+	Channel     string `json:"channel,omitempty"`
+	StartingCSV string `json:"startingCSV,omitempty"`
+	Catalog     string `json:"catalog"`
+	Installed   string `json:"installed,omitempty"`
+	// VersionRange is the range that the Subscription set itself.
+	VersionRange string `json:"versionRange,omitempty"`
+}
+
+// NamespaceOutcome is what was decided: what to install and what is held back, or why there is no answer.
+type NamespaceOutcome struct {
+	Install  []Install `json:"install,omitempty"`
+	Held     []string  `json:"held,omitempty"`
+	Conflict string    `json:"conflict,omitempty"`
+}
+
+// record writes down what the groups of a problem are decided on; the outcome is still to come.
+func (b *namespaceBuilder) record(p *resolve.Problem) NamespaceRecord {
+	r := NamespaceRecord{Namespace: b.in.Namespace, Together: b.in.Together, AnyCatalog: b.in.AnyCatalog}
+	if !b.in.Kubernetes.Equals(semver.Version{}) {
+		r.Kubernetes = b.in.Kubernetes.String()
+	}
+	for i := range b.in.Sources {
+		s := &b.in.Sources[i]
+		c := RecordedSource{Name: s.Ref.String(), Priority: s.Priority, Problem: s.Problem}
+		if s.Index != nil {
+			c.Digest, c.Problem = s.Index.Digest(), ""
+		}
+		r.Catalogs = append(r.Catalogs, c)
+	}
+	reach := map[resolve.Var]bool{}
+	for _, v := range p.Reach() {
+		reach[v] = true
+	}
+	for _, q := range b.requests {
+		if reach[q.self] || q.installed != nil && reach[q.own] || b.mayTakeOver(q, reach) {
+			r.Requests = append(r.Requests, recordRequest(q))
+			if q.installed != nil {
+				reach[q.own] = true // also when it is in no question
+			}
+		}
+	}
+	for _, o := range b.order {
+		if reach[b.operator(o)] {
+			r.Installed = append(r.Installed, b.recordOperator(o))
+		}
+	}
+	return r
+}
+
+// mayTakeOver tells whether a request is about the package of an operator in reach that nobody stands for.
+func (b *namespaceBuilder) mayTakeOver(q *request, reach map[resolve.Var]bool) bool {
+	return q.installed == nil && slices.ContainsFunc(b.order, func(o *Operator) bool { return reach[b.operator(o)] && o.isOf(q.sub.Package) })
+}
+
+func recordRequest(q *request) RecordedRequest {
+	s := q.sub
+	out := RecordedRequest{Name: s.Name, Package: s.Package, Channel: s.Channel, StartingCSV: s.StartingCSV, Catalog: s.Catalog.String(), VersionRange: s.VersionRange}
+	if q.installed != nil {
+		out.Installed = q.installed.Name
+	}
+	return out
+}
+
+func (g *Group) outcome() NamespaceOutcome {
+	out := NamespaceOutcome{}
+	for _, c := range g.Choices {
+		install := c.Install()
+		install.Deprecations = nil // the catalog has them
+		out.Install = append(out.Install, install)
+	}
+	for _, h := range g.Held {
+		out.Held = append(out.Held, oneLine(h.Reason))
+	}
+	if g.Err != nil {
+		out.Conflict = g.summary()
+	}
+	return out
+}
+
+// Text is the record as JSON with at most so many bytes. Where it would be longer, parts of it are left out and named in its place: first what
+// is held back, which its Subscriptions say as well, then what was decided on.
+func (r NamespaceRecord) Text(most int) (string, error) {
+	for _, part := range []struct {
+		name string
+		drop func()
+	}{
+		{"", func() {}},
+		{"outcome.held", func() { r.Outcome.Held = nil }},
+		{"installed", func() { r.Installed = nil }},
+		{"requests", func() { r.Requests = nil }},
+		{"catalogs", func() { r.Catalogs = nil }},
+		{"outcome", func() { r.Outcome = NamespaceOutcome{} }},
+	} {
+		if part.drop(); part.name != "" {
+			r.Omitted = append(r.Omitted[:len(r.Omitted):len(r.Omitted)], part.name)
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			return "", fmt.Errorf("write down the decision for namespace %s: %w", r.Namespace, err)
+		}
+		if len(text) <= most {
+			return string(text), nil
+		}
+	}
+	return "", fmt.Errorf("the decision for namespace %s cannot be written down in %d bytes", r.Namespace, most)
+}
+
+// complete tells what keeps a decision from being made again.
+func (r NamespaceRecord) complete() error {
+	for _, part := range r.Omitted {
+		switch part {
+		case "installed", "requests", "catalogs":
+			return fmt.Errorf("the record leaves out %v, because it would have been too long", r.Omitted)
+		}
+	}
+	return nil
+}
+
+func (b *namespaceBuilder) recordOperator(o *Operator) RecordedOperator {
+	out := RecordedOperator{Name: o.Name, Package: o.Package, Version: o.Version.String(), Unsettled: !o.Settled, Failed: o.Failed, Phase: o.Phase}
+	for i := range b.in.Sources {
+		if s := &b.in.Sources[i]; s.Index != nil {
+			if bundle, ok := s.Index.Bundle(o.Package, o.Name); ok && o.says(bundle) {
+				out.Catalog = s.Ref.String()
+				return out
+			}
+		}
+	}
+	out.Provides, out.Requires, out.Properties = o.Provides, o.Requires, b.telling(o.Properties)
+	for _, p := range o.Packages {
+		out.Packages = append(out.Packages, RecordedRange{p.Package, p.Range.String()})
+	}
+	return out
+}
+
+// telling are the properties that can make a difference: all of them once a rule was asked, which may look at any.
+func (b *namespaceBuilder) telling(properties []catalog.Property) []catalog.Property {
+	if len(b.rules.rules) > 0 {
+		return properties
+	}
+	var some []catalog.Property
+	for _, p := range properties {
+		if p.Type == catalog.PropertyConstraint || p.Type == catalog.PropertyDeprecated {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// says tells whether all that is known of an operator is what its bundle in a catalog says.
+func (o *Operator) says(bundle *catalog.BundleInfo) bool {
+	return slices.Equal(o.Provides, bundle.Provides) && slices.Equal(o.Requires, bundle.Requires) &&
+		slices.EqualFunc(o.Packages, bundle.RequiredPackages, func(a PackageRequirement, b catalog.PackageRequirement) bool {
+			return a.Package == b.PackageName && a.Range.Equal(b.Range)
+		}) &&
+		slices.EqualFunc(o.Properties, bundle.Properties, func(a, b catalog.Property) bool {
+			return a.Type == b.Type && sameJSON(a.Value, b.Value)
+		})
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	canonical := func(v any) string {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return err.Error()
+		}
+		return string(text)
+	}
+	return canonical(x) == canonical(y)
+}

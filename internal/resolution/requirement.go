@@ -1,0 +1,249 @@
+package resolution
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
+)
+
+// requirement is what a bundle requires of what is installed beside it.
+type requirement struct {
+	kind  string // the type of the property that says so
+	field string
+	what  constraint.Constraint
+	err   error // why it cannot be read
+}
+
+type extensionReadConstraint struct {
+	*constraint.Constraint
+	err error
+}
+
+const (
+	extensionMaxNeeds    = 1000       // of one bundle
+	extensionMaxRuleCost = 2_000_000  // of all rules in one decision, in the units of CEL: a million are about a fifth of a second
+	maxAsked             = 20_000_000 // questions whether something meets a need, in one decision
+)
+
+// needs states what a candidate requires. Other extensions have to have it installed: nothing is installed that nobody asked for.
+func (b *extensionBuilder) needs(c *candidate) {
+	all := b.needsOf(c.fact())
+	if len(all) > extensionMaxNeeds {
+		o := b.needOrigin(c, "properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", c.bundle.Name, len(all), extensionMaxNeeds)
+		o.Hint = "ask the authors of package " + b.in.Package + " to let it need less"
+		b.unmet(c, all[extensionMaxNeeds], o, "too many needs")
+		return
+	}
+	for _, n := range all {
+		if b.spent() {
+			b.tooDear(c, n)
+			return
+		}
+		if n.err != nil {
+			o := b.needOrigin(c, n.field, "%s has an %s that cannot be read: %v", c.bundle.Name, n.kind, n.err)
+			o.Hint = fmt.Sprintf("ask the authors of package %s to correct %s of %s", b.in.Package, strings.TrimPrefix(n.field, "properties, "), c.bundle.Name)
+			b.unmet(c, n, o, "cannot be read")
+			continue
+		}
+		b.require(c, n)
+	}
+}
+
+// tooDear refuses a candidate because nobody knows whether it has what it needs.
+func (b *extensionBuilder) tooDear(c *candidate, n requirement) {
+	o := b.needOrigin(c, n.field, "to find out whether the needs of %s are met costs too much", c.bundle.Name)
+	o.Hint = "ask the authors of package " + b.in.Package + " for rules that cost less"
+	b.unmet(c, n, o, "costs too much")
+}
+
+// fact is a candidate as something that is installed.
+func (c *candidate) fact() *fact {
+	return &fact{pkg: c.bundle.Package, version: c.bundle.Version.Version, provides: c.bundle.Provides, properties: c.bundle.Properties}
+}
+
+// unmet states that nothing can meet a need of the candidate.
+func (b *extensionBuilder) unmet(c *candidate, n requirement, o resolve.Origin, alike string) {
+	o.Alike = alike
+	if len(c.refusals) == 0 {
+		b.problem.Depends(c.v, nil, o)
+	}
+	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind})
+}
+
+// needOrigin says where a rule about what the candidate needs comes from.
+func (b *extensionBuilder) needOrigin(c *candidate, field, format string, args ...any) resolve.Origin {
+	o := b.originOf(c, field, format, args...)
+	o.Object = "bundle " + c.bundle.Name
+	return o
+}
+
+func (b *extensionBuilder) require(c *candidate, n requirement) {
+	b.use(n.what)
+	text := describe(n.what)
+	o := b.needOrigin(c, n.field, "%s requires %s", c.bundle.Name, text)
+	holds := b.holds(n.what, b.besides(c.bundle.Package))
+	if b.unknown(n.what) {
+		b.tooDear(c, n)
+		return
+	}
+	if holds {
+		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
+		return
+	}
+	if b.spent() {
+		b.tooDear(c, n)
+		return
+	}
+	o.Text += ", and what other ClusterExtensions have installed does not meet that"
+	o.Hint = b.provide(n.what, strings.TrimPrefix(n.field, "properties, ")+" of "+c.bundle.Name)
+	o.Alike = "requires " + text
+	if len(c.refusals) == 0 {
+		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
+	}
+	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind, lacks: b.lacks(n.what, c.bundle.Package)})
+}
+
+// besides is the world without what is of a package: another version of a package does not provide for it.
+func (b *extensionBuilder) besides(pkg string) []*fact {
+	return slices.DeleteFunc(slices.Clone(b.world), func(f *fact) bool { return f.pkg == pkg })
+}
+
+// formula is a constraint over what is installed.
+func (b *extensionBuilder) formula(c constraint.Constraint, pkg string) resolve.Formula {
+	parts := func(list []constraint.Constraint) []resolve.Formula {
+		out := make([]resolve.Formula, len(list))
+		for i, part := range list {
+			out[i] = b.formula(part, pkg)
+		}
+		return out
+	}
+	switch {
+	case c.All != nil:
+		return resolve.All(parts(c.All)...)
+	case c.Any != nil:
+		return resolve.Any(parts(c.Any)...)
+	case c.Not != nil:
+		return resolve.Not(resolve.Any(parts(c.Not)...))
+	}
+	var met []resolve.Formula
+	for _, f := range b.besides(pkg) {
+		if b.meets(c, f) {
+			met = append(met, resolve.Lit(b.present(f)))
+		}
+	}
+	return resolve.Any(met...)
+}
+
+// present is the Var of what another extension has installed, which is a fact.
+func (b *extensionBuilder) present(f *fact) resolve.Var {
+	v, known := b.installed[f.extension]
+	if !known {
+		v = b.problem.Var("installed:" + f.extension)
+		b.installed[f.extension] = v
+		b.problem.Require(v, resolve.Origin{Object: "ClusterExtension " + f.extension, Field: "status.install.bundle",
+			Text: fmt.Sprintf("ClusterExtension %s has %s installed", f.extension, f.bundle)})
+	}
+	return v
+}
+
+// needsOf reads what something needs of others, in the order of its properties by type. What it meets itself it does not need.
+func (b *extensionBuilder) needsOf(f *fact) []requirement {
+	var all []requirement
+	count := map[string]int{}
+	for _, p := range f.properties {
+		if !IsNeed(p) {
+			continue
+		}
+		count[p.Type]++
+		n := requirement{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
+		if n.what, n.err = b.readNeed(p); n.err == nil {
+			var done bool
+			n.what, done = n.what.Rest(func(leaf constraint.Constraint) bool { return b.meets(leaf, f) })
+			if done {
+				continue
+			}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+func (b *extensionBuilder) readNeed(p catalog.Property) (constraint.Constraint, error) {
+	key := p.Type + " " + string(p.Value)
+	known, ok := b.rules[key]
+	if !ok {
+		known.Constraint, known.err = parseNeed(p)
+		b.rules[key] = known
+	}
+	if known.err != nil {
+		return constraint.Constraint{}, known.err
+	}
+	return *known.Constraint, nil
+}
+
+func parseNeed(p catalog.Property) (*constraint.Constraint, error) {
+	switch p.Type {
+	case catalog.PropertyGVKRequired:
+		var gvk catalog.GVK
+		err := json.Unmarshal(p.Value, &gvk)
+		return &constraint.Constraint{GVK: &gvk}, err
+	case catalog.PropertyPackageRequired:
+		var required struct{ PackageName, VersionRange string }
+		if err := json.Unmarshal(p.Value, &required); err != nil {
+			return nil, err
+		}
+		r, err := version.ParseRange(required.VersionRange)
+		return &constraint.Constraint{Package: &constraint.Package{Name: required.PackageName, Range: r}}, err
+	case catalog.PropertyLabelRequired:
+		var required struct{ Label string }
+		if err := json.Unmarshal(p.Value, &required); err != nil || required.Label == "" {
+			return nil, errors.New("it names no label")
+		}
+		rule, err := constraint.Compile(fmt.Sprintf("properties.exists(p, p.type == %q && p.value.label == %q)", catalog.PropertyLabel, required.Label))
+		return &constraint.Constraint{CEL: rule, FailureMessage: "label " + required.Label}, err
+	}
+	return constraint.Parse(p.Value)
+}
+
+// describe is a constraint in words.
+func describe(c constraint.Constraint) string {
+	text := ""
+	switch {
+	case c.GVK != nil:
+		text = "an operator providing " + c.GVK.String()
+	case c.Package != nil:
+		text = fmt.Sprintf("an operator from package %s with version in range %s", c.Package.Name, c.Package.Range)
+	case c.CEL != nil:
+		text = fmt.Sprintf("an operator with constraint: %q", c.CEL.Text)
+	case c.All != nil:
+		text = "(" + extensionTexts(c.All, " and ") + ")"
+	case c.Any != nil && len(c.Any) == 0:
+		text = "one of no constraints"
+	case c.Any != nil:
+		text = "(" + extensionTexts(c.Any, " or ") + ")"
+	case c.Not != nil:
+		text = "the absence of (" + extensionTexts(c.Not, " or ") + ")"
+	}
+	if c.FailureMessage != "" {
+		text += " (" + c.FailureMessage + ")"
+	}
+	return text
+}
+
+func extensionTexts(list []constraint.Constraint, word string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = describe(c)
+	}
+	return strings.Join(out, word)
+}

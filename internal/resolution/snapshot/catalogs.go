@@ -1,0 +1,55 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/resolution"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Published is where the content of catalogs is found, such as a *catalogset.Set.
+type Published interface {
+	Get(catalogset.Ref) (catalogset.Entry, bool)
+}
+
+// CatalogRef is what the content of a ClusterCatalog is published under.
+func CatalogRef(name string) catalogset.Ref { return catalogset.Ref{Name: name} }
+
+// ListCatalogs reads the ClusterCatalogs, from a cache as a rule, and puts the content beside each that is published of it.
+func ListCatalogs(ctx context.Context, reader client.Reader, published Published) ([]resolution.Catalog, error) {
+	var all olmv1.ClusterCatalogList
+	if err := reader.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list the ClusterCatalogs: %w", err)
+	}
+	return CatalogsOf(all.Items, published), nil
+}
+
+// CatalogsOf is List for those who have the objects. It shares the labels of these.
+func CatalogsOf(items []olmv1.ClusterCatalog, published Published) []resolution.Catalog {
+	catalogs := make([]resolution.Catalog, 0, len(items))
+	for i := range items {
+		object := &items[i]
+		entry, _ := published.Get(CatalogRef(object.Name))
+		one := resolution.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Index: entry.Index, Image: entry.Image, Problem: entry.Problem}
+		if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
+			one.Disabled, one.Index, one.Image, one.Problem = true, nil, "", ""
+		}
+		catalogs = append(catalogs, one)
+	}
+	return catalogs
+}
+
+// CatalogDigest is that of the content that the status of a ClusterCatalog names; empty when it names none.
+func CatalogDigest(object *olmv1.ClusterCatalog) string {
+	resolved := object.Status.ResolvedSource
+	if resolved == nil || resolved.Image == nil {
+		return ""
+	}
+	_, digest, _ := strings.Cut(resolved.Image.Ref, "@")
+	return digest
+}

@@ -1,0 +1,91 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/resolution"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func object(name string, priority int32, mode olmv1.AvailabilityMode) *olmv1.ClusterCatalog {
+	return &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": name}},
+		Spec: olmv1.ClusterCatalogSpec{Priority: priority, AvailabilityMode: mode}}
+}
+
+func digestIndex(t *testing.T, digest string) *catalog.Index {
+	t.Helper()
+	x, err := catalog.NewIndex(&catalog.Catalog{}, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestList shows what decisions get to see: last good content takes part, what the user has switched off does not, whatever is left of it.
+func TestList(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := olmv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		object("dead", -5, ""), object("new", 0, olmv1.AvailabilityModeAvailable), object("off", 7, olmv1.AvailabilityModeUnavailable)).Build()
+	set, good := catalogset.New(), digestIndex(t, "sha256:good")
+	set.Publish(CatalogRef("dead"), catalogset.Entry{Index: good, Problem: "the registry is down"})
+	set.Publish(CatalogRef("off"), catalogset.Entry{Index: good, Problem: "left behind"})
+	set.Publish(CatalogRef("gone"), catalogset.Entry{Index: good})
+	set.Publish(catalogset.Ref{Namespace: "olm", Name: "new"}, catalogset.Entry{Index: good}) // a CatalogSource of that name
+	got, err := ListCatalogs(t.Context(), reader, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []resolution.Catalog{
+		{Name: "dead", Labels: map[string]string{"tier": "dead"}, Priority: -5, Index: good, Problem: "the registry is down"},
+		{Name: "new", Labels: map[string]string{"tier": "new"}},
+		{Name: "off", Labels: map[string]string{"tier": "off"}, Priority: 7, Disabled: true},
+	}
+	same := cmp.Comparer(func(a, b *catalog.Index) bool { return a == b })
+	if diff := cmp.Diff(want, got, same, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestListTellsWhatFailed(t *testing.T) {
+	down := errors.New("the API server is down")
+	reader := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return down }}).Build()
+	if _, err := ListCatalogs(t.Context(), reader, catalogset.New()); !errors.Is(err, down) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	for name, test := range map[string]struct {
+		status olmv1.ClusterCatalogStatus
+		want   string
+	}{
+		"nothing yet": {},
+		"no image":    {status: olmv1.ClusterCatalogStatus{ResolvedSource: &olmv1.ResolvedCatalogSource{}}},
+		"an image": {olmv1.ClusterCatalogStatus{ResolvedSource: &olmv1.ResolvedCatalogSource{
+			Image: &olmv1.ResolvedImageSource{Ref: "quay.io/a/b@sha256:abc"}}}, "sha256:abc"},
+		"no digest": {status: olmv1.ClusterCatalogStatus{ResolvedSource: &olmv1.ResolvedCatalogSource{
+			Image: &olmv1.ResolvedImageSource{Ref: "quay.io/a/b:v1"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := CatalogDigest(&olmv1.ClusterCatalog{Status: test.status}); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

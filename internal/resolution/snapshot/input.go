@@ -1,0 +1,130 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/resolution"
+)
+
+// Input is what is to be decided on. idle are the Subscriptions that take no part in it, with the reason.
+func (n *Namespace) Input() (in resolution.NamespaceRequest, idle map[string]string) {
+	in = resolution.NamespaceRequest{Namespace: n.Name, Kubernetes: n.Kubernetes, Together: n.Annotated(TogetherAnnotation), AnyCatalog: n.Annotated(AnyCatalogAnnotation)}
+	idle = map[string]string{}
+	for i := range n.Subscriptions {
+		sub := &n.Subscriptions[i]
+		if reason := n.leftAlone(sub); reason != "" {
+			idle[sub.Name] = reason
+			continue
+		}
+		in.Subscriptions = append(in.Subscriptions, resolution.Subscription{
+			Name:        sub.Name,
+			Package:     sub.Spec.Package,
+			Channel:     sub.Spec.Channel,
+			StartingCSV: sub.Spec.StartingCSV,
+			Catalog:     catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource},
+			Installed:   n.Installed(sub),
+
+			VersionRange: sub.Annotations[resolution.VersionRangeAnnotation],
+		})
+	}
+	for i := range n.Operators {
+		in.Operators = append(in.Operators, n.describe(&n.Operators[i]))
+	}
+	for _, s := range n.Sources {
+		in.Sources = append(in.Sources, resolution.Source{Ref: s.Ref(), Priority: s.Object.Spec.Priority, Index: s.Served.Index, Problem: s.Served.Problem, Remedy: s.Served.Remedy})
+	}
+	return in, idle
+}
+
+// Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before, else the
+// version that has replaced one of these without the Subscription saying so, as when the manager was stopped meanwhile, else the one that
+// the version it moved to was replacing when a client deleted that. What it brought when it asked for another package is its own only as long
+// as the package that it asks for goes on from it.
+func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
+	stated := []string{Target(sub), sub.Status.InstalledCSV}
+	for _, name := range stated {
+		if csv := n.Operator(name); csv != nil && !ofOtherPackage(csv, sub.Spec.Package) {
+			return name
+		}
+	}
+	for i := range n.Operators {
+		csv := &n.Operators[i]
+		if csv.Spec.Replaces != "" && slices.Contains(stated, csv.Spec.Replaces) && recordedPackage(csv) == sub.Spec.Package {
+			return csv.Name
+		}
+	}
+	for i := range n.Operators {
+		csv := &n.Operators[i]
+		if Target(sub) != "" && n.forsaken(csv) && recordedPackage(csv) == sub.Spec.Package {
+			return csv.Name
+		}
+	}
+	return n.renamed(sub, stated)
+}
+
+// forsaken tells whether an operator was being replaced when somebody deleted what replaced it. It does not go back: another version may
+// replace it at once. What is being deleted still counts; once it is gone, this is looked at again.
+func (n *Namespace) forsaken(csv *v1alpha1.ClusterServiceVersion) bool {
+	return csv.Status.Phase == v1alpha1.CSVPhaseReplacing && !slices.ContainsFunc(n.Operators, func(next v1alpha1.ClusterServiceVersion) bool {
+		return next.Spec.Replaces == csv.Name && next.Name != csv.Name
+	})
+}
+
+// ofOtherPackage tells whether it is recorded with an operator that it is of another package.
+func ofOtherPackage(csv *v1alpha1.ClusterServiceVersion, pkg string) bool {
+	recorded := recordedPackage(csv)
+	return recorded != "" && recorded != pkg
+}
+
+func recordedPackage(csv *v1alpha1.ClusterServiceVersion) string {
+	var o resolution.Operator
+	properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation])
+	return o.Package
+}
+
+// Target is the version that a Subscription moved to last. One that a plan made for a dependency starts with its starting version.
+func Target(sub *v1alpha1.Subscription) string {
+	if sub.Status.CurrentCSV == "" && sub.Annotations[v1alpha1.GeneratedByAnnotation] != "" {
+		return sub.Spec.StartingCSV
+	}
+	return sub.Status.CurrentCSV
+}
+
+// leftAlone tells why a Subscription takes no part in the decision: somebody deleted the operator that it had brought, and that
+// is not undone, even if the version before is still there.
+func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
+	name := Target(sub)
+	if name == "" || n.Operator(name) != nil {
+		return ""
+	}
+	before := n.Operator(n.Installed(sub))
+	if before != nil && !n.forsaken(before) {
+		return ""
+	}
+	p := n.Installer(sub)
+	if p == nil {
+		return ""
+	}
+	done := fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since", name, p.Name)
+	if before != nil {
+		return fmt.Sprintf("%s; ClusterServiceVersion %s, which it was replacing, is still there and waits for a version that replaces it, and none is installed "+
+			"as long as the plan exists: delete the InstallPlan to have the upgrade made anew", done, before.Name)
+	}
+	return done + "; it is not installed again as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription"
+}
+
+// Installer is the plan that says that the version which a Subscription moved to last was installed: the first one in the order of Plans
+// that is complete and names it, or nil.
+func (n *Namespace) Installer(sub *v1alpha1.Subscription) *v1alpha1.InstallPlan {
+	name := Target(sub)
+	for i := range n.Plans {
+		p := &n.Plans[i]
+		if name != "" && p.Status.Phase == v1alpha1.InstallPlanPhaseComplete && slices.Contains(p.Spec.ClusterServiceVersionNames, name) {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package snapshot
+
+import (
+	"slices"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/version"
+)
+
+// renamed is the operator that a Subscription had brought before it asked for another package, and that this package goes on from. stated are
+// the versions that the Subscription moved to. While it is not known what the package has, the operator stays what the Subscription has, so that
+// the way on is not lost.
+func (n *Namespace) renamed(sub *v1alpha1.Subscription, stated []string) string {
+	pkg := n.offered(sub)
+	for _, name := range stated {
+		if csv := n.Operator(name); csv != nil && !n.claimed(csv, sub) && (pkg == nil || n.continues(pkg, csv)) {
+			return name
+		}
+	}
+	if pkg == nil || Target(sub) == "" {
+		return ""
+	}
+	for i := range n.Operators { // an upgrade to the package was cut short
+		if csv := &n.Operators[i]; n.forsaken(csv) && !n.claimed(csv, sub) && n.continues(pkg, csv) {
+			return csv.Name
+		}
+	}
+	return ""
+}
+
+// offered is what the catalog of a Subscription has of its package; nil when it has nothing, or its content is not known.
+func (n *Namespace) offered(sub *v1alpha1.Subscription) *catalog.PackageInfo {
+	s := n.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+	if s == nil || !s.Healthy() {
+		return nil
+	}
+	pkg, _ := s.Served.Index.Package(sub.Spec.Package)
+	return pkg
+}
+
+// continues reports whether a package goes on from an operator of another one: it has the same bundle, an entry replaces or skips it by its
+// name, or one whose skipRange contains its version provides an API of it, so that only one of them can be there. A version in a skipRange alone
+// is no sign: versions of packages that have nothing to do with each other are alike.
+func (n *Namespace) continues(pkg *catalog.PackageInfo, csv *v1alpha1.ClusterServiceVersion) bool {
+	o := n.describe(csv)
+	from := catalog.Departure{Name: o.Name, Version: &version.VersionRelease{Version: o.Version}}
+	for _, c := range pkg.Channels {
+		for _, e := range c.Entries {
+			switch way := e.EdgeFrom(from); {
+			case e.Name == o.Name, way == catalog.EdgeReplaces, way == catalog.EdgeSkips:
+				return true
+			case way == catalog.EdgeSkipRange && slices.ContainsFunc(e.Bundle.Provides, func(gvk catalog.GVK) bool { return slices.Contains(o.Provides, gvk) }):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// claimed reports whether another Subscription stands for an operator: one that asks for its package, or, of those that ask for others, the
+// first by name.
+func (n *Namespace) claimed(csv *v1alpha1.ClusterServiceVersion, by *v1alpha1.Subscription) bool {
+	return slices.ContainsFunc(n.Subscriptions, func(other v1alpha1.Subscription) bool {
+		states := Target(&other) == csv.Name || other.Status.InstalledCSV == csv.Name
+		return other.Name != by.Name && states && (other.Spec.Package == recordedPackage(csv) || other.Name < by.Name)
+	})
+}

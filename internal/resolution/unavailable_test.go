@@ -1,0 +1,44 @@
+package resolution
+
+import (
+	"errors"
+	"testing"
+
+	"fairlead.dev/fairlead/internal/catalogset"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// TestUnavailableCatalogsAreThoseThatWouldBeAsked has the archives of catalogs without content, and which Subscriptions they concern.
+func TestUnavailableCatalogsAreThoseThatWouldBeAsked(t *testing.T) {
+	dead := []catalogset.Ref{{Namespace: "olm", Name: "dead"}}
+	for file, want := range map[string]map[string][]catalogset.Ref{
+		"dependency-dead-catalog.txtar":       {"b": dead, "c": nil},
+		"dependency-dead-catalog-after.txtar": {},
+	} {
+		t.Run(file, func(t *testing.T) {
+			archive, err := txtar.ParseFile("testdata/namespace/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result := namespace(t, scenarioRequest(t, archive))
+			got := map[string][]catalogset.Ref{}
+			for _, g := range result.Groups {
+				var conflict *Conflict
+				errors.As(g.Err, &conflict)
+				for _, name := range g.Subscriptions {
+					if _, asked := want[name]; conflict != nil || asked {
+						got[name] = nil
+					}
+					if conflict != nil {
+						got[name] = conflict.Unavailable
+					}
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

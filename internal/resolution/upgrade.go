@@ -1,0 +1,170 @@
+package resolution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
+)
+
+// departure of what a request has installed. Its release is in its version, or only in the catalog.
+func (r *request) departure() catalog.Departure {
+	d := catalog.Departure{Name: r.installed.Name, Version: &version.VersionRelease{Version: r.installed.Version}}
+	if r.source != nil && r.source.Index != nil {
+		if bundle, ok := r.source.Index.Bundle(r.sub.Package, d.Name); ok && bundle.Version.Version.EQ(d.Version.Version) {
+			d.Version = &bundle.Version
+		}
+	}
+	return d
+}
+
+// upgrades returns the entries that may take over from what is installed, the preferred one first: those of the catalog that the
+// Subscription names, from the head of each channel down, and, where that is switched on, those of the other catalogs in view, first
+// the heads that skip what is installed, then what else upgrades it.
+func (b *namespaceBuilder) upgrades(r *request) []resolve.Var {
+	var found []resolve.Var
+	from := r.departure()
+	for _, c := range r.channels {
+		for place, e := range c.Entries {
+			if e.EdgeFrom(from) != catalog.NoEdge {
+				found = append(found, b.entry(r.source, c, place))
+			}
+		}
+	}
+	if b.in.AnyCatalog {
+		found = append(found, b.elsewhere(r, func(place int, way catalog.Edge) bool { return place == 0 && way != catalog.EdgeReplaces })...)
+		found = append(found, b.elsewhere(r, func(place int, way catalog.Edge) bool { return place != 0 || way == catalog.EdgeReplaces })...)
+	}
+	if next := b.preferred(r, found); next != 0 && !r.installed.Settled { // an operator that does not run yet is not replaced
+		r.awaiting, r.waits = next, b.unsettled(r, next)
+		return nil
+	}
+	if len(found) == 0 {
+		r.waits = stranded(r)
+	}
+	return found
+}
+
+// preferred is the first entry that the range of the Subscription allows, of several one that is not deprecated; zero when it allows none,
+// so that it is the range that holds.
+func (b *namespaceBuilder) preferred(r *request, found []resolve.Var) resolve.Var {
+	var best resolve.Var
+	for _, v := range found {
+		n := b.node(v)
+		if r.limit.refuses(n.version()) {
+			continue
+		}
+		if !n.bundle.Deprecated {
+			return v
+		}
+		best = cmp.Or(best, v)
+	}
+	return best
+}
+
+// unsettled says that an upgrade may not begin as long as the installed operator is as it is.
+func (b *namespaceBuilder) unsettled(r *request, next resolve.Var) string {
+	name := r.installed.Name
+	if r.installed.Failed {
+		return fmt.Sprintf("%s is available, but the installed %s has failed and a failed operator is not replaced: repair it, or set "+
+			"spec.upgradeStrategy of the OperatorGroup to TechPreviewUnsafeFailForward", b.node(next).name(), name)
+	}
+	return fmt.Sprintf("%s does not run (its phase is %s), and an operator that does not run is not replaced: upgrades, which lead to %s, wait until it does; to see what keeps it: "+
+		"kubectl describe clusterserviceversion %s -n %s", name, cmp.Or(r.installed.Phase, "none yet"), r.allowed(), name, b.in.Namespace)
+}
+
+// elsewhere returns the entries of other catalogs that upgrade what is installed in the way that fits.
+func (b *namespaceBuilder) elsewhere(r *request, fits func(place int, way catalog.Edge) bool) []resolve.Var {
+	var found []resolve.Var
+	from := r.departure()
+	for _, s := range b.sourcesFor(nil) {
+		if s == r.source || s.Index == nil {
+			continue
+		}
+		p, ok := s.Index.Package(r.sub.Package)
+		if !ok {
+			continue
+		}
+		for _, c := range followed(p, r.sub.Channel) {
+			for place, e := range c.Entries {
+				if way := e.EdgeFrom(from); way != catalog.NoEdge && fits(place, way) {
+					found = append(found, b.entry(s, c, place))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// installed returns the operator that the Subscription stands for. A Subscription that was deleted and made again takes over the
+// operator of its package that nobody else claims, when its catalog has the same content under that name.
+func (b *namespaceBuilder) installed(s *Subscription, source *Source) *Operator {
+	if o := b.operators[s.Installed]; o != nil {
+		return o
+	}
+	// The recorded operator may have been replaced in the meantime.
+	for _, o := range b.order {
+		if s.Installed != "" && o.Replaces == s.Installed {
+			return o
+		}
+	}
+	for _, o := range b.order {
+		if o.isOf(s.Package) && !b.claimed(o.Name) && disagreement(o, s, source) == "" {
+			return o
+		}
+	}
+	return nil
+}
+
+func (b *namespaceBuilder) claimed(operator string) bool {
+	return slices.ContainsFunc(b.in.Subscriptions, func(s Subscription) bool { return s.Installed == operator })
+}
+
+// isOf tells whether the operator is, or for all that is known may be, of a package.
+func (o *Operator) isOf(pkg string) bool { return o.Package == pkg || o.Package == "" }
+
+// deprecated operators may not stay once there is something else.
+func (o *Operator) deprecated() bool {
+	return slices.ContainsFunc(o.Properties, func(p catalog.Property) bool { return p.Type == catalog.PropertyDeprecated })
+}
+
+// disagreement says why an operator is not what the catalog of a Subscription has under its name; empty when it is.
+func disagreement(o *Operator, s *Subscription, source *Source) string {
+	if source == nil || source.Index == nil {
+		return fmt.Sprintf("catalog %s has no content to compare it with", s.Catalog)
+	}
+	known, ok := source.Index.Bundle(s.Package, o.Name)
+	switch {
+	case !ok:
+		return fmt.Sprintf("package %s of catalog %s has no bundle of that name", s.Package, s.Catalog)
+	case !known.Version.Version.Equals(o.Version):
+		return fmt.Sprintf("it has version %s, and version %s in catalog %s", o.Version, known.VersionText, s.Catalog)
+	case !sameAPIs(o.Provides, known.Provides):
+		return fmt.Sprintf("it provides other APIs than the bundle of that name in catalog %s", s.Catalog)
+	}
+	return ""
+}
+
+func sameAPIs(a, b []catalog.GVK) bool {
+	within := func(a, b []catalog.GVK) bool {
+		return !slices.ContainsFunc(a, func(g catalog.GVK) bool { return !slices.Contains(b, g) })
+	}
+	return within(a, b) && within(b, a)
+}
+
+// orphan states that an operator which no Subscription stands for stays.
+func (b *namespaceBuilder) orphan(v resolve.Var, o *Operator) {
+	origin := b.node(v).origin("", "clusterserviceversion %s exists and is not referenced by a subscription", o.Name)
+	remove := fmt.Sprintf("kubectl delete clusterserviceversion %s -n %s", o.Name, b.in.Namespace)
+	for _, r := range b.requests {
+		if o.isOf(r.sub.Package) && o.Package != "" && r.installed == nil {
+			origin.Text += fmt.Sprintf("; subscription %s does not take it over: %s", r.sub.Name, disagreement(o, r.sub, r.source))
+			origin.Hint = fmt.Sprintf("to have subscription %s start anew: %s", r.sub.Name, remove)
+			break
+		}
+	}
+	b.problem.Require(v, origin)
+}

@@ -1,0 +1,250 @@
+package resolution
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+
+	"github.com/blang/semver/v4"
+)
+
+// Verdict tells why one entry of a catalog is not chosen, or that it is.
+type Verdict struct {
+	Name    string `json:"name"`
+	Package string `json:"package"`
+	Version string `json:"version"`
+	Channel string `json:"channel"`
+	Catalog string `json:"catalog"`
+	// Chosen tells that it is to be installed; Installed that it is there already.
+	Chosen    bool `json:"chosen,omitempty"`
+	Installed bool `json:"installed,omitempty"`
+	// Reasons are the rules that decided against it, or for it. Conflict, if any, says in full what stands in its way.
+	Reasons  []string  `json:"reasons"`
+	Conflict *Conflict `json:"conflict,omitempty"`
+}
+
+// WhyNot tells of every entry of a package in the catalogs in view why it was not chosen; with a version, of those alone. Entries that
+// catalogs have in channels come in the order of preference of a dependency that nobody in particular has.
+func (r *NamespaceResult) WhyNot(ctx context.Context, pkg, version string) ([]Verdict, error) {
+	var all []Verdict
+	for _, s := range r.b.sourcesFor(nil) {
+		if s.Index == nil {
+			continue
+		}
+		p, ok := s.Index.Package(pkg)
+		if !ok {
+			continue
+		}
+		for _, c := range p.Channels {
+			for place, e := range c.Entries {
+				if version != "" && e.Bundle.VersionText != version && e.Name != version {
+					continue
+				}
+				v, err := r.verdict(ctx, s, c, place)
+				if err != nil {
+					return nil, fmt.Errorf("find out why %s of catalog %s is not chosen: %w", e.Name, s.Ref, err)
+				}
+				all = append(all, v)
+			}
+		}
+	}
+	return all, nil
+}
+
+func (r *NamespaceResult) verdict(ctx context.Context, s *Source, c *catalog.ChannelInfo, place int) (Verdict, error) {
+	e := c.Entries[place]
+	out := Verdict{Name: e.Name, Package: c.Package, Version: e.Bundle.VersionText, Channel: c.Name, Catalog: s.Ref.String()}
+	v, known := r.b.problem.Find(entryID(s, c, e.Name))
+	if o := r.b.operators[e.Name]; o != nil && o.isOf(c.Package) {
+		out.Installed = true
+		out.Reasons = append(out.Reasons, "it is installed")
+		if next := r.successor(o); next != "" {
+			out.Reasons = append(out.Reasons, next+" is to take its place")
+		}
+		return out, nil // as another candidate of its own name it cannot be wanted
+	}
+	candidate := false
+	for i := range r.parts {
+		if !known {
+			break
+		}
+		asked, err := r.ask(ctx, &r.parts[i], v, &out)
+		if err != nil {
+			return out, err
+		}
+		candidate = candidate || asked
+	}
+	if !candidate && !out.Installed {
+		out.Reasons = append(out.Reasons, r.b.notAsked(s, c, e)...)
+	}
+	return out, nil
+}
+
+// successor is what is to be installed in the place of an operator; empty when it stays.
+func (r *NamespaceResult) successor(o *Operator) string {
+	for i := range r.Groups {
+		for _, c := range r.Groups[i].Choices {
+			if c.Replaces == o.Name {
+				return c.Bundle.Name
+			}
+		}
+	}
+	return ""
+}
+
+// ask adds what one part says of a candidate, and tells whether it is one there.
+func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *Verdict) (bool, error) {
+	if p.group.Err != nil {
+		return r.b.askedInVain(&p.group, v, out), nil
+	}
+	if slices.Contains(p.solution.Selected, v) {
+		out.Chosen = true
+		for _, because := range r.b.chainTo(&p.solution, v) {
+			out.Reasons = append(out.Reasons, because.Need)
+		}
+		return true, nil
+	}
+	asked := false
+	for i, d := range p.solution.Decisions {
+		if !slices.Contains(r.b.offers[need{d.Subject, d.Origin.Field}].candidates, v) {
+			continue
+		}
+		asked = true
+		budget := resolve.DefaultMaxSteps
+		core, err := obstacle(ctx, &p.solution, i, v, &budget)
+		if err != nil {
+			return asked, err
+		}
+		out.Reasons = append(out.Reasons, r.b.against(d, v, core))
+		if core != nil && out.Conflict == nil {
+			out.Conflict = r.b.conflict(core, v, nil)
+		}
+	}
+	return asked, nil
+}
+
+// askedInVain tells that the Subscriptions that would have had a candidate have no answer at all.
+func (b *namespaceBuilder) askedInVain(g *Group, v resolve.Var, out *Verdict) bool {
+	for _, q := range b.requests {
+		if !slices.Contains(g.Subscriptions, q.sub.Name) || !slices.Contains(q.options, v) {
+			continue
+		}
+		c := g.conflict()
+		out.Reasons = append(out.Reasons, c.Summary)
+		if out.Conflict == nil {
+			out.Conflict = &c
+		}
+		return true
+	}
+	return false
+}
+
+// against tells why a candidate lost at a decision.
+func (b *namespaceBuilder) against(d resolve.Decision, v resolve.Var, core *resolve.Unsatisfiable) string {
+	who := b.asker(d.Subject)
+	switch {
+	case core != nil:
+		return who + ": " + b.conflict(core, v, nil).Summary
+	case d.Reused:
+		return fmt.Sprintf("%s: %s, which is chosen anyway, is enough", who, b.node(d.Chosen).name())
+	case d.Chosen == 0:
+		return who + ": another alternative is enough"
+	}
+	return fmt.Sprintf("%s prefers %s: %s", who, b.describe(d.Chosen), b.ruleBetween(d.Subject, d.Chosen, v))
+}
+
+// Why tells why an operator is, or will be, in the namespace: what asked for it, then what asked for that, and so on up to a
+// Subscription or to what is there anyway. It is empty when the operator is in no answer.
+func (r *NamespaceResult) Why(operator string) []Because {
+	for i := range r.parts {
+		p := &r.parts[i]
+		for _, v := range p.solution.Selected {
+			if n := r.b.node(v); n.sub == nil && n.name() == operator {
+				return r.b.chainTo(&p.solution, v)
+			}
+		}
+	}
+	if _, ok := r.b.operators[operator]; ok {
+		return []Because{{Need: "clusterserviceversion " + operator + " is there, and nothing that is asked for concerns it"}}
+	}
+	return nil
+}
+
+func (b *namespaceBuilder) chainTo(solution *resolve.Solution, v resolve.Var) []Because {
+	var chain []Because
+	for seen := map[resolve.Var]bool{}; v != 0 && !seen[v] && b.node(v).sub == nil; {
+		seen[v] = true
+		chain = append(chain, b.because(solution, v))
+		next := resolve.Var(0)
+		for _, d := range solution.Decisions {
+			if d.Chosen == v && (!d.Reused || next == 0 && b.requestOf(d.Subject) != nil) {
+				next = d.Subject
+			}
+		}
+		v = next
+	}
+	return chain
+}
+
+// notAsked tells why an entry was no candidate of any request.
+func (b *namespaceBuilder) notAsked(s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo) []string {
+	var reasons []string
+	for _, q := range b.requests {
+		if q.sub.Package == c.Package {
+			reasons = append(reasons, "subscription "+q.sub.Name+": "+notFor(q, s, c, e))
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = append(reasons, "no Subscription asks for package "+c.Package+", and nothing that is chosen needs it")
+	}
+	if e.Bundle.Deprecated {
+		reasons = append(reasons, "it is deprecated ("+catalog.PropertyDeprecated+"), so it is never chosen")
+	}
+	if least, ok := MinKubeVersion(s.Index, e.Bundle); ok && !b.in.Kubernetes.Equals(semver.Version{}) && TooNew(least, b.in.Kubernetes) {
+		reasons = append(reasons, fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", least, b.in.Kubernetes))
+	}
+	if e.Skipped {
+		reasons = append(reasons, "a newer entry of its channel skips it, so it is not offered to what needs it")
+	}
+	return reasons
+}
+
+// notFor tells why an entry is no candidate of a request.
+func notFor(q *request, s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo) string {
+	switch {
+	case q.source != s:
+		return "it asks for catalog " + q.sub.Catalog.String()
+	case q.sub.Channel != "" && q.sub.Channel != c.Name:
+		return "it follows channel " + q.sub.Channel
+	case q.installed != nil && e.RefusesBack(q.departure()):
+		return fmt.Sprintf("it is older than the installed %s: its skipRange %s contains that, but to an older version leads only an entry that replaces or skips what is installed",
+			q.installed.Name, e.SkipRange)
+	case q.waits != "":
+		return q.waits
+	case q.limit.refuses(e.Bundle.Version.Version):
+		return fmt.Sprintf("annotation %s allows only versions in %s", VersionRangeAnnotation, oneLine(q.sub.VersionRange))
+	case !e.InChain:
+		return "a newer entry of its channel skips it"
+	case q.installed != nil:
+		return fmt.Sprintf("no edge leads from the installed %s to it: it replaces %s%s", q.installed.Name, cmp.Or(e.Replaces, "nothing"), edges(e))
+	case q.sub.StartingCSV != "":
+		return "it starts with " + q.sub.StartingCSV
+	}
+	return "it has no answer"
+}
+
+func edges(e *catalog.EntryInfo) string {
+	text := ""
+	if len(e.Skips) > 0 {
+		text += ", skips " + strings.Join(e.Skips, ", ")
+	}
+	if !e.SkipRange.IsZero() {
+		text += ", has skipRange " + e.SkipRange.String()
+	}
+	return text
+}

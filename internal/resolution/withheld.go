@@ -1,0 +1,104 @@
+package resolution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// nobody says why no catalog in view offers what n needs: it may be there, and not be usable, or have other versions.
+func (b *namespaceBuilder) nobody(n *node, c condition, origin *resolve.Origin, brief string) {
+	correct := "ask the authors of package " + n.packageName() + " to correct what " + n.name() + " requires"
+	switch {
+	case c.never:
+		origin.Text, origin.Hint = origin.Text+", which no operator does", correct
+		return
+	case c.pkg != "" && c.pkg == n.packageName():
+		origin.Text, origin.Hint = origin.Text+", and a namespace has only one version of a package", correct
+		return
+	}
+	origin.Text += ", and no catalog in view of the namespace has one"
+	origin.Hint = "create a CatalogSource whose catalog has " + brief
+	if c.pkg == "" {
+		return
+	}
+	h, known := b.withheld[c.pkg]
+	if !known {
+		h = b.withholding(c.pkg)
+		b.withheld[c.pkg] = h
+	}
+	origin.Text += h.text
+	origin.Hint = cmp.Or(h.hint, origin.Hint)
+}
+
+// withholding is what catalogs have of a package although they do not offer what is asked for, and what to do about it.
+type withholding struct{ text, hint string }
+
+// withholding tells it of the first catalog that has something.
+func (b *namespaceBuilder) withholding(pkg string) withholding {
+	for _, s := range b.sourcesFor(nil) {
+		if s.Index == nil {
+			continue
+		}
+		if problem := withheld(s.Index, pkg); problem != "" {
+			return withholding{fmt.Sprintf(": catalog %s has the package, but nothing of it can be used: %s", s.Ref, problem),
+				fmt.Sprintf("ask the authors of catalog %s to correct package %s", s.Ref, pkg)}
+		}
+		p, ok := s.Index.Package(pkg)
+		if !ok {
+			continue
+		}
+		h := withholding{text: fmt.Sprintf(": catalog %s has %s", s.Ref, versions(s.Index, pkg))}
+		if problem := brokenPart(s.Index, p); problem != "" {
+			h.text += ", and something of it cannot be used: " + problem
+		}
+		return h
+	}
+	return withholding{}
+}
+
+// withheld says why a package that a catalog has is not served; empty when it is served, or not there.
+func withheld(x *catalog.Index, pkg string) string {
+	if _, served := x.Package(pkg); served {
+		return ""
+	}
+	// Of the package itself, else of what is in it: then all of its channels are not usable.
+	return cmp.Or(problemOf(x, func(o catalog.Object) bool { return o == catalog.Object{Schema: catalog.SchemaPackage, Name: pkg} }),
+		problemOf(x, func(o catalog.Object) bool { return o.Package == pkg && o.Schema == catalog.SchemaBundle }),
+		problemOf(x, func(o catalog.Object) bool { return o.Package == pkg }))
+}
+
+// brokenPart is the first error about a served package, one of whose channels or entries is not served.
+func brokenPart(x *catalog.Index, p *catalog.PackageInfo) string {
+	return problemOf(x, func(o catalog.Object) bool {
+		switch o.Schema {
+		case catalog.SchemaBundle:
+			_, served := x.Bundle(p.Name, o.Name)
+			return o.Package == p.Name && !served
+		case catalog.SchemaChannel:
+			_, served := p.Channel(o.Name)
+			return o.Package == p.Name && !served
+		}
+		return false
+	})
+}
+
+// versions lists some versions of a package, the newest first.
+func versions(x *catalog.Index, pkg string) string {
+	const shown = 3
+	bundles := bundlesOf(x, pkg)
+	slices.SortFunc(bundles, func(a, b *catalog.BundleInfo) int { return b.Version.Compare(a.Version) })
+	var names []string
+	for _, bundle := range bundles[:min(shown, len(bundles))] {
+		names = append(names, bundle.Name)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(bundles) - shown; more > 0 {
+		text += " and " + plural(more, "older version")
+	}
+	return text
+}
