@@ -75,33 +75,6 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestRenewal takes place in an order that breaks no connection: the next certificate is trusted before pods show it. A new manager goes on.
-func TestRenewal(t *testing.T) {
-	w := newServingWorld(t)
-	w.settle("my")
-	first, _ := w.shown()
-	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
-	for step := range 6 {
-		w.controller.rendered = contents{}
-		w.pass("my")
-		shown, _ := w.shown()
-		if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
-			t.Fatalf("step %d: what pods show is not trusted: %v", step, err)
-		}
-		if step%2 == 1 {
-			w.rollOut("my")
-		}
-	}
-	w.settle("my")
-	last, _ := w.shown()
-	if string(last.Certificate) == string(first.Certificate) || w.newest("my").Spec.Revision != 2 {
-		t.Errorf("the certificate was not renewed by revision %d", w.newest("my").Spec.Revision)
-	}
-	if err := last.Due(served.Hosts, w.clock.Now()); err != nil {
-		t.Errorf("it is due again: %v", err)
-	}
-}
-
 // TestLostCertificate is replaced.
 func TestLostCertificate(t *testing.T) {
 	w := newServingWorld(t)

@@ -99,31 +99,6 @@ func (w *world) reconciles() time.Time {
 	return next
 }
 
-// TestNoRequestFails lets three years go by, in steps as large as a manager may sleep, and asks before and after everything that is done.
-func TestNoRequestFails(t *testing.T) {
-	w := newWorld(t)
-	if err := w.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.reconciles()
-	shown := map[string]bool{}
-	for w.clock.Now().Before(began.AddDate(3, 0, 0)) {
-		for _, step := range []time.Duration{30 * 24 * time.Hour, time.Second, serving.APIServerDelay, time.Second} {
-			w.clock.Step(step)
-			w.request("before the look")
-			next := w.reconciles()
-			w.request("after the look")
-			if !next.After(w.clock.Now()) {
-				t.Fatalf("the next look is at %s, which is not after %s", next, w.clock.Now())
-			}
-		}
-		shown[string(w.Provider().Certificate().Certificate)] = true
-	}
-	if len(shown) < 2 || len(shown) > 4 {
-		t.Errorf("%d certificates were shown in three years, want 3 of 730 days each", len(shown))
-	}
-}
-
 func TestSecretIsMended(t *testing.T) {
 	other, err := serving.Issue(serving.Request{Hosts: []string{"other.example.com"}, Now: began})
 	if err != nil {

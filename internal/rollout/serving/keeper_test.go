@@ -163,25 +163,6 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
-// TestReplicaThatStartsDuringARenewal serves what is trusted, not what is staged.
-func TestReplicaThatStartsDuringARenewal(t *testing.T) {
-	w := newCluster(t)
-	one := w.replica()
-	rotate, err := one.Provider().Certificate().RotateAt()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.clock.SetTime(rotate)
-	before := w.configMap().Data[CAKey]
-	if next, err := one.Reconcile(t.Context(), one.publish); err != nil || !next.Equal(rotate.Add(ConfigMapDelay)) {
-		t.Fatalf("it is promoted at %s: %v", next, err)
-	}
-	two := w.replica()
-	if !Same(two.Provider().Certificate(), one.Provider().Certificate()) || w.verify(two, before) != nil {
-		t.Error("a replica serves what clients do not trust yet")
-	}
-}
-
 // TestFightForTheSecret ends: the served certificate stays, the error names the cause, and the certificate is issued again later.
 func TestFightForTheSecret(t *testing.T) {
 	w := newCluster(t)

@@ -70,46 +70,6 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestRenewalIsTrustedAtEveryStep walks from one certificate to the next. After every step, and for as long as servers and clients lag one step
-// behind, clients trust what is served. The steps are those of the three executors; the state survives in the Secret alone.
-func TestRenewalIsTrustedAtEveryStep(t *testing.T) {
-	s := State{Current: issue(t, Request{})}
-	now, err := s.Current.RotateAt()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var steps []Step
-	published := s.Current.CABundle
-	for len(steps) < 5 {
-		secret := &corev1.Secret{}
-		s.Write(secret, "ca")
-		s = Read(secret, "ca") // the manager was killed and started
-		s.Hosts, s.Delay = hosts, APIServerDelay
-		next := s.Next(now)
-		steps = append(steps, next.Step)
-		if next.Step == StepKeep {
-			now = next.At
-			continue
-		}
-		before, known := s.Current, published
-		if next.Step == StepPublish {
-			published = s.Trusted(now)
-		}
-		if s, err = s.After(next.Step, Request{Now: now}); err != nil {
-			t.Fatal(err)
-		}
-		for _, served := range []Certificate{before, s.Current} {
-			for _, trusted := range [][]byte{known, published} {
-				served.CABundle = trusted
-				expect(t, "after "+string(next.Step), served.Check(hosts, now), "")
-			}
-		}
-	}
-	if want := []Step{StepStage, StepPublish, StepKeep, StepPromote, StepKeep}; !slices.Equal(steps, want) {
-		t.Errorf("the steps are %v, want %v", steps, want)
-	}
-}
-
 // TestTrustedHasTheCertificateInUse although the staged one was issued for another certificate.
 func TestTrustedHasTheCertificateInUse(t *testing.T) {
 	s := State{Current: issue(t, Request{}), Staged: issue(t, Request{}), Hosts: hosts}
