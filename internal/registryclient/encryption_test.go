@@ -140,6 +140,7 @@ func TestNobodyListensToTLS(t *testing.T) {
 }
 
 func TestAServerThatSaysNothing(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
