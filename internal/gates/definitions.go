@@ -28,7 +28,7 @@ type Definition struct {
 	Unchecked bool
 	Findings  []crd.Finding
 	// Back is the verdict on a step back to an earlier revision; nil for an upgrade.
-	Back *Back
+	Back *crd.Back
 }
 
 // Err is why the definition must not replace the one of the cluster; nil when it may.
@@ -53,7 +53,7 @@ func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
 			continue
 		}
 		d := Definition{Name: u.GetName(), Unchecked: policy.None}
-		if err := j.judge(ctx, u, policy, s.Repeated, j.Backs.remembered, &d); err != nil {
+		if err := j.judge(ctx, u, policy, s.Repeated, j.Backs.Recall, &d); err != nil {
 			return nil, err
 		}
 		all, objects = append(all, d), append(objects, u)
@@ -62,8 +62,8 @@ func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
 		return all, nil
 	}
 	for i, d := range all {
-		if d.Back != nil && d.Back.unread {
-			if err := j.judge(ctx, objects[i], policy, s.Repeated, j.Backs.check, &all[i]); err != nil {
+		if d.Back != nil && d.Back.Unread {
+			if err := j.judge(ctx, objects[i], policy, s.Repeated, j.Backs.Judge, &all[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -80,7 +80,10 @@ func Unsafe(all []Definition) error {
 	return errors.Join(unsafe...)
 }
 
-func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crd.Policy, back bool, look lookAtObjects, d *Definition) (err error) {
+// judgeBack judges a step back to an earlier definition.
+type judgeBack func(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crd.Policy) (*crd.Back, error)
+
+func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crd.Policy, back bool, goBack judgeBack, d *Definition) (err error) {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	if err := j.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -100,7 +103,7 @@ func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy c
 		d.Findings = crd.Safety(live, wanted, policy)
 		return nil
 	}
-	if d.Back, err = goBack(ctx, look, j.Live, live, wanted, policy); err != nil {
+	if d.Back, err = goBack(ctx, j.Live, live, wanted, policy); err != nil {
 		return err
 	}
 	d.Findings = d.Back.Findings

@@ -9,8 +9,7 @@
 // Start reading at gates.go, where a Step says what is judged. Then, in the order in which the controller asks:
 //
 //	around.go       the namespace, and the operator's own word
-//	definitions.go  upgrades of CustomResourceDefinitions
-//	back.go         the same for a step back, which stored objects decide on
+//	definitions.go  upgrades of CustomResourceDefinitions, and steps back
 //	dropped.go      CustomResourceDefinitions that would go, with their custom resources
 //	account.go      what the service account lacks
 //	increase.go     what is asked for in addition to what is installed

@@ -41,7 +41,7 @@ type Judge struct {
 	// Policies judges the admission policies that protect identities; nil requires none.
 	Policies *policies.Checker
 	// Backs remembers ways back that are blocked; nil is for those who ask once.
-	Backs *Backs
+	Backs *crd.Backs
 }
 
 // Step is what an extension would be changed to.

@@ -77,12 +77,12 @@ func (r *Rollback) goes(ctx context.Context, reader client.Reader, name string) 
 
 // judge asks the judge of the manager about the way back. Exemptions of the extension do not count: what goes is always reported.
 func (r *Rollback) judge(ctx context.Context, reader client.Reader, live, wanted *apiextensionsv1.CustomResourceDefinition) error {
-	back, err := gates.GoBack(ctx, reader, live, wanted, crd.Policy{})
+	back, err := crd.GoBack(ctx, reader, live, wanted, crd.Policy{})
 	if err != nil {
 		return err
 	}
 	for _, v := range live.Spec.Versions {
-		if v.Served && !gates.Serves(wanted, v.Name) {
+		if v.Served && !crd.Serves(wanted, v.Name) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("CustomResourceDefinition %s: version %s is served no more: clients that use it stop working", live.Name, v.Name))
 		}
 	}

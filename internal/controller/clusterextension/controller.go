@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
@@ -79,7 +80,7 @@ type Controller struct {
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
 	count gates.Count
 	// backs are the ways back that are known to be blocked.
-	backs *gates.Backs
+	backs *crd.Backs
 
 	properties propertyNotes
 	loadings   loadings

@@ -8,7 +8,7 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/clusterversion"
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/trigger"
 	"fairlead.dev/fairlead/version"
 
@@ -44,7 +44,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	events := mgr.GetEventRecorderFor(eventSource)
 	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
 	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
-		providers: providers.get, began: sync.OnceValue(o.Clock.Now), backs: &gates.Backs{Clock: o.Clock}, render: registryv1.Render}
+		providers: providers.get, began: sync.OnceValue(o.Clock.Now), backs: &crd.Backs{Clock: o.Clock}, render: registryv1.Render}
 	secrets, err := servingSecrets(mgr)
 	if err != nil {
 		return err

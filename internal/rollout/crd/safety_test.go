@@ -48,14 +48,6 @@ func withX(t testing.TB, schema string) *definition {
 	return crd(t, "v1 served stored: {type: object, properties: {spec: {type: object, properties: {x: "+schema+"}}}}")
 }
 
-func texts(findings []Finding) []string {
-	out := []string{}
-	for _, f := range findings {
-		out = append(out, f.String())
-	}
-	return out
-}
-
 // TestSafetyOfProperties has, for each published check, what it stops and the nearest that it lets pass.
 func TestSafetyOfProperties(t *testing.T) {
 	const at = "v1: ^.spec.x: "

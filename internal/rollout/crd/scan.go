@@ -212,8 +212,9 @@ func (t *Tally) lose(object *unstructured.Unstructured, fields []string) {
 	}
 }
 
-// StillInvalid looks again at the objects that are named as invalid. As long as one of them is, there is no need to look at all.
-func (c *Scan) StillInvalid(ctx context.Context) (bool, error) {
+// stillBlocks reads those objects again that are named as standing in the way, and reports whether one still does: then there is no need to read all.
+// Objects that lose fields stand in the way where these are to be kept.
+func (c *Scan) stillBlocks(ctx context.Context, keeps bool) (bool, error) {
 	for _, f := range c.Sample {
 		still, err := c.again(ctx, f.way.read, f.Namespace, f.Name, func(object map[string]any) (bool, error) {
 			budget := c.validator.Cost()
@@ -224,11 +225,17 @@ func (c *Scan) StillInvalid(ctx context.Context) (bool, error) {
 			return still, err
 		}
 	}
-	return false, nil
-}
-
-// StillLosing is the same for those that lose fields.
-func (c *Scan) StillLosing(ctx context.Context) (bool, error) {
+	for _, w := range c.Writes {
+		still, err := c.again(ctx, ReadVersion(c.live), w.Namespace, w.Name, func(object map[string]any) (bool, error) {
+			return lastWrittenIn(&unstructured.Unstructured{Object: object}, c.live.Spec.Group, c.dropped) != "", nil
+		})
+		if still || err != nil {
+			return still, err
+		}
+	}
+	if !keeps {
+		return false, nil
+	}
 	for _, l := range c.Losses {
 		still, err := c.again(ctx, ReadVersion(c.live), l.Namespace, l.Name, func(object map[string]any) (bool, error) {
 			return len(c.pruning.Lost(object)) > 0, nil

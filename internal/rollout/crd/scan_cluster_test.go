@@ -62,7 +62,7 @@ func TestStoredObjects(t *testing.T) {
 			if tc.first != "" && c.Sample[0].String() != tc.first {
 				t.Errorf("first %s", c.Sample[0])
 			}
-			if still, err := c.StillInvalid(t.Context()); err != nil || still != (tc.invalid > 0) {
+			if still, err := c.stillBlocks(t.Context(), false); err != nil || still != (tc.invalid > 0) {
 				t.Errorf("still invalid %t, %v", still, err)
 			}
 		})

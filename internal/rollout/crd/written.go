@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -53,17 +52,4 @@ func lastWrittenIn(object *unstructured.Unstructured, group string, versions []s
 		}
 	}
 	return in
-}
-
-// StillWritten reads those objects again that were last written in a version that goes, and reports whether one still is.
-func (c *Scan) StillWritten(ctx context.Context) (bool, error) {
-	for _, w := range c.Writes {
-		still, err := c.again(ctx, ReadVersion(c.live), w.Namespace, w.Name, func(object map[string]any) (bool, error) {
-			return lastWrittenIn(&unstructured.Unstructured{Object: object}, c.live.Spec.Group, c.dropped) != "", nil
-		})
-		if still || err != nil {
-			return still, err
-		}
-	}
-	return false, nil
 }

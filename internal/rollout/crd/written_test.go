@@ -105,11 +105,11 @@ func TestObjectsOfADroppedVersion(t *testing.T) {
 			if c.Objects != 2 || c.Written != 1 || len(c.Writes) != 1 || c.Writes[0].String() != "a: v1" || reader.lists != 1 {
 				t.Errorf("%+v after %d lists", c.Tally, reader.lists)
 			}
-			if still, err := c.StillWritten(t.Context()); !still || err != nil {
+			if still, err := c.stillBlocks(t.Context(), false); !still || err != nil {
 				t.Errorf("still written %t, %v", still, err)
 			}
 			reader.objects["a"] = recordOf("example.com/v1", 2, "example.com/v2", 3)
-			if still, err := c.StillWritten(t.Context()); still || err != nil {
+			if still, err := c.stillBlocks(t.Context(), false); still || err != nil {
 				t.Errorf("still written %t though it was written in v2, %v", still, err)
 			}
 		})
