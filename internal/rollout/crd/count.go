@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -31,7 +31,7 @@ func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, e
 	list.SetGroupVersionKind(listIn(crd, version))
 	err := reader.List(ctx, list, client.Limit(1))
 	switch {
-	case (apierrors.IsNotFound(err) || meta.IsNoMatchError(err)) && !established(crd):
+	case isUnserved(err) && !isEstablished(crd):
 		return 0, nil // nobody can have written one
 	case err != nil:
 		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
@@ -67,8 +67,81 @@ func Besides(ctx context.Context, reader client.Reader, crd *definition, some ma
 	return false, nil
 }
 
-func established(crd *definition) bool {
-	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-	})
+const (
+	// heldLooked is how many objects are looked at for their finalizers.
+	heldLooked = 500
+	// heldTold is how many of them are named.
+	heldTold = 5
+)
+
+// Held says which objects of a CRD have finalizers, which somebody has to take away before they can go, and what these are. It looks at the
+// first 500 objects, and names five.
+func Held(ctx context.Context, reader client.Reader, crd *definition) ([]string, error) {
+	version := ReadVersion(crd)
+	if version == "" {
+		return nil, unserved("read", crd)
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(listIn(crd, version))
+	if err := reader.List(ctx, list, client.Limit(heldLooked)); isUnserved(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read the finalizers of the %s objects that are stored: %w", crd.Name, err)
+	}
+	var all []string
+	for i := range list.Items {
+		if o := &list.Items[i]; len(o.Finalizers) > 0 {
+			all = append(all, fmt.Sprintf("%s %s waits for its finalizers %s", crd.Spec.Names.Kind, nameOf(o), bounded(strings.Join(o.Finalizers, ", "))))
+		}
+	}
+	if more := len(all) - heldTold; more > 0 {
+		all = append(all[:heldTold], fmt.Sprintf("%d more objects of %s wait for theirs", more, crd.Name))
+	}
+	return all, nil
+}
+
+// Written is an object whose last writer used one of the versions that go.
+type Written struct {
+	Namespace, Name string
+	Version         string
+}
+
+// String names the object and the version.
+func (w Written) String() string { return nameIn(w.Namespace, w.Name) + ": " + w.Version }
+
+// write counts an object that was last written in one of the versions that go.
+func (t *Tally) write(object *unstructured.Unstructured, version string) {
+	if version == "" {
+		return
+	}
+	t.Written++
+	if len(t.Writes) < sampled {
+		t.Writes = append(slices.Clip(t.Writes), Written{object.GetNamespace(), object.GetName(), version})
+	}
+}
+
+// lastWrittenIn is the one of the versions that an object was last written in, by the record of its managed fields; empty is none of them. Of writes in
+// the same second each counts as the last one.
+func lastWrittenIn(object *unstructured.Unstructured, group string, versions []string) string {
+	if len(versions) == 0 {
+		return ""
+	}
+	var last time.Time
+	in := ""
+	for _, entry := range object.GetManagedFields() {
+		var at time.Time
+		if entry.Time != nil {
+			at = entry.Time.Time
+		}
+		if at.Before(last) {
+			continue
+		}
+		if at.After(last) {
+			last, in = at, ""
+		}
+		if version, found := strings.CutPrefix(entry.APIVersion, group+"/"); found && slices.Contains(versions, version) {
+			in = version
+		}
+	}
+	return in
 }

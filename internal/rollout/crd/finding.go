@@ -1,8 +1,13 @@
 package crd
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Check names a rule, in findings and in what switches rules off.
@@ -99,4 +104,111 @@ func Blocking(findings []Finding) []Finding {
 		}
 	}
 	return blocking
+}
+
+// What an UnsafeError says at most: statuses are limited, and nobody reads thousands of lines of one.
+const (
+	maxLines = 20
+	maxBytes = 4096
+)
+
+// UnsafeError is why a CRD is not upgraded.
+type UnsafeError struct {
+	CRD string
+	// Findings are all that stand in the way.
+	Findings []Finding
+}
+
+// NewUnsafeError returns the findings that stand in the way as an error; nil is none.
+func NewUnsafeError(crd string, findings []Finding) error {
+	if blocking := Blocking(findings); len(blocking) > 0 {
+		return &UnsafeError{CRD: crd, Findings: blocking}
+	}
+	return nil
+}
+
+// Error lists the first findings and says how many there are. Report has them all.
+func (e *UnsafeError) Error() string {
+	text := fmt.Sprintf("validating upgrade for CRD %q: ", e.CRD)
+	for i, f := range e.Findings {
+		line := f.String()
+		if i >= maxLines || i > 0 && len(text)+len(line) > maxBytes {
+			return text + fmt.Sprintf("\nand %d more", len(e.Findings)-i)
+		}
+		if i > 0 {
+			text += "\n"
+		}
+		text += line
+	}
+	return text
+}
+
+// Report is everything there is to say about an upgrade, exempted findings included, with what to do about each.
+func Report(crd string, findings []Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CustomResourceDefinition %s: %d findings, %d of them stand in the way\n", crd, len(findings), len(Blocking(findings)))
+	for _, f := range findings {
+		fmt.Fprintf(&b, "\n%s\n", f)
+		if f.Exempt != "" {
+			fmt.Fprintf(&b, "  %s\n", f.Exempt)
+			continue
+		}
+		fmt.Fprintf(&b, "  to do: %s\n", f.Remedy)
+	}
+	return b.String()
+}
+
+// short makes a value from a CRD fit for a line of a message.
+func short(text string) string { return clip(text, 120) }
+
+// clip makes a text from outside fit for a message: at most some bytes, and nothing that does not print.
+func clip(text string, limit int) string {
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// names lists a set in order.
+func names(set sets.Set[string]) string { return short(strings.Join(sets.List(set), ", ")) }
+
+// canonical is a JSON value in the one form that equal values share; empty is none.
+func canonical(value *apiextensionsv1.JSON) string {
+	if value == nil || len(value.Raw) == 0 {
+		return ""
+	}
+	var decoded any
+	if json.Unmarshal(value.Raw, &decoded) != nil {
+		return string(value.Raw)
+	}
+	text, err := json.Marshal(decoded)
+	if err != nil {
+		return string(value.Raw)
+	}
+	return string(text)
+}
+
+func canonicalSet(values []apiextensionsv1.JSON) sets.Set[string] {
+	set := sets.New[string]()
+	for i := range values {
+		set.Insert(canonical(&values[i]))
+	}
+	return set
+}
+
+func canonicalSchemas(schemas []props) sets.Set[string] {
+	set := sets.New[string]()
+	for i := range schemas {
+		bare := schemas[i].DeepCopy()
+		undocument(bare)
+		if text, err := json.Marshal(bare); err == nil {
+			set.Insert(canonical(&apiextensionsv1.JSON{Raw: text}))
+		}
+	}
+	return set
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -92,21 +92,8 @@ func isEstablished(crd *definition) bool {
 	})
 }
 
-// quoted is how much of what others say a message repeats, in bytes.
-const quoted = 1000
-
 // bounded makes a text of others, such as webhooks, fit for a message.
-func bounded(text string) string {
-	if len(text) > quoted {
-		text = strings.ToValidUTF8(text[:quoted], "") + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+func bounded(text string) string { return clip(text, 1000) }
 
 // nameOf is how an object is called in messages.
 func nameOf(o client.Object) string {
@@ -126,4 +113,41 @@ func fieldList(fields []string) string {
 		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(fields, ", ")
+}
+
+// nextLimit is how many objects the next page has, if they are as large as those of the last one and the rules for them cost as much.
+func nextLimit(last []unstructured.Unstructured, spent, cost int64) int64 {
+	objects, size := int64(len(last)), int64(0)
+	for i := range last {
+		size += int64(weight(last[i].Object))
+	}
+	limit := int64(largestPage)
+	if size > 0 {
+		limit = max(leastPage, min(limit, pageBytes*objects/size))
+	}
+	if spent > 0 {
+		limit = max(1, min(limit, cost*objects/spent))
+	}
+	return limit
+}
+
+// weight is about how many bytes a JSON value has.
+func weight(value any) int {
+	switch v := value.(type) {
+	case string:
+		return len(v) + 16
+	case map[string]any:
+		sum := 16
+		for name, member := range v {
+			sum += len(name) + 16 + weight(member)
+		}
+		return sum
+	case []any:
+		sum := 16
+		for _, item := range v {
+			sum += weight(item)
+		}
+		return sum
+	}
+	return 16
 }
