@@ -15,7 +15,7 @@
 //	observe.go, writing.go          the two halves of a run
 //	managedfields.go, normalize.go  when an object is as desired
 //	owners.go                       who an object belongs to
-//	probe.go, results.go            what comes back
+//	probe.go, health.go, results.go what comes back
 //	responses.go                    what an answer of the API server means
 //	teardown.go                     the way back
 //	accounts.go                     clients that act as a service account

@@ -3,10 +3,12 @@ package clusterobjectset
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -19,38 +21,6 @@ var defaultProbes = map[schema.GroupKind]rollout.Probe{
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: rollout.Established,
 	{Group: "cert-manager.io", Kind: "Certificate"}:                   rollout.Condition("Ready", "True"),
 	{Group: "cert-manager.io", Kind: "Issuer"}:                        rollout.Condition("Ready", "True"),
-	{Group: "apps", Kind: "Deployment"}:                               deployed,
-	{Group: "apps", Kind: "StatefulSet"}:                              replicated,
-}
-
-// scalable are the kinds of workloads that others may scale to zero.
-var scalable = map[schema.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: true, {Group: "apps", Kind: "StatefulSet"}: true}
-
-// deployed waits until a Deployment runs as it is specified, and nothing of what it ran before is left.
-func deployed(live *unstructured.Unstructured) string {
-	if missing := rollout.Available(live); missing != "" {
-		return missing
-	}
-	updated, _, _ := unstructured.NestedInt64(live.Object, "status", "updatedReplicas")
-	if all, _, _ := unstructured.NestedInt64(live.Object, "status", "replicas"); updated < all {
-		return fmt.Sprintf("%d of %d replicas are of an earlier template", all-updated, all)
-	}
-	return ""
-}
-
-// replicated waits until all replicas of a StatefulSet are of its latest template and ready. It has no condition that says so.
-func replicated(live *unstructured.Unstructured) string {
-	wanted, found, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
-	if !found {
-		wanted = 1
-	}
-	for _, what := range []string{"updated", "ready"} {
-		n, _, _ := unstructured.NestedInt64(live.Object, "status", what+"Replicas")
-		if n < wanted {
-			return fmt.Sprintf("%d of %d replicas are %s", n, wanted, what)
-		}
-	}
-	return ""
 }
 
 // probe is one that the user of a set asks for.
@@ -107,13 +77,13 @@ func assertion(a olmv1.Assertion) (rollout.Probe, error) {
 	return nil, fmt.Errorf("of type %s asserts nothing", a.Type)
 }
 
-// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet.
-func probeOf(u *unstructured.Unstructured, users []probe) rollout.Probe {
+// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet. Pods lists
+// those of a live workload.
+func probeOf(u *unstructured.Unstructured, users []probe, pods func(live client.Object) []corev1.Pod) rollout.Probe {
 	all := []rollout.Probe{rollout.Observed}
-	if scalable[u.GroupVersionKind().GroupKind()] {
-		all = append(all, rollout.Scaled(u))
-	}
-	if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
+	if p := rollout.WorkloadProbe(u, pods); p != nil {
+		all = []rollout.Probe{p}
+	} else if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
 		all = append(all, p)
 	}
 	for _, p := range users {

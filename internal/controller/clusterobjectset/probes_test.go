@@ -35,8 +35,8 @@ func TestProbes(t *testing.T) {
 		"certificate":                 {object: "{apiVersion: cert-manager.io/v1, kind: Certificate}", want: "Ready is not set"},
 		"issuer":                      {object: `{apiVersion: cert-manager.io/v1, kind: Issuer, status: {conditions: [{type: Ready, status: "False"}]}}`, want: "Ready is False"},
 		"deployment":                  {object: `{apiVersion: apps/v1, kind: Deployment, status: {replicas: 1, updatedReplicas: 1, conditions: [{type: Available, status: "True"}]}}`},
-		"deployment in the middle":    {object: `{apiVersion: apps/v1, kind: Deployment, status: {replicas: 2, updatedReplicas: 1, conditions: [{type: Available, status: "True"}]}}`, want: "1 of 2 replicas are of an earlier template"},
-		"deployment that was changed": {object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, conditions: [{type: Available, status: "True"}]}}`, want: "generation 2 has not been seen"},
+		"deployment in the middle":    {object: `{apiVersion: apps/v1, kind: Deployment, status: {replicas: 2, updatedReplicas: 1, conditions: [{type: Available, status: "True"}]}}`, want: "1 old replicas are pending termination"},
+		"deployment that was changed": {object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, conditions: [{type: Available, status: "True"}]}}`, want: "rollout not yet observed"},
 		"set of pods":                 {object: "{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 2}, status: {updatedReplicas: 2, readyReplicas: 2}}"},
 		"set of pods that starts":     {object: "{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 2}, status: {updatedReplicas: 2, readyReplicas: 1}}", want: "1 of 2 replicas are ready"},
 
@@ -64,7 +64,7 @@ func TestProbes(t *testing.T) {
 			}
 			live := object(t, tc.object)
 			// What tests write as YAML has numbers of another type than what the API server sends.
-			got := probeOf(live, users)(integers(live))
+			got := probeOf(live, users, nil)(integers(live))
 			if !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
 				t.Errorf("missing: %q, want %q", got, tc.want)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -131,6 +132,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 	handover := !succeeded && len(f.older()) > 0
 	converted := rollout.Phase{Name: "conversion", Barrier: true, Client: writer}
 	var converters []*entry
+	pods := func(live client.Object) []corev1.Pod { return rollout.Pods(ctx, c.live, live, c.clock.Now()) }
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
 			phases = append(phases, rollout.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
@@ -149,7 +151,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 				Claim:  f.claim(o.Protection),
 				Leave:  f.superseded,
 				Adjust: f.displace,
-				Probe:  probeOf(o.Unstructured, users),
+				Probe:  probeOf(o.Unstructured, users, pods),
 				// What ran once is healed as far as it can be.
 				Optional: succeeded,
 			}

@@ -2,6 +2,7 @@ package clusterobjectset
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,7 +19,7 @@ metadata: {namespace: ns, name: monitor}
 `)))
 	w.settle()
 	w.expect(name, "Progressing=True/RollingOut", "Revision 1.0.0 is rolling out.")
-	w.expect(name, "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: 0 of 1 replicas are updated")
+	w.expect(name, "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: no pod is available yet")
 	if diff := cmp.Diff([]string{"ConfigMap/config@1 of ext-1", "Deployment/op@ of ext-1", "Service/web@ of ext-1"}, w.objects()); diff != "" {
 		t.Error(diff)
 	}
@@ -49,4 +50,24 @@ metadata: {namespace: ns, name: monitor}
 	if len(w.writes)+len(w.reads) > 0 {
 		t.Errorf("nothing has changed, but: %v %v", w.writes, w.reads)
 	}
+}
+
+// TestUnavailableForTheCauseOfItsPods: the condition has the cause, once a Deployment has been unavailable for a while.
+func TestUnavailableForTheCauseOfItsPods(t *testing.T) {
+	w := newWorld(t)
+	w.revise(options(1, deployment(t, "op", "op:v1")))
+	w.settle()
+	pod := object(t, `
+apiVersion: v1
+kind: Pod
+metadata: {namespace: ns, name: op-1, labels: {app: op}}
+status: {containerStatuses: [{name: manager, image: "op:v1", state: {waiting: {reason: ImagePullBackOff}}}]}
+`)
+	if err := w.inner.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.SetTime(epoch.Add(time.Minute))
+	w.run("op", false)
+	w.settle()
+	w.expect("ext-1", "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: said the test; container manager of pod op-1: image op:v1 cannot be pulled")
 }

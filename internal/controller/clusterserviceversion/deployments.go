@@ -1,12 +1,11 @@
 package clusterserviceversion
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,18 +33,20 @@ func (f *facts) deploymentsChanged(ctx context.Context) (finding, error) {
 }
 
 func (f *facts) deploymentsStuck(ctx context.Context) (finding, error) {
-	return f.firstDeployment(ctx, stuck)
+	return f.firstDeployment(ctx, func(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
+		return f.stuck(ctx, wanted, live)
+	})
 }
 
 // deploymentsUnready looks for Deployments that are not available. That the cluster has not yet looked at a change to a
 // Deployment that runs does not mean that it stops running: its answer is an event.
 func (f *facts) deploymentsUnready(ctx context.Context) (finding, error) {
 	runs := f.csv.Status.Phase == toSucceeded && f.attempt == nil
-	return f.firstDeployment(ctx, func(csv *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
-		if runs && live != nil && live.DeletionTimestamp.IsZero() && !current(live) {
+	return f.firstDeployment(ctx, func(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
+		if runs && rollout.DeploymentHealth(wanted, live, nil).State == rollout.Unobserved {
 			return ""
 		}
-		return unready(csv, wanted, live)
+		return f.unready(ctx, wanted, live)
 	})
 }
 
@@ -104,54 +105,37 @@ func changed(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment)
 }
 
 // stuck: the cluster gave the rollout up.
-func stuck(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
-	if live == nil || !current(live) {
-		return ""
-	}
-	if c := condition(live, appsv1.DeploymentProgressing); c != nil && c.Reason == "ProgressDeadlineExceeded" {
-		return fmt.Sprintf("deployment %s not ready before timeout: %s", wanted.Name, cmp.Or(c.Message, c.Reason))
+func (f *facts) stuck(ctx context.Context, wanted, live *appsv1.Deployment) string {
+	if h := f.health(ctx, wanted, live); h.State == rollout.Stuck {
+		return fmt.Sprintf("deployment %s not ready before timeout: %s", wanted.Name, h.Message)
 	}
 	return ""
 }
 
-// unready: it is not available, or old pods of it are still there. That its replicas may be unavailable in part is for
-// the Deployment itself to judge.
-func unready(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
-	if live == nil {
+// unready: it is not available, or old pods of it are still there.
+func (f *facts) unready(ctx context.Context, wanted, live *appsv1.Deployment) string {
+	h := f.health(ctx, wanted, live)
+	switch h.State {
+	case rollout.Healthy:
+		return ""
+	case rollout.Missing:
 		return "missing deployment with name=" + wanted.Name
 	}
-	detail := ""
-	c := condition(live, appsv1.DeploymentAvailable)
-	scaled := rollout.ScaledToZero("Deployment", wanted.Name, wanted.Spec.Replicas, live.Spec.Replicas)
-	switch failure := condition(live, appsv1.DeploymentReplicaFailure); {
-	case !live.DeletionTimestamp.IsZero():
-		detail = "it is being deleted"
-	case !current(live):
-		detail = "the cluster has not looked at its latest spec yet"
-	case failure != nil && failure.Status == corev1.ConditionTrue:
-		detail = failure.Message
-	case live.Status.Replicas > live.Status.UpdatedReplicas:
-		detail = fmt.Sprintf("%d old replicas are pending termination", live.Status.Replicas-live.Status.UpdatedReplicas)
-	case c == nil:
-		detail = "no pod is available yet"
-	case c.Status != corev1.ConditionTrue:
-		detail = cmp.Or(c.Message, c.Reason, "it is not available")
-	case scaled != "":
-		detail = scaled
-	default:
-		return ""
-	}
-	return fmt.Sprintf("waiting for deployment %s to become ready: %s", wanted.Name, detail)
+	return fmt.Sprintf("waiting for deployment %s to become ready: %s", wanted.Name, h.Message)
 }
 
-// current says whether the status of a Deployment is about its latest spec.
-func current(d *appsv1.Deployment) bool { return d.Status.ObservedGeneration >= d.Generation }
-
-func condition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	for i := range d.Status.Conditions {
-		if d.Status.Conditions[i].Type == kind {
-			return &d.Status.Conditions[i]
-		}
+// health judges a Deployment, with its pods where it lacks some. They are not watched, so it is judged again in a while.
+func (f *facts) health(ctx context.Context, wanted, live *appsv1.Deployment) rollout.Health {
+	h := rollout.DeploymentHealth(wanted, live, nil)
+	if h.State != rollout.Stuck && h.State != rollout.Unready {
+		return h
 	}
-	return nil
+	now := f.c.clock.Now()
+	if at := now.Add(podsInterval); f.again.IsZero() || at.Before(f.again) {
+		f.again = at
+	}
+	return rollout.DeploymentHealth(wanted, live, rollout.Pods(ctx, f.c.live, live, now))
 }
+
+// podsInterval is how often the pods of a Deployment that is not available are asked why.
+const podsInterval = 30 * time.Second

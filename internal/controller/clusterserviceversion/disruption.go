@@ -3,7 +3,6 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 const (
@@ -23,10 +23,6 @@ const (
 	// disruptionInterval is how often a disruption is looked at: what pods do is not watched.
 	disruptionInterval = 10 * time.Second
 )
-
-// startupFailures are the reasons of containers that wait for more than time.
-var startupFailures = []string{"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName",
-	"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 
 // apisDisrupted looks for an owned API that is not available because pods behind it are just being replaced. That is no failure of the
 // operator: nobody would have to do anything about it.
@@ -40,11 +36,11 @@ func (f *facts) apisDisrupted(ctx context.Context) (finding, error) {
 			continue
 		}
 		// The cluster finds out that an API is away a little later than that its pods are.
-		away, err := f.firstDeployment(ctx, func(csv *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
+		away, err := f.firstDeployment(ctx, func(_ *v1alpha1.ClusterServiceVersion, wanted, live *appsv1.Deployment) string {
 			if wanted.Name != description.DeploymentName {
 				return ""
 			}
-			return unready(csv, wanted, live)
+			return f.unready(ctx, wanted, live)
 		})
 		if err != nil {
 			return seenNot, err
@@ -80,7 +76,7 @@ func (f *facts) disruption(ctx context.Context, deployment string) (string, erro
 	detail := ""
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if fails(pod) {
+		if rollout.PodFailure(pod) != "" {
 			return "", nil
 		}
 		if what := replacement(pod, f.c.clock.Now()); what != "" && detail == "" {
@@ -88,20 +84,6 @@ func (f *facts) disruption(ctx context.Context, deployment string) (string, erro
 		}
 	}
 	return detail, nil
-}
-
-// fails says whether a pod cannot run, so that waiting does not help.
-func fails(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil {
-		return false
-	}
-	unschedulable := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
-	})
-	return unschedulable || slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
-		func(s corev1.ContainerStatus) bool {
-			return s.State.Waiting != nil && slices.Contains(startupFailures, s.State.Waiting.Reason)
-		})
 }
 
 // replacement is how a pod takes part in a disruption that is not older than it may be; empty when it does not.

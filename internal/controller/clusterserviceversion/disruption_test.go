@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // podOf is a pod of Deployment manager that was made some time ago and has nothing to say.
@@ -141,7 +143,7 @@ func TestPodsThatAreBeingDeleted(t *testing.T) {
 		}
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: now}}}
-	if waitingFor("CrashLoopBackOff")(pod); fails(pod) {
+	if waitingFor("CrashLoopBackOff")(pod); rollout.PodFailure(pod) != "" {
 		t.Error("a pod that is being deleted counts as a failure")
 	}
 }

@@ -93,7 +93,7 @@ func (f *facts) waitForServer(ctx context.Context, wanted *apiregistrationv1.API
 		if err != nil {
 			return "", err
 		}
-		if detail := unready(f.csv, d, live); detail != "" {
+		if detail := f.unready(ctx, d, live); detail != "" {
 			return detail, nil
 		}
 		if same, err := contains(live, d); err != nil || !same { // the pods that are available may show another certificate

@@ -29,14 +29,14 @@ func TestInstall(t *testing.T) {
 	k.wrote()
 	k.told()
 
-	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "installing: waiting for deployment manager to become ready: the cluster has not looked at its latest spec yet")
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "installing: waiting for deployment manager to become ready: rollout not yet observed")
 	if diff := cmp.Diff([]string{"apply Deployment operators/manager", statusWrite}, k.wrote()); diff != "" {
 		t.Errorf("writes of the install (-want +got):\n%s", diff)
 	}
 	want := []string{
 		"Normal AllRequirementsMet all requirements found, attempting install",
 		"Normal InstallSucceeded waiting for install components to report healthy",
-		"Normal InstallWaiting installing: waiting for deployment manager to become ready: the cluster has not looked at its latest spec yet",
+		"Normal InstallWaiting installing: waiting for deployment manager to become ready: rollout not yet observed",
 	}
 	if diff := cmp.Diff(want, k.told()); diff != "" {
 		t.Errorf("events of the install (-want +got):\n%s", diff)
@@ -314,6 +314,27 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestUnavailableForTheCauseOfItsPods: the status has the cause once the Deployment has been unavailable for a while, without an event.
+func TestUnavailableForTheCauseOfItsPods(t *testing.T) {
+	k := newCluster(t, newGroup(ns))
+	csv := newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	k.pass("op.v1")
+	d := k.deployment("manager")
+	k.setStatus(d, appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Conditions: []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentAvailable, Status: "False", Message: "too few", LastTransitionTime: metav1.NewTime(k.clock.Now())}}})
+	k.create(k.podOf("manager-1", time.Minute, waitingFor("CrashLoopBackOff")))
+	const waiting = "installing: waiting for deployment manager to become ready: too few"
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting)
+	result, err := k.reconcile("op.v1")
+	if err != nil || result.RequeueAfter != podsInterval {
+		t.Fatalf("its pods are asked after %s (%v), want %s", result.RequeueAfter, err, podsInterval)
+	}
+	k.clock.SetTime(k.clock.Now().Add(result.RequeueAfter))
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting+"; container  of pod manager-1 keeps exiting")
+}
+
 func TestInstallTimeout(t *testing.T) {
 	k := newCluster(t, newGroup(ns))
 	csv := newCSV("op.v1")
@@ -329,7 +350,7 @@ func TestInstallTimeout(t *testing.T) {
 	}
 	k.clock.SetTime(k.clock.Now().Add(time.Second))
 	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed",
-		"install timeout: waiting for deployment manager to become ready: the cluster has not looked at its latest spec yet")
+		"install timeout: waiting for deployment manager to become ready: rollout not yet observed")
 	if result, err = k.reconcile("op.v1"); err != nil || !result.IsZero() {
 		t.Errorf("a failed install is looked at again after %s (%v)", result.RequeueAfter, err)
 	}

@@ -102,7 +102,7 @@ func (f *facts) unhealthyMeanwhile(ctx context.Context) (finding, error) {
 		if live != nil && !ownedBy(live, csv) {
 			return "" // taken over, although the status of the successor does not show it yet
 		}
-		return unready(csv, wanted, live)
+		return f.unready(ctx, wanted, live)
 	})
 	if isOurRefusal(err) || err == nil && !found.holds {
 		return seenNot, nil
