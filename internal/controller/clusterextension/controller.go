@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
