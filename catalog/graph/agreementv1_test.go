@@ -76,7 +76,7 @@ func agreeV1(t *testing.T, c *catalog.Catalog) (upgrades, refused int) {
 func decideV1(t *testing.T, in resolution.ExtensionRequest) string {
 	t.Helper()
 	result, err := resolution.Extension(t.Context(), in)
-	var conflict *resolution.ExtensionConflict
+	var conflict *resolution.Conflict
 	switch {
 	case errors.As(err, &conflict):
 		return ""

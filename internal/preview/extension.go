@@ -20,7 +20,7 @@ type ExtensionResolution struct {
 	Package    string                        `json:"package"`
 	Change     resolution.Change             `json:"change,omitempty"`
 	Install    []resolution.Install          `json:"install"`
-	Conflict   *resolution.ExtensionConflict `json:"conflict,omitempty"`
+	Conflict   *resolution.Conflict `json:"conflict,omitempty"`
 	Held       []resolution.ExtensionHeld    `json:"held,omitempty"`
 	Deprecated *resolution.Deprecation       `json:"deprecation,omitempty"`
 	Notes      []string                      `json:"notes,omitempty"`

@@ -10,8 +10,10 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
-// Conflict says why there is no answer for some Subscriptions, or why something that is wanted cannot be had.
+// Conflict says why there is no answer for some Subscriptions or a ClusterExtension, or why a newer version cannot be had.
 type Conflict struct {
+	// Reason is the class of a ClusterExtension's conflict.
+	Reason Reason `json:"reason,omitempty"`
 	// Summary is the conflict in one sentence.
 	Summary string `json:"summary"`
 	// Chain are the rules that cannot hold together; none of them can be left out. It reads from the request to the obstacle.
@@ -21,9 +23,8 @@ type Conflict struct {
 	// Unavailable are the catalogs without content that would have to be asked, in order.
 	Unavailable []catalogset.Ref `json:"-"`
 
-	subscriptions []string // those that go without, or
-	wanted        string   // what cannot be had
-	core          *resolve.Unsatisfiable
+	conclusion string // what follows from the chain, where Error does not begin with the summary
+	core       *resolve.Unsatisfiable
 }
 
 // Link is one rule of a conflict: what it says, and where it stands.
@@ -52,28 +53,36 @@ func (c *Conflict) Unwrap() error {
 	return c.core
 }
 
-// Error tells the conflict in about eight lines: the chain of reasons, where each stands, and what to do.
+// Error is the conflict in about eight lines: the chain of reasons with the place of each, what follows from it, and what to do. The
+// summary comes first where there is no conclusion.
 func (c *Conflict) Error() string {
-	var told []Link
-	for _, l := range c.Chain {
-		if !l.plain {
-			told = append(told, l)
+	var lines []string
+	told := slices.DeleteFunc(slices.Clone(c.Chain), func(l Link) bool { return l.plain })
+	if c.conclusion == "" {
+		lines = append(lines, oneLine(c.Summary))
+		if len(told) == 1 && told[0].Text == c.Summary {
+			told = nil
 		}
 	}
-	var out strings.Builder
 	if len(told) > 0 {
-		out.WriteString("because " + Reasons(told) + "\n")
+		lines = append(lines, "because "+Reasons(told))
 	}
-	if c.wanted != "" {
-		out.WriteString("so " + oneLine(c.wanted) + " cannot be had")
-	} else {
-		out.WriteString("so there is no solution for " + oneLine(listSubscriptions(c.subscriptions)))
+	if c.conclusion != "" {
+		lines = append(lines, "so "+c.conclusion)
 	}
 	if c.Advice != "" {
-		out.WriteString("\n" + oneLine(c.Advice))
+		lines = append(lines, oneLine(c.Advice))
 	}
-	return out.String()
+	return strings.Join(lines, "\n")
 }
+
+// linkOf is a rule of a core as the link of a chain.
+func linkOf(o resolve.Origin, alike int) Link {
+	return Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: alike}
+}
+
+// cannotBeHad concludes a conflict about a version.
+func cannotBeHad(name string) string { return oneLine(name) + " cannot be had" }
 
 // Reasons are the rules of a chain, each with the place where it stands on a line of its own. Of a long chain the middle is left out.
 func Reasons(chain []Link) string {
@@ -125,32 +134,9 @@ func atDigest(digest string) string {
 // oneLine makes text of unknown authors one line of bounded length.
 func oneLine(text string) string { return resolve.Tidy(text, maxTextSize) }
 
-// listSubscriptions names some of them.
-func listSubscriptions(names []string) string {
-	const shown = 5
-	text := "subscription"
-	if len(names) > 1 {
-		text += "s"
-	}
-	for i, name := range names[:min(len(names), shown)] {
-		switch {
-		case i == 0:
-			text += " " + name
-		case i == len(names)-1:
-			text += " and " + name
-		default:
-			text += ", " + name
-		}
-	}
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 // conflict tells why there is no answer. wanted, if any, is what was asked about; subscriptions are those that go without.
 func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subscriptions []string) *Conflict {
-	c := &Conflict{core: core, subscriptions: subscriptions}
+	c := &Conflict{core: core}
 	reasons := slices.DeleteFunc(core.Reasons(), func(r resolve.Reason) bool { return b.asksFor(r, wanted) })
 	for _, r := range reasons {
 		c.Chain = append(c.Chain, b.link(r, core.Core))
@@ -160,15 +146,18 @@ func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.
 	}
 	obstacle := c.Chain[len(c.Chain)-1].Text
 	if wanted != 0 {
-		c.wanted = b.node(wanted).name()
+		name := b.node(wanted).name()
+		c.conclusion = cannotBeHad(name)
 		for i, r := range reasons { // that there can be only one of a kind says less than who needs the other one
 			if r.Kind != resolve.Limited && !c.Chain[i].plain {
 				obstacle = c.Chain[i].Text
 			}
 		}
-		c.Summary = fmt.Sprintf("%s cannot be had: %s", c.wanted, obstacle)
+		c.Summary = fmt.Sprintf("%s cannot be had: %s", name, obstacle)
 	} else {
-		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", listSubscriptions(subscriptions), obstacle)
+		names := list("subscription", subscriptions)
+		c.conclusion = "there is no solution for " + oneLine(names)
+		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", names, obstacle)
 	}
 	c.Advice = b.advice(core.Core, reasons, wanted)
 	c.Unavailable = b.unavailable(core.Core)
@@ -192,8 +181,7 @@ func (b *namespaceBuilder) unavailable(core []resolve.Clause) []catalogset.Ref {
 
 // link tells one rule. Where the solver has names of its own, those of the catalog take their place.
 func (b *namespaceBuilder) link(r resolve.Reason, core []resolve.Clause) Link {
-	o := r.Origin
-	l := Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More}
+	l := linkOf(r.Origin, r.More)
 	switch r.Kind {
 	case resolve.Limited:
 		l.Text += b.who(r.Clause, core)
@@ -201,7 +189,7 @@ func (b *namespaceBuilder) link(r resolve.Reason, core []resolve.Clause) Link {
 		l.Text += b.more(r.Clause, core)
 	case resolve.Assumed:
 		if r.Subject != "" {
-			l.Text = strings.Replace(o.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
+			l.Text = strings.Replace(r.Origin.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
 		}
 	}
 	return l

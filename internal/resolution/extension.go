@@ -16,7 +16,7 @@ import (
 // Extension decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
 // of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
 func Extension(ctx context.Context, in ExtensionRequest) (*ExtensionResult, error) {
-	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]extensionReadConstraint{}, installed: map[string]resolve.Var{}}
+	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]readConstraint{}, installed: map[string]resolve.Var{}}
 	result, err := b.resolve(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -40,7 +40,7 @@ type extensionBuilder struct {
 	world      []*fact                // what other extensions have installed, by their names
 	own        *fact                  // what this one has; nil when it has nothing
 	installed  map[string]resolve.Var // those of the world that the problem speaks of, by the names of their extensions
-	rules      map[string]extensionReadConstraint
+	rules      map[string]readConstraint
 	stakes     []stake
 	cost       uint64          // of the rules in CEL so far
 	stopped    map[string]bool // rules in CEL that were too dear for one operator
@@ -72,7 +72,7 @@ func (b *extensionBuilder) resolve(ctx context.Context) (*ExtensionResult, error
 }
 
 // read reads the range.
-func (b *extensionBuilder) read() *ExtensionConflict {
+func (b *extensionBuilder) read() *Conflict {
 	if b.in.Version == "" {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (b *extensionBuilder) read() *ExtensionConflict {
 }
 
 // choose finds the catalogs that the selector matches.
-func (b *extensionBuilder) choose() *ExtensionConflict {
+func (b *extensionBuilder) choose() *Conflict {
 	selector := labels.Everything()
 	if b.in.Selector != nil {
 		var err error

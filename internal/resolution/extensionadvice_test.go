@@ -22,7 +22,7 @@ func TestExtensionAdviceWorks(t *testing.T) {
 		in := randomRequest(t, random)
 		in.Name = "my"
 		_, err := Extension(t.Context(), in)
-		var conflict *ExtensionConflict
+		var conflict *Conflict
 		if in.Installed == nil || !errors.As(err, &conflict) || conflict.Reason != VersionNotFound && conflict.Reason != NoSuccessor {
 			continue
 		}

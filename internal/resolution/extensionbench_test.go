@@ -63,7 +63,7 @@ func BenchmarkResolve(b *testing.B) {
 			b.Logf("%s, package %s with %d versions", what, p.Name, len(extensionBundlesOf(p)))
 			for b.Loop() {
 				_, err := Extension(b.Context(), in)
-				var conflict *ExtensionConflict
+				var conflict *Conflict
 				if err != nil && !errors.As(err, &conflict) {
 					b.Fatal(err)
 				}

@@ -3,7 +3,6 @@ package resolution
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/resolve"
@@ -28,55 +27,14 @@ const (
 	AmbiguousCatalogs  Reason = "AmbiguousCatalogs"
 )
 
-// ExtensionConflict says why there is no answer. As JSON it has the form of Conflict, and the reason.
-type ExtensionConflict struct {
-	Reason Reason `json:"reason"`
-	// Summary is the conflict in one sentence, which scripts match on.
-	Summary string `json:"summary"`
-	// Chain are the rules that cannot hold together; none of them can be left out. It reads from the request to the obstacle.
-	Chain []Link `json:"chain"`
-	// Advice says what to do.
-	Advice string `json:"advice,omitempty"`
-
-	core *resolve.Unsatisfiable
-}
-
-const extensionMaxTextSize = 500 // bytes of one line
-
-// Unwrap returns the *resolve.Unsatisfiable, if there is one.
-func (c *ExtensionConflict) Unwrap() error {
-	if c.core == nil {
-		return nil
-	}
-	return c.core
-}
-
-// Error tells the conflict in at most eight lines: the summary, the chain of reasons with where each stands, and what to do.
-func (c *ExtensionConflict) Error() string {
-	var out strings.Builder
-	out.WriteString(resolve.Tidy(c.Summary, extensionMaxTextSize))
-	told := c.Chain
-	if len(told) > 1 && told[0].Field == "" { // that the extension exists is known
-		told = told[1:]
-	}
-	if len(told) == 1 && told[0].Text == c.Summary {
-		told = nil
-	}
-	if len(told) > 0 {
-		out.WriteString("\nbecause " + Reasons(told))
-	}
-	if c.Advice != "" {
-		out.WriteString("\n" + resolve.Tidy(c.Advice, extensionMaxTextSize))
-	}
-	return out.String()
-}
-
 // conflict tells why there is no answer.
-func (b *extensionBuilder) conflict(ctx context.Context, core *resolve.Unsatisfiable) *ExtensionConflict {
-	c := &ExtensionConflict{Reason: b.reason(core.Core), core: core}
-	for _, r := range core.Reasons() {
-		o := r.Origin
-		c.Chain = append(c.Chain, Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More})
+func (b *extensionBuilder) conflict(ctx context.Context, core *resolve.Unsatisfiable) *Conflict {
+	c := &Conflict{Reason: b.reason(core.Core), core: core}
+	reasons := core.Reasons()
+	for i, r := range reasons {
+		l := linkOf(r.Origin, r.More)
+		l.plain = i == 0 && len(reasons) > 1 && l.Field == "" // that the extension exists
+		c.Chain = append(c.Chain, l)
 	}
 	c.Summary = b.summary(c.Reason, core.Core)
 	if !b.trial {
@@ -86,8 +44,8 @@ func (b *extensionBuilder) conflict(ctx context.Context, core *resolve.Unsatisfi
 }
 
 // plain is a conflict of a request with itself: there is nothing to solve.
-func (b *extensionBuilder) plain(r Reason, text, field, advice string) *ExtensionConflict {
-	return &ExtensionConflict{Reason: r, Summary: text, Advice: advice,
+func (b *extensionBuilder) plain(r Reason, text, field, advice string) *Conflict {
+	return &Conflict{Reason: r, Summary: text, Advice: advice,
 		Chain: []Link{{Text: text, Object: "ClusterExtension " + b.name, Field: field}}}
 }
 
@@ -247,22 +205,26 @@ func (b *extensionBuilder) offering() string {
 	return count + " in " + list("catalog", all)
 }
 
-// similar names packages that may have been meant.
+// similar names packages that may have been meant: those whose name has the wanted one in it, or the reverse, else the least mistyped.
 func (b *extensionBuilder) similar() string {
 	const meaningful = 4 // shorter names are part of too many others
-	var found []string
+	var all, found []string
 	for _, c := range b.catalogs {
-		if c.Index == nil {
-			continue
-		}
-		for _, name := range c.Index.PackageNamesV1() {
-			if len(b.in.Package) >= meaningful && strings.Contains(name, b.in.Package) || len(name) >= meaningful && strings.Contains(b.in.Package, name) {
-				found = append(found, name)
-			}
+		if c.Index != nil {
+			all = append(all, c.Index.PackageNamesV1()...)
 		}
 	}
-	slices.Sort(found)
-	if found = slices.Compact(found); len(found) > 0 {
+	for _, name := range all {
+		if len(b.in.Package) >= meaningful && strings.Contains(name, b.in.Package) || len(name) >= meaningful && strings.Contains(b.in.Package, name) {
+			found = append(found, name)
+		}
+	}
+	if found = inOrder(found); len(found) == 0 {
+		if name := closest(b.in.Package, all); name != "" {
+			found = []string{name}
+		}
+	}
+	if len(found) > 0 {
 		return "; there is " + list("package", found)
 	}
 	return ""

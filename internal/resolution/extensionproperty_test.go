@@ -30,7 +30,7 @@ func TestAgreesWithTheDocumentedSteps(t *testing.T) {
 		if want := steps(t, in); got != want {
 			t.Fatalf("request %d: decided %q, by the steps it is %q\n%s", i, got, want, tell(result, err))
 		}
-		var conflict *ExtensionConflict
+		var conflict *Conflict
 		if errors.As(err, &conflict) {
 			checkConflict(t, conflict)
 			checkMinimal(t, conflict)
@@ -50,7 +50,7 @@ func TestAgreesWithTheDocumentedSteps(t *testing.T) {
 }
 
 func extensionOutcome(r *ExtensionResult, err error) string {
-	var conflict *ExtensionConflict
+	var conflict *Conflict
 	switch {
 	case errors.As(err, &conflict) && conflict.Reason == AmbiguousCatalogs:
 		return "ambiguous"
@@ -67,7 +67,7 @@ func extensionOutcome(r *ExtensionResult, err error) string {
 }
 
 // checkMinimal demands that no rule of an explanation can be left out.
-func checkMinimal(t *testing.T, c *ExtensionConflict) {
+func checkMinimal(t *testing.T, c *Conflict) {
 	t.Helper()
 	var core *resolve.Unsatisfiable
 	if errors.As(c, &core) && !core.Minimal {

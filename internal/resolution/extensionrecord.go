@@ -95,7 +95,7 @@ func (b *extensionBuilder) record(r *ExtensionResult, err error) ExtensionRecord
 	if r.Held != nil {
 		out.Outcome.Held = r.Held.Wanted
 	}
-	var conflict *ExtensionConflict
+	var conflict *Conflict
 	switch {
 	case errors.As(err, &conflict):
 		out.Outcome.Conflict = conflict.Summary
@@ -118,18 +118,6 @@ func (b *extensionBuilder) recordBundle(extension, pkg string, i Installed) Reco
 	}
 	out.Properties = i.Properties
 	return out
-}
-
-func sameProperties(a, b []catalog.Property) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Type != b[i].Type || string(a[i].Value) != string(b[i].Value) {
-			return false
-		}
-	}
-	return true
 }
 
 // Replay decides again on what was recorded. catalogs finds the content of a catalog by its name and the digest that it had.

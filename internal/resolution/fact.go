@@ -107,7 +107,7 @@ func (b *extensionBuilder) useAll() {
 }
 
 // spent tells that the needs of bundles have cost too much to look into any more of them.
-func (b *extensionBuilder) spent() bool { return b.cost > extensionMaxRuleCost || b.asked > maxAsked }
+func (b *extensionBuilder) spent() bool { return b.cost > maxRuleCost || b.asked > maxAsked }
 
 // meets tells whether one operator is what a constraint without parts asks for.
 func (b *extensionBuilder) meets(c constraint.Constraint, f *fact) bool {

@@ -37,7 +37,7 @@ func FuzzResolve(f *testing.F) {
 		if got, want := extensionOutcome(result, err), steps(t, in); got != want {
 			t.Fatalf("decided %q, by the steps it is %q\n%s", got, want, text)
 		}
-		var conflict *ExtensionConflict
+		var conflict *Conflict
 		if errors.As(err, &conflict) {
 			checkMinimal(t, conflict)
 		}

@@ -153,7 +153,7 @@ func Unmet(in ExtensionRequest) []string {
 	if in.Installed == nil || !slices.ContainsFunc(in.Installed.Properties, IsNeed) {
 		return nil
 	}
-	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]extensionReadConstraint{}}
+	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]readConstraint{}}
 	b.facts()
 	var all []string
 	for _, n := range b.needsOf(b.own) {

@@ -38,7 +38,7 @@ func tower(t *testing.T, versions int, properties ...catalog.Property) *catalog.
 func TestHostileCatalogs(t *testing.T) {
 	gvk := api(1)
 	gvk.Type = catalog.PropertyGVKRequired
-	needs := make([]catalog.Property, extensionMaxNeeds+1)
+	needs := make([]catalog.Property, maxNeeds+1)
 	for i := range needs {
 		needs[i] = gvk
 	}
@@ -70,7 +70,7 @@ func TestHostileCatalogs(t *testing.T) {
 				in.Others = append(in.Others, o)
 			}
 			_, err := Extension(t.Context(), in)
-			var conflict *ExtensionConflict
+			var conflict *Conflict
 			if !errors.As(err, &conflict) || conflict.Reason != DependencyMissing || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("got %v, want a conflict about %q", err, test.want)
 			}

@@ -16,46 +16,47 @@ const fieldMinKube = "minKubeVersion of its ClusterServiceVersion"
 
 // refuseTooNew forbids the bundles of a solution that need a newer Kubernetes than there is, and tells whether there were any.
 func (b *namespaceBuilder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bool {
-	if b.in.Kubernetes.Equals(semver.Version{}) {
-		return false
-	}
 	refused := false
 	for _, v := range solution.Selected {
 		n := b.node(v)
 		if n.bundle == nil {
 			continue
 		}
-		least, ok := MinKubeVersion(n.source.Index, n.bundle)
-		if !ok || !TooNew(least, b.in.Kubernetes) {
+		least, tooNew := needsNewer(n.source.Index, n.bundle, b.in.Kubernetes)
+		if !tooNew {
 			continue
 		}
 		origin := n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
 		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
-		origin.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s", least)
+		origin.Hint = upgradeCluster(least)
 		p.Forbid(v, origin)
 		refused = true
 	}
 	return refused
 }
 
-// TooNew tells whether something needs a newer Kubernetes than there is. What distributions append to its version does not count.
-func TooNew(least, kubernetes semver.Version) bool {
-	return least.GT(semver.Version{Major: kubernetes.Major, Minor: kubernetes.Minor, Patch: kubernetes.Patch})
-}
-
-// MinKubeVersion reads what the ClusterServiceVersion in a catalog says. What cannot be read refuses nothing here: it is checked again
-// when the operator is installed.
-func MinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) (semver.Version, bool) {
+// needsNewer returns the oldest Kubernetes that a bundle works with, as the ClusterServiceVersion in its catalog says, and whether the
+// cluster is older. An unknown version of the cluster (the zero value) refuses nothing, nor does text that cannot be read: it is checked
+// again when the operator is installed. What distributions append to the version of the cluster does not count.
+func needsNewer(x *catalog.Index, bundle *catalog.BundleInfo, kubernetes semver.Version) (semver.Version, bool) {
+	if kubernetes.Equals(semver.Version{}) {
+		return semver.Version{}, false
+	}
 	var metadata struct {
 		MinKubeVersion string `json:"minKubeVersion"`
 	}
 	if text, err := x.CSVMetadata(bundle); err == nil && text != nil {
-		_ = json.Unmarshal(text, &metadata) // what cannot be read refuses nothing
+		_ = json.Unmarshal(text, &metadata)
 	} else {
 		metadata.MinKubeVersion = manifestMinKubeVersion(x, bundle)
 	}
 	least, err := version.ParseTolerant(metadata.MinKubeVersion)
-	return least, err == nil && metadata.MinKubeVersion != ""
+	known := err == nil && metadata.MinKubeVersion != ""
+	return least, known && least.GT(semver.Version{Major: kubernetes.Major, Minor: kubernetes.Minor, Patch: kubernetes.Patch})
+}
+
+func upgradeCluster(least semver.Version) string {
+	return fmt.Sprintf("upgrade the cluster to Kubernetes %s or newer", least)
 }
 
 func manifestMinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) string {
@@ -77,21 +78,19 @@ func manifestMinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) string
 	return ""
 }
 
-const extensionFieldMinKube = "minKubeVersion of its ClusterServiceVersion"
-
 // refuseTooNew refuses a candidate that says in the catalog that it needs a newer Kubernetes than there is, and tells whether it does. What
 // is installed stays. It reads the catalog, and so is asked last, and only of what would be chosen.
 func (b *extensionBuilder) refuseTooNew(c *candidate) bool {
-	if b.in.Kubernetes.Equals(semver.Version{}) || b.isInstalled(c) {
+	if b.isInstalled(c) {
 		return false
 	}
-	least, known := MinKubeVersion(c.catalog.Index, c.bundle)
-	if !known || !TooNew(least, b.in.Kubernetes) {
+	least, tooNew := needsNewer(c.catalog.Index, c.bundle, b.in.Kubernetes)
+	if !tooNew {
 		return false
 	}
-	o := b.originOf(c, extensionFieldMinKube, "%s needs Kubernetes %s or newer, and the cluster has %s", c.bundle.Name, least, b.in.Kubernetes)
+	o := b.originOf(c, fieldMinKube, "%s needs Kubernetes %s or newer, and the cluster has %s", c.bundle.Name, least, b.in.Kubernetes)
 	o.Object = "bundle " + c.bundle.Name
-	o.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s or newer", least)
+	o.Hint = upgradeCluster(least)
 	b.add(c, ruleKubernetes, o, "Kubernetes")
 	return true
 }

@@ -232,10 +232,10 @@ func (b *namespaceBuilder) noPath(r *request) *Conflict {
 	self, head := b.node(r.self), r.channels[0].Head
 	link := func(field, format string, args ...any) Link {
 		o := self.origin(field, format, args...)
-		return Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest}
+		return linkOf(o, 0)
 	}
 	what := fmt.Sprintf("the head of channel %s is %s", r.channels[0].Name, head)
-	c := &Conflict{wanted: head, Summary: r.waits + "; " + what, Chain: []Link{
+	c := &Conflict{conclusion: cannotBeHad(head), Summary: r.waits + "; " + what, Chain: []Link{
 		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
 		link(fieldChannel, "%s", r.waits),
 		link(fieldChannel, "%s", what),

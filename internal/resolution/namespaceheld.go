@@ -70,7 +70,7 @@ func (b *namespaceBuilder) notWaiting(r *request, wanted string) *Conflict {
 	if way == "" {
 		return nil
 	}
-	return &Conflict{wanted: wanted, Summary: r.waits, Advice: way, Chain: []Link{
+	return &Conflict{conclusion: cannotBeHad(wanted), Summary: r.waits, Advice: way, Chain: []Link{
 		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
 		{Text: r.waits, Object: "ClusterServiceVersion " + r.installed.Name, Field: "status.phase"},
 	}}

@@ -216,9 +216,12 @@ func (o *Operator) says(bundle *catalog.BundleInfo) bool {
 		slices.EqualFunc(o.Packages, bundle.RequiredPackages, func(a PackageRequirement, b catalog.PackageRequirement) bool {
 			return a.Package == b.PackageName && a.Range.Equal(b.Range)
 		}) &&
-		slices.EqualFunc(o.Properties, bundle.Properties, func(a, b catalog.Property) bool {
-			return a.Type == b.Type && sameJSON(a.Value, b.Value)
-		})
+		sameProperties(o.Properties, bundle.Properties)
+}
+
+// sameProperties reports whether properties say the same in the same order, however their values are written.
+func sameProperties(x, y []catalog.Property) bool {
+	return slices.EqualFunc(x, y, func(a, b catalog.Property) bool { return a.Type == b.Type && sameJSON(a.Value, b.Value) })
 }
 
 func sameJSON(a, b json.RawMessage) bool {

@@ -149,7 +149,7 @@ func (g *Group) conflict() Conflict {
 	if errors.As(g.Err, &c) {
 		return *c
 	}
-	return Conflict{Summary: listSubscriptions(g.Subscriptions) + " cannot be decided on: " + g.Err.Error(), Chain: []Link{}}
+	return Conflict{Summary: list("subscription", g.Subscriptions) + " cannot be decided on: " + g.Err.Error(), Chain: []Link{}}
 }
 
 func (g *Group) summary() string { return oneLine(g.conflict().Summary) }
@@ -164,7 +164,7 @@ func (r *NamespaceResult) String() string {
 }
 
 func (g *Group) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s\n", listSubscriptions(g.Subscriptions))
+	fmt.Fprintf(b, "%s\n", list("subscription", g.Subscriptions))
 	for _, c := range g.Choices {
 		c.write(b)
 	}

@@ -35,7 +35,7 @@ func TestRangeTables(t *testing.T) {
 			t.Run(table+"/"+text, func(t *testing.T) {
 				result, err := Extension(t.Context(), ExtensionRequest{Name: "my", Package: "p", Version: text, Catalogs: []Catalog{{Name: "cat", Index: x}}})
 				got := ""
-				var conflict *ExtensionConflict
+				var conflict *Conflict
 				switch {
 				case errors.As(err, &conflict) && conflict.Reason == InvalidRange:
 					got = "invalid"

@@ -135,8 +135,16 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// similar suggests a name that contains the wanted one or that the wanted one contains, else the one that is least mistyped.
+// similar suggests the closest of some names.
 func similar(wanted string, names []string) string {
+	if name := closest(wanted, names); name != "" {
+		return ", among them " + name
+	}
+	return ""
+}
+
+// closest is a name that contains the wanted one or that the wanted one contains, else the one that is least mistyped; empty for none.
+func closest(wanted string, names []string) string {
 	const meaningful, mistakes, longest = 4, 2, 100 // shorter names are part of too many others, or too like them
 	if len(wanted) < meaningful || len(wanted) > longest {
 		return ""
@@ -144,7 +152,7 @@ func similar(wanted string, names []string) string {
 	best, least := "", mistakes+1
 	for _, n := range names {
 		if strings.Contains(n, wanted) || len(n) >= meaningful && strings.Contains(wanted, n) {
-			return ", among them " + n
+			return n
 		}
 		if d := len(n) - len(wanted); d > mistakes || d < -mistakes {
 			continue
@@ -153,10 +161,7 @@ func similar(wanted string, names []string) string {
 			best, least = n, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return ", among them " + best
+	return best
 }
 
 // distance counts the bytes that have to be changed, put in, taken out, or exchanged with the next one, to make b of a.

@@ -21,24 +21,16 @@ type requirement struct {
 	err   error // why it cannot be read
 }
 
-type extensionReadConstraint struct {
-	*constraint.Constraint
-	err error
-}
-
-const (
-	extensionMaxNeeds    = 1000       // of one bundle
-	extensionMaxRuleCost = 2_000_000  // of all rules in one decision, in the units of CEL: a million are about a fifth of a second
-	maxAsked             = 20_000_000 // questions whether something meets a need, in one decision
-)
+// maxAsked bounds the questions whether something meets a need, in one decision.
+const maxAsked = 20_000_000
 
 // needs states what a candidate requires. Other extensions have to have it installed: nothing is installed that nobody asked for.
 func (b *extensionBuilder) needs(c *candidate) {
 	all := b.needsOf(c.fact())
-	if len(all) > extensionMaxNeeds {
-		o := b.needOrigin(c, "properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", c.bundle.Name, len(all), extensionMaxNeeds)
+	if len(all) > maxNeeds {
+		o := b.needOrigin(c, "properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", c.bundle.Name, len(all), maxNeeds)
 		o.Hint = "ask the authors of package " + b.in.Package + " to let it need less"
-		b.unmet(c, all[extensionMaxNeeds], o, "too many needs")
+		b.unmet(c, all[maxNeeds], o, "too many needs")
 		return
 	}
 	for _, n := range all {

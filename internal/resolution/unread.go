@@ -48,7 +48,7 @@ func (b *extensionBuilder) unavailable() *Catalog {
 
 // keepsInSpite reports whether what is installed stays, although there is no answer: it is what is asked for, and what could have led on from it
 // cannot be used. No mistake in a catalog is one of the extension.
-func (b *extensionBuilder) keepsInSpite(c *ExtensionConflict) bool {
+func (b *extensionBuilder) keepsInSpite(c *Conflict) bool {
 	if b.in.Installed == nil || b.in.RequireAll || !b.suffices() {
 		return false
 	}

@@ -9,8 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
-
-	"github.com/blang/semver/v4"
 )
 
 // Verdict tells why one entry of a catalog is not chosen, or that it is.
@@ -205,7 +203,7 @@ func (b *namespaceBuilder) notAsked(s *Source, c *catalog.ChannelInfo, e *catalo
 	if e.Bundle.Deprecated {
 		reasons = append(reasons, "it is deprecated ("+catalog.PropertyDeprecated+"), so it is never chosen")
 	}
-	if least, ok := MinKubeVersion(s.Index, e.Bundle); ok && !b.in.Kubernetes.Equals(semver.Version{}) && TooNew(least, b.in.Kubernetes) {
+	if least, tooNew := needsNewer(s.Index, e.Bundle, b.in.Kubernetes); tooNew {
 		reasons = append(reasons, fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", least, b.in.Kubernetes))
 	}
 	if e.Skipped {

@@ -25,7 +25,7 @@ func TestHeldUp(t *testing.T) {
 		"nothing":                     {olmv1.ReasonSucceeded, &outcome{}, ""},
 		"it rolls out":                {olmv1.ReasonRollingOut, &outcome{}, ""},
 		"it goes":                     {olmv1.ReasonRollingOut, &outcome{leaving: true, problem: errGone}, ""},
-		"nothing leads there":         {olmv1.ReasonRetrying, &outcome{conflict: &resolution.ExtensionConflict{}}, "Unresolvable"},
+		"nothing leads there":         {olmv1.ReasonRetrying, &outcome{conflict: &resolution.Conflict{}}, "Unresolvable"},
 		"a definition":                {olmv1.ReasonRetrying, about(errors.Join(&crd.UnsafeError{})), "CustomResourceDefinitions"},
 		"the account":                 {olmv1.ReasonRetrying, about(&gates.Lacking{}), "Permissions"},
 		"more permissions":            {olmv1.ReasonBlocked, about(gates.Blocked(&gates.Increase{})), "MorePermissions"},

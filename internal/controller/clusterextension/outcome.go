@@ -15,7 +15,7 @@ type outcome struct {
 	// resolved is what the catalogs have to offer; nil when they were not asked.
 	resolved *resolution.ExtensionResult
 	// conflict is why they have nothing, although what is installed stays; nil when they have.
-	conflict *resolution.ExtensionConflict
+	conflict *resolution.Conflict
 	// problem is what is in the way of what is wanted. A *stop needs somebody to change something.
 	problem error
 	// lost is why it is not known what is installed; nil when that is known.

@@ -53,7 +53,7 @@ func TestStatus(t *testing.T) {
 	known := func(d resolution.Deprecation) *resolution.ExtensionResult {
 		return &resolution.ExtensionResult{Deprecation: &d}
 	}
-	none := &resolution.ExtensionConflict{Reason: resolution.NoSuccessor, Summary: `error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`}
+	none := &resolution.Conflict{Reason: resolution.NoSuccessor, Summary: `error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`}
 	unknown := []string{"Deprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable",
 		"PackageDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable",
 		"ChannelDeprecated=Unknown/DeprecationStatusUnknown: deprecation status unknown: catalog data unavailable"}
@@ -71,7 +71,7 @@ func TestStatus(t *testing.T) {
 		active    []string
 	}{
 		"nothing can be had": {
-			outcome: outcome{conflict: &resolution.ExtensionConflict{Summary: `no bundles found for package "a"`}},
+			outcome: outcome{conflict: &resolution.Conflict{Summary: `no bundles found for package "a"`}},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", `Progressing=True/Retrying: no bundles found for package "a"`}, unknown, []string{noBundle}),
 		},
 		"the bundle is fetched": {
