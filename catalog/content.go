@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,7 +65,10 @@ func (c *content) decode() any {
 
 // meta keeps an object of a schema that is not known here.
 func (c *content) meta() any {
-	c.warnSchema()
+	if strings.HasPrefix(fold(c.object.Schema), "olm.") {
+		c.warn(RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
+			"correct it to one of "+list(slices.Sorted(maps.Keys(known)))+", or leave the object out")
+	}
 	meta := &Meta{Schema: c.object.Schema, Package: c.object.Package, Name: c.object.Name, Position: c.at}
 	if c.keeper.keeping != keepNothing {
 		meta.Blob = rawjson.AppendCanonical(nil, c.text)

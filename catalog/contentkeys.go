@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -45,15 +44,6 @@ type keyNotes struct{ unknown, twice []string }
 
 func (c *content) warn(rule Rule, message, fix string) {
 	c.problems = append(c.problems, Problem{Severity: Warning, Rule: rule, Object: c.object, Message: message, Fix: fix})
-}
-
-// warnSchema tells about an unknown schema whose name is one of ours: it is
-// misspelt, or the object is not for catalogs.
-func (c *content) warnSchema() {
-	if strings.HasPrefix(fold(c.object.Schema), "olm.") {
-		c.warn(RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
-			"correct it to one of "+list(slices.Sorted(maps.Keys(known)))+", or leave the object out")
-	}
 }
 
 // warnKeys tells about keys that mean nothing, such as misspelt ones, and about

@@ -50,7 +50,7 @@ func (g *gatherer) add(r result) {
 	}
 	switch {
 	case len(r.problems) == 0:
-	case r.intended || mustBeCatalog(g.names[r.place.file]):
+	case r.intended || slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(path.Ext(g.names[r.place.file]))):
 		g.record(r.place, r.problems)
 	default:
 		file.doubt.add(r)
@@ -77,15 +77,6 @@ func (d *doubt) add(r result) {
 		d.first = r
 	}
 	d.more++
-}
-
-// mustBeCatalog tells whether a file's name promises objects.
-func mustBeCatalog(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".json", ".yaml", ".yml":
-		return true
-	}
-	return false
 }
 
 // settle decides about a file that has errors and need not be a catalog: one

@@ -29,7 +29,12 @@ func (x *Index) add(p *packageModel) {
 	}
 	info.order()
 	for _, c := range slices.Concat(info.Channels, loose) {
-		x.addBundles(p, c)
+		for _, e := range c.Entries {
+			e.Bundle.Deprecation = p.reasons[Reference{Schema: SchemaBundle, Name: e.Name}]
+			if payloads := p.bundles[e.Name].payloads; len(payloads) > 0 {
+				x.payloads[bundleKey{p.source.Name, e.Name}] = payloads
+			}
+		}
 	}
 	x.addPackage(info, loose)
 }
@@ -99,14 +104,4 @@ func (p *packageModel) appendEntry(info *ChannelInfo, c *channelModel, name stri
 	e.Bundle = b.info
 	info.Entries = append(info.Entries, e)
 	return true
-}
-
-func (x *Index) addBundles(p *packageModel, c *ChannelInfo) {
-	for _, e := range c.Entries {
-		key := bundleKey{p.source.Name, e.Name}
-		e.Bundle.Deprecation = p.reasons[Reference{Schema: SchemaBundle, Name: e.Name}]
-		if payloads := p.bundles[e.Name].payloads; len(payloads) > 0 {
-			x.payloads[key] = payloads
-		}
-	}
 }

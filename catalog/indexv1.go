@@ -122,19 +122,15 @@ func (p *packageModel) loose(c *channelModel) *ChannelInfo {
 	}
 	for _, e := range c.all() {
 		e.InChain = false
-		p.appendLoose(info, c, e)
+		if b := p.bundles[e.Name]; b != nil && !b.broken {
+			e.Skipped, e.Bundle = c.graph.skipped[e.Name], b.info
+			info.Entries = append(info.Entries, e)
+		}
 	}
 	if len(info.Entries) == 0 {
 		return nil
 	}
 	return info
-}
-
-func (p *packageModel) appendLoose(info *ChannelInfo, c *channelModel, e *EntryInfo) {
-	if b := p.bundles[e.Name]; b != nil && !b.broken {
-		e.Skipped, e.Bundle = c.graph.skipped[e.Name], b.info
-		info.Entries = append(info.Entries, e)
-	}
 }
 
 // all are the entries of a channel, those of the same name too, by name.

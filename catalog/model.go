@@ -159,18 +159,12 @@ func (m *model) checkPackage(p *packageModel) {
 		m.checkEntries(p, c)
 	}
 	for _, b := range p.bundleOrder {
-		m.checkListed(b)
+		if !b.listed {
+			m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle",
+				"add an entry with this name to a channel, or remove the bundle")
+		}
 	}
 	m.checkVersions(p)
-}
-
-// checkListed demands that a bundle is in some channel.
-func (m *model) checkListed(b *bundleModel) {
-	if b.listed {
-		return
-	}
-	m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle",
-		"add an entry with this name to a channel, or remove the bundle")
 }
 
 // checkVersions demands that bundles of different names differ in version.

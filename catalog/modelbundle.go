@@ -110,15 +110,9 @@ func (m *model) checkVersion(b *bundleModel) {
 		report(RuleBundleRelease, "the version has both build metadata and a release", "remove the build metadata")
 	case len(release) > 0 && b.source.Name != name:
 		report(RuleBundleRelease, "the name of a bundle with a release is made of package, version and release", "rename the bundle to "+quote(name))
-	case len(release) == 0 && len(v.Build) > 0 && b.isSubstitute():
+	case len(release) == 0 && len(v.Build) > 0 && slices.ContainsFunc(b.payloads, func(p Payload) bool { return p.substitutes }):
 		b.info.Version = version.FromBuild(v)
 	}
-}
-
-// isSubstitute tells whether the CSV says that the bundle takes the place of
-// another one: the build metadata of its version is then a release.
-func (b *bundleModel) isSubstitute() bool {
-	return slices.ContainsFunc(b.payloads, func(p Payload) bool { return p.substitutes })
 }
 
 // checkImages reads references as container tools do.

@@ -26,7 +26,11 @@ func (m *model) addChannel(c *Channel) {
 	if first, ok := p.channels[c.Name]; ok {
 		first.broken = true
 		report(RuleChannelDuplicate, "the channel is already defined"+at(first.source.Position), "merge the two")
-		first.addMore(c.Entries)
+		for i := range c.Entries {
+			if c.Entries[i].Name != "" {
+				first.more = append(first.more, entryInfo(&c.Entries[i], func(Rule, string, string) {}))
+			}
+		}
 		return
 	}
 	added := &channelModel{source: c, entries: make(map[string]*EntryInfo, len(c.Entries))}
@@ -57,15 +61,6 @@ func (m *model) addEntries(c *channelModel, report func(Rule, string, string)) {
 	}
 	c.graph = newGraph(c.source.Entries)
 	c.broken = c.graph.check(report) || c.broken
-}
-
-// addMore takes in the entries of another channel of the same name, whose own problems do not matter beside that.
-func (c *channelModel) addMore(entries []Entry) {
-	for i := range entries {
-		if entries[i].Name != "" {
-			c.more = append(c.more, entryInfo(&entries[i], func(Rule, string, string) {}))
-		}
-	}
 }
 
 // entryInfo reads an entry, without what is wrong with it.

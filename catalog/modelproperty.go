@@ -62,7 +62,14 @@ func (m *model) checkProperty(b *bundleModel, i int, p Property) {
 			fmt.Sprintf("property[%d] of type %s: %s", i, quote(p.Type), bad), "correct it: no cluster can have such an API")
 	}
 	if p.Type == PropertyPackageRequired {
-		m.checkRequirement(b)
+		required := b.required[len(b.required)-1]
+		versions, err := version.ParseRange(required.VersionRange)
+		if err != nil {
+			m.breaks(b)(RuleBundleRequiredRange, fmt.Sprintf("the bundle requires package %s: %v", quote(required.PackageName), err),
+				"write a range such as \">=1.0.0 <2.0.0\"")
+		} else {
+			b.info.RequiredPackages = append(b.info.RequiredPackages, PackageRequirement{PackageName: required.PackageName, Range: versions})
+		}
 	}
 	if p.Type == PropertyConstraint && len(p.Value) > maxConstraint {
 		m.report(Warning, RuleBundleConstraintSize, b.object(), b.source.Position,
@@ -182,18 +189,6 @@ func (g GVK) malformed() string {
 		return fmt.Sprintf("%s is no kind such as Thing", quote(g.Kind))
 	}
 	return ""
-}
-
-// checkRequirement reads the range of the last olm.package.required.
-func (m *model) checkRequirement(b *bundleModel) {
-	required := b.required[len(b.required)-1]
-	versions, err := version.ParseRange(required.VersionRange)
-	if err != nil {
-		m.breaks(b)(RuleBundleRequiredRange, fmt.Sprintf("the bundle requires package %s: %v", quote(required.PackageName), err),
-			"write a range such as \">=1.0.0 <2.0.0\"")
-		return
-	}
-	b.info.RequiredPackages = append(b.info.RequiredPackages, PackageRequirement{PackageName: required.PackageName, Range: versions})
 }
 
 func (m *model) checkPayload(b *bundleModel, p Payload) {

@@ -14,12 +14,6 @@ type ObjectFilter struct {
 	Name    string
 }
 
-func (f ObjectFilter) matches(o Object) bool {
-	return (f.Schema == "" || f.Schema == o.Schema) &&
-		(f.Package == "" || f.Package == o.Package) &&
-		(f.Name == "" || f.Name == o.Name)
-}
-
 // indexed is an object of an Index.
 type indexed struct {
 	Object
@@ -49,7 +43,7 @@ func (m memoryLine) line(into []byte) ([]byte, error) {
 func (x *Index) Objects(f ObjectFilter) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for _, o := range x.objects {
-			if !f.matches(o.Object) {
+			if f.Schema != "" && f.Schema != o.Schema || f.Package != "" && f.Package != o.Package || f.Name != "" && f.Name != o.Name {
 				continue
 			}
 			line, err := x.line(o, nil)

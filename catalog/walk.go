@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/internal/indexignore"
@@ -65,7 +66,9 @@ func (w *walker) entry(name string, entry fs.DirEntry, rules indexignore.Rules, 
 	case err != nil:
 		w.unreadable(name, err)
 	case info.IsDir():
-		if !isVolumeInternal(entry.Name()) && !leadsBack(info, above) {
+		// Names that begin with two dots are internal to mounted volumes; links may lead back to a directory above.
+		back := slices.ContainsFunc(above, func(dir fs.FileInfo) bool { return os.SameFile(info, dir) })
+		if !strings.HasPrefix(entry.Name(), "..") && !back {
 			w.dir(name, rules, append(above[:len(above):len(above)], info))
 		}
 	case info.Mode().IsRegular():
@@ -73,20 +76,6 @@ func (w *walker) entry(name string, entry fs.DirEntry, rules indexignore.Rules, 
 	default:
 		w.report(Warning, RuleFileNotCatalog, name, "this is neither a file nor a directory; it was passed over", "")
 	}
-}
-
-// isVolumeInternal tells whether a directory belongs to the workings of a
-// ConfigMap or Secret volume: the kubelet keeps the files in a directory
-// "..<time>" that the link "..data" points to, and links each file through it.
-func isVolumeInternal(name string) bool { return strings.HasPrefix(name, "..") }
-
-func leadsBack(info fs.FileInfo, above []fs.FileInfo) bool {
-	for _, dir := range above {
-		if os.SameFile(info, dir) {
-			return true
-		}
-	}
-	return false
 }
 
 // unreadableDir reports a directory. One that is left out may hold files that

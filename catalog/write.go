@@ -48,7 +48,10 @@ func (f Format) check() error {
 func write(w io.Writer, objects []ordered, format Format) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	encoded := encodeAll(objects, format, runtime.GOMAXPROCS(0))
-	defer encoded.stop()
+	defer func() {
+		encoded.release()
+		close(encoded.ended)
+	}()
 	for _, o := range objects {
 		text, err := encoded.next()
 		if err != nil {

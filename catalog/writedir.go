@@ -26,7 +26,7 @@ func WriteDirectory(ctx context.Context, dir string, c *Catalog, format Format) 
 	}
 	objects := canonicalOrder(c)
 	for _, o := range objects {
-		if !isPathElement(o.pkg) {
+		if o.pkg != "" && (o.pkg == "." || !filepath.IsLocal(o.pkg) || strings.ContainsAny(o.pkg, `/\`)) {
 			return fmt.Errorf("write catalog to %s: invalid package name %q: it must be the name of a directory, a single local path element", dir, o.pkg)
 		}
 	}
@@ -34,11 +34,6 @@ func WriteDirectory(ctx context.Context, dir string, c *Catalog, format Format) 
 		return fmt.Errorf("write catalog to %s: %w", dir, err)
 	}
 	return nil
-}
-
-// isPathElement tells whether a name can be that of a directory, or is empty.
-func isPathElement(name string) bool {
-	return name == "" || name != "." && filepath.IsLocal(name) && !strings.ContainsAny(name, `/\`)
 }
 
 func writeDirectory(ctx context.Context, dir string, objects []ordered, format Format) error {
@@ -49,17 +44,13 @@ func writeDirectory(ctx context.Context, dir string, objects []ordered, format F
 	case err != nil:
 		return err
 	case len(found) > 0:
-		return fmt.Errorf("output dir %q must be empty; it has %s", dir, list(fileNames(found)))
+		var names []string
+		for _, entry := range found {
+			names = append(names, entry.Name())
+		}
+		return fmt.Errorf("output dir %q must be empty; it has %s", dir, list(names))
 	}
 	return writeWithin(ctx, dir, objects, format)
-}
-
-func fileNames(entries []os.DirEntry) []string {
-	all := make([]string, len(entries))
-	for i, e := range entries {
-		all[i] = e.Name()
-	}
-	return all
 }
 
 // writeBeside writes to a new directory beside the one that is wanted, and

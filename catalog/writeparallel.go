@@ -61,12 +61,6 @@ func (p *pipeline) next() ([]byte, error) {
 	return *r.text, r.err
 }
 
-// stop lets the workers end.
-func (p *pipeline) stop() {
-	p.release()
-	close(p.ended)
-}
-
 func (p *pipeline) release() {
 	if p.last != nil {
 		buffers.Put(p.last)
