@@ -14,6 +14,7 @@
 //	problem.go              the problem of a namespace; node.go has what can be chosen
 //	dependencies.go         what a bundle needs of others in the namespace; constraint.go, formula.go, lookup.go and rulebook.go
 //	candidate.go            which bundles an extension may have, and what refuses them
+//	world.go                what is installed beside an extension, and what was asked about it
 //	requirement.go          what a bundle needs of other extensions; guard.go has what others need of it
 //	*advice.go, *held.go    what to do, and what is newer and was not chosen
 //	*record.go              decisions, written down

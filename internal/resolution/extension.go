@@ -16,7 +16,7 @@ import (
 // Extension decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
 // of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
 func Extension(ctx context.Context, in ExtensionRequest) (*ExtensionResult, error) {
-	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]readConstraint{}, installed: map[string]resolve.Var{}}
+	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), world: newWorld(), installed: map[string]resolve.Var{}}
 	result, err := b.resolve(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -37,16 +37,11 @@ type extensionBuilder struct {
 	blind      *Catalog   // the first of these that has to be waited for
 	paused     bool       // a catalog that does not take part would be selected
 	candidates []*candidate
-	world      []*fact                // what other extensions have installed, by their names
-	own        *fact                  // what this one has; nil when it has nothing
+	world      world
 	installed  map[string]resolve.Var // those of the world that the problem speaks of, by the names of their extensions
-	rules      map[string]readConstraint
 	stakes     []stake
-	cost       uint64          // of the rules in CEL so far
-	stopped    map[string]bool // rules in CEL that were too dear for one operator
-	asked      int             // how often it was asked whether something meets a need
-	trial      bool            // it is decided on to see whether advice works; nothing is advised
-	trials     int             // that were made to find advice
+	trial      bool // it is decided on to see whether advice works; nothing is advised
+	trials     int  // that were made to find advice
 }
 
 func (b *extensionBuilder) resolve(ctx context.Context) (*ExtensionResult, error) {

@@ -154,16 +154,16 @@ const extensionMaxTrials = 12
 // try decides on a changed request, and returns the bundle that the extension would get by it; nil when it gets nothing new. What it costs
 // is taken from the budget of the decision itself.
 func (b *extensionBuilder) try(ctx context.Context, change func(*ExtensionRequest)) *catalog.BundleInfo {
-	if b.trials >= extensionMaxTrials || b.spent() || ctx.Err() != nil {
+	if b.trials >= extensionMaxTrials || b.world.spent() || ctx.Err() != nil {
 		return nil
 	}
 	b.trials++
-	t := &extensionBuilder{in: b.in, name: b.name, rules: b.rules, installed: map[string]resolve.Var{}, trial: true, cost: b.cost, asked: b.asked}
+	t := &extensionBuilder{in: b.in, name: b.name, world: b.world.forTrial(), installed: map[string]resolve.Var{}, trial: true}
 	change(&t.in)
 	result, err := t.resolve(ctx)
-	b.cost, b.asked = t.cost, t.asked
-	for i, f := range t.world { // what the advice depends on belongs to the record
-		b.world[i].used = b.world[i].used || f.used
+	b.world.cost, b.world.asked = t.world.cost, t.world.asked
+	for i, f := range t.world.facts { // what the advice depends on belongs to the record
+		b.world.facts[i].used = b.world.facts[i].used || f.used
 	}
 	if err != nil || result.Change == ChangeStay {
 		return nil

@@ -83,8 +83,8 @@ func (b *extensionBuilder) record(r *ExtensionResult, err error) ExtensionRecord
 	if !b.in.Kubernetes.Equals(semver.Version{}) {
 		out.Kubernetes = b.in.Kubernetes.String()
 	}
-	b.useAll()
-	for i, f := range b.world {
+	b.world.useAll()
+	for i, f := range b.world.facts {
 		if f.used {
 			out.Others = append(out.Others, b.recordBundle(f.extension, f.pkg, b.in.Others[i].Installed))
 		}

@@ -20,21 +20,21 @@ type stake struct {
 // findStakes lists what other extensions need of this one. What is broken already keeps nobody from anything.
 func (b *extensionBuilder) findStakes() []stake {
 	var found []stake
-	for _, f := range b.world {
+	for _, f := range b.world.facts {
 		if f.pkg == b.in.Package {
 			continue
 		}
-		needs := b.needsOf(f)
+		needs := b.world.needsOf(f)
 		if len(needs) == 0 {
 			continue
 		}
-		others := b.besides(f.pkg)
+		others := b.world.besides(f.pkg)
 		now := others
-		if b.own != nil {
-			now = append(slices.Clone(others), b.own)
+		if b.world.own != nil {
+			now = append(slices.Clone(others), b.world.own)
 		}
 		for _, n := range needs {
-			if n.err != nil || !b.holds(n.what, now) || b.holds(n.what, others) && !negates(n.what) {
+			if n.err != nil || !b.world.holds(n.what, now) || b.world.holds(n.what, others) && !negates(n.what) {
 				continue
 			}
 			f.used = true
@@ -53,7 +53,7 @@ func negates(c constraint.Constraint) bool {
 func (b *extensionBuilder) guard(c *candidate) {
 	next := c.fact()
 	for _, s := range b.stakes {
-		if b.holds(s.need.what, append(slices.Clone(s.others), next)) {
+		if b.world.holds(s.need.what, append(slices.Clone(s.others), next)) {
 			continue
 		}
 		f := s.of
@@ -101,7 +101,7 @@ func (b *extensionBuilder) missing() []Missing {
 // lacks is what would have to be installed to meet a constraint; nil when nobody has that.
 func (b *extensionBuilder) lacks(c constraint.Constraint, own string) []Missing {
 	switch {
-	case b.holds(c, b.besides(own)):
+	case b.world.holds(c, b.world.besides(own)):
 		return []Missing{}
 	case c.All != nil:
 		all := []Missing{}
@@ -153,11 +153,11 @@ func Unmet(in ExtensionRequest) []string {
 	if in.Installed == nil || !slices.ContainsFunc(in.Installed.Properties, IsNeed) {
 		return nil
 	}
-	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), rules: map[string]readConstraint{}}
+	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), world: newWorld()}
 	b.facts()
 	var all []string
-	for _, n := range b.needsOf(b.own) {
-		if n.err != nil || b.holds(n.what, b.besides(in.Package)) || b.unknown(n.what) || b.spent() {
+	for _, n := range b.world.needsOf(b.world.own) {
+		if n.err != nil || b.world.holds(n.what, b.world.besides(in.Package)) || b.world.unknown(n.what) || b.world.spent() {
 			continue
 		}
 		all = append(all, fmt.Sprintf("%s, which is installed, requires %s, and what other ClusterExtensions have installed does not meet that", in.Installed.Name, describe(n.what)))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
@@ -26,7 +25,7 @@ const maxAsked = 20_000_000
 
 // needs states what a candidate requires. Other extensions have to have it installed: nothing is installed that nobody asked for.
 func (b *extensionBuilder) needs(c *candidate) {
-	all := b.needsOf(c.fact())
+	all := b.world.needsOf(c.fact())
 	if len(all) > maxNeeds {
 		o := b.needOrigin(c, "properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", c.bundle.Name, len(all), maxNeeds)
 		o.Hint = "ask the authors of package " + b.in.Package + " to let it need less"
@@ -34,7 +33,7 @@ func (b *extensionBuilder) needs(c *candidate) {
 		return
 	}
 	for _, n := range all {
-		if b.spent() {
+		if b.world.spent() {
 			b.tooDear(c, n)
 			return
 		}
@@ -77,11 +76,11 @@ func (b *extensionBuilder) needOrigin(c *candidate, field, format string, args .
 }
 
 func (b *extensionBuilder) require(c *candidate, n requirement) {
-	b.use(n.what)
+	b.world.use(n.what)
 	text := describe(n.what)
 	o := b.needOrigin(c, n.field, "%s requires %s", c.bundle.Name, text)
-	holds := b.holds(n.what, b.besides(c.bundle.Package))
-	if b.unknown(n.what) {
+	holds := b.world.holds(n.what, b.world.besides(c.bundle.Package))
+	if b.world.unknown(n.what) {
 		b.tooDear(c, n)
 		return
 	}
@@ -89,7 +88,7 @@ func (b *extensionBuilder) require(c *candidate, n requirement) {
 		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
 		return
 	}
-	if b.spent() {
+	if b.world.spent() {
 		b.tooDear(c, n)
 		return
 	}
@@ -100,11 +99,6 @@ func (b *extensionBuilder) require(c *candidate, n requirement) {
 		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
 	}
 	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind, lacks: b.lacks(n.what, c.bundle.Package)})
-}
-
-// besides is the world without what is of a package: another version of a package does not provide for it.
-func (b *extensionBuilder) besides(pkg string) []*fact {
-	return slices.DeleteFunc(slices.Clone(b.world), func(f *fact) bool { return f.pkg == pkg })
 }
 
 // formula is a constraint over what is installed.
@@ -125,8 +119,8 @@ func (b *extensionBuilder) formula(c constraint.Constraint, pkg string) resolve.
 		return resolve.Not(resolve.Any(parts(c.Not)...))
 	}
 	var met []resolve.Formula
-	for _, f := range b.besides(pkg) {
-		if b.meets(c, f) {
+	for _, f := range b.world.besides(pkg) {
+		if b.world.meets(c, f) {
 			met = append(met, resolve.Lit(b.present(f)))
 		}
 	}
@@ -143,41 +137,6 @@ func (b *extensionBuilder) present(f *fact) resolve.Var {
 			Text: fmt.Sprintf("ClusterExtension %s has %s installed", f.extension, f.bundle)})
 	}
 	return v
-}
-
-// needsOf reads what something needs of others, in the order of its properties by type. What it meets itself it does not need.
-func (b *extensionBuilder) needsOf(f *fact) []requirement {
-	var all []requirement
-	count := map[string]int{}
-	for _, p := range f.properties {
-		if !IsNeed(p) {
-			continue
-		}
-		count[p.Type]++
-		n := requirement{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
-		if n.what, n.err = b.readNeed(p); n.err == nil {
-			var done bool
-			n.what, done = n.what.Rest(func(leaf constraint.Constraint) bool { return b.meets(leaf, f) })
-			if done {
-				continue
-			}
-		}
-		all = append(all, n)
-	}
-	return all
-}
-
-func (b *extensionBuilder) readNeed(p catalog.Property) (constraint.Constraint, error) {
-	key := p.Type + " " + string(p.Value)
-	known, ok := b.rules[key]
-	if !ok {
-		known.Constraint, known.err = parseNeed(p)
-		b.rules[key] = known
-	}
-	if known.err != nil {
-		return constraint.Constraint{}, known.err
-	}
-	return *known.Constraint, nil
 }
 
 func parseNeed(p catalog.Property) (*constraint.Constraint, error) {
