@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Info is a package in each catalog that has it.
@@ -41,7 +41,7 @@ func (i Info) Write(w io.Writer) error {
 }
 
 func (p *Package) page(b *strings.Builder) {
-	fmt.Fprintf(b, "%s in catalog %s\n", columns.Clean(p.Name), columns.Clean(p.Catalog))
+	fmt.Fprintf(b, "%s in catalog %s\n", messages.Clean(p.Name), messages.Clean(p.Catalog))
 	for _, field := range [][2]string{
 		{"name", p.DisplayName},
 		{"description", p.Description},
@@ -53,7 +53,7 @@ func (p *Package) page(b *strings.Builder) {
 		{"deprecated", p.Deprecation},
 	} {
 		if field[1] != "" {
-			fmt.Fprintf(b, "  %-14s %s\n", field[0]+":", columns.Clean(field[1]))
+			fmt.Fprintf(b, "  %-14s %s\n", field[0]+":", messages.Clean(field[1]))
 		}
 	}
 	rows := [][]string{{"CHANNEL", "NEWEST", "VERSIONS", "NOTES"}}
@@ -67,7 +67,7 @@ func (p *Package) page(b *strings.Builder) {
 		}
 		rows = append(rows, []string{c.Name, cmp.Or(c.Newest, c.Head), strconv.Itoa(c.Versions), strings.Join(notes, "; ")})
 	}
-	b.WriteString("\n" + columns.Indent(columns.Text(rows...), 2))
+	b.WriteString("\n" + messages.Indent(messages.Table(rows...), 2))
 }
 
 // newest is the newest version of the default channel, and of all channels where that is another.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Found is what a search found, the best first.
@@ -68,13 +68,13 @@ func (f Found) Write(w io.Writer) error {
 		}
 		rows = append(rows, []string{p.Name, p.Newest, p.DefaultChannel, p.Catalog, shortened(text, maxDescription)})
 	}
-	_, err := fmt.Fprint(w, columns.Text(rows...))
+	_, err := fmt.Fprint(w, messages.Table(rows...))
 	return err
 }
 
 // shortened cuts a text that has more characters than fit, after a word where there is one.
 func shortened(text string, size int) string {
-	characters := []rune(columns.Clean(text))
+	characters := []rune(messages.Clean(text))
 	if len(characters) <= size {
 		return string(characters)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Versions are the versions of a package in each catalog that has it, newest first.
@@ -71,7 +71,7 @@ func (v Versions) Write(w io.Writer) error {
 		}
 		rows = append(rows, []string{row.Version.Version, row.Name, strings.Join(channels, ","), row.Catalog, note})
 	}
-	text := columns.Text(rows...)
+	text := messages.Table(rows...)
 	if starred {
 		text += "* newest of the channel\n"
 	}

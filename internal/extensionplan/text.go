@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Write prints the plan for people.
 func (p *Plan) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ClusterExtension %s: %s\n", columns.Clean(p.Extension), p.step())
+	fmt.Fprintf(&b, "ClusterExtension %s: %s\n", messages.Clean(p.Extension), p.step())
 	section := func(title string, lines []string) {
 		if len(lines) == 0 {
 			return
@@ -20,7 +20,7 @@ func (p *Plan) Write(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s:\n", title)
 		for _, text := range lines {
 			for line := range strings.Lines(text) {
-				fmt.Fprintf(&b, "  %s\n", strings.TrimRight(columns.Clean(strings.TrimSuffix(line, "\n")), " "))
+				fmt.Fprintf(&b, "  %s\n", strings.TrimRight(messages.Clean(strings.TrimSuffix(line, "\n")), " "))
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (p *Plan) signatures() []string {
 }
 
 func (p *Plan) step() string {
-	name := func(v Version) string { return columns.Clean(v.Bundle) }
+	name := func(v Version) string { return messages.Clean(v.Bundle) }
 	switch {
 	case p.Wanted.Bundle == "" && p.Installed.Bundle == "":
 		return "nothing can be installed"

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout/crd"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -133,7 +133,7 @@ func Populated(ctx context.Context, reader client.Reader, count Count, name stri
 func Holds(n int64, err error) string {
 	switch {
 	case err != nil:
-		return "it cannot be told whether it has custom resources: " + trouble.Text(err)
+		return "it cannot be told whether it has custom resources: " + messages.Error(err)
 	case n == 0:
 		return ""
 	case n == 1:

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -112,16 +112,16 @@ func (h *History) Write(w io.Writer) error {
 		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), r.Version, r.Bundle, r.State, r.Created.Format("2006-01-02 15:04:05"), strconv.Itoa(r.Objects), r.note()})
 	}
 	var b strings.Builder
-	b.WriteString(columns.Text(rows...))
+	b.WriteString(messages.Table(rows...))
 	if len(h.Revisions) == 0 {
 		b.Reset()
-		fmt.Fprintf(&b, "ClusterExtension %s has no revision yet\n", columns.Clean(h.Extension))
+		fmt.Fprintf(&b, "ClusterExtension %s has no revision yet\n", messages.Clean(h.Extension))
 	}
 	if h.PinnedTo != "" {
-		fmt.Fprintf(&b, "pinned to revision %s: catalogs do not matter until `fairlead upgrade %s` takes that back\n", columns.Clean(h.PinnedTo), columns.Clean(h.Extension))
+		fmt.Fprintf(&b, "pinned to revision %s: catalogs do not matter until `fairlead upgrade %s` takes that back\n", messages.Clean(h.PinnedTo), messages.Clean(h.Extension))
 	}
 	if h.Unchecked != "" {
-		fmt.Fprintf(&b, "not checked whether the content of the revisions is there: %s\n", columns.Clean(h.Unchecked))
+		fmt.Fprintf(&b, "not checked whether the content of the revisions is there: %s\n", messages.Clean(h.Unchecked))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -162,8 +162,8 @@ func (r *Rollback) Possible() bool { return len(r.Blocked) == 0 }
 // Write prints what would change, and what is in the way.
 func (r *Rollback) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ClusterExtension %s: from revision %d (%s) back to revision %d (%s)\n", columns.Clean(r.Extension),
-		r.From.Number, columns.Clean(r.From.Version), r.To.Number, columns.Clean(r.To.Version))
+	fmt.Fprintf(&b, "ClusterExtension %s: from revision %d (%s) back to revision %d (%s)\n", messages.Clean(r.Extension),
+		r.From.Number, messages.Clean(r.From.Version), r.To.Number, messages.Clean(r.To.Version))
 	for _, part := range []struct {
 		title string
 		lines []string
@@ -173,7 +173,7 @@ func (r *Rollback) Write(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "\n%s:\n", part.title)
 		for _, line := range part.lines {
-			fmt.Fprintf(&b, "  %s\n", columns.Clean(line))
+			fmt.Fprintf(&b, "  %s\n", messages.Clean(line))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/controller/providedapi"
-	"fairlead.dev/fairlead/internal/pagedlist"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -33,7 +33,7 @@ func (o Options) cached() []string {
 
 // cacheOptions limit the caches to namespaces, where asked, and leave out what nobody reads.
 func cacheOptions(namespaces []string) cache.Options {
-	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions(), NewInformer: pagedlist.NewInformer}
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions(), NewInformer: reconcile.NewPagedInformer}
 	maps.Copy(o.ByObject, catalogsource.CacheOptions())
 	maps.Copy(o.ByObject, copiedcsv.CacheOptions())
 	maps.Copy(o.ByObject, providedapi.CacheOptions())

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Write prints the report for people.
@@ -19,10 +19,10 @@ func (r *Report) Write(w io.Writer) error {
 	last := ""
 	for _, f := range r.Findings {
 		if f.Operator != last {
-			fmt.Fprintf(&b, "\n%s\n", columns.Clean(f.Operator))
+			fmt.Fprintf(&b, "\n%s\n", messages.Clean(f.Operator))
 			last = f.Operator
 		}
-		fmt.Fprintf(&b, "  %s: %s; %s\n", f.Rule, columns.Clean(f.Message), columns.Clean(f.Remedy))
+		fmt.Fprintf(&b, "  %s: %s; %s\n", f.Rule, messages.Clean(f.Message), messages.Clean(f.Remedy))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -3,7 +3,7 @@ package provenance
 import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -39,9 +39,9 @@ func (v Verdict) Condition() *metav1.Condition {
 	c := metav1.Condition{Type: olmv1.TypeSignatureVerified}
 	switch {
 	case IsUnverified(v.Err):
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, olmv1.ReasonUnverified, trouble.Text(v.Err)
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, olmv1.ReasonUnverified, messages.Error(v.Err)
 	case v.Err != nil:
-		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, olmv1.ReasonUndecided, trouble.Text(v.Err)
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, olmv1.ReasonUndecided, messages.Error(v.Err)
 	case v.Verification != nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, reasonOf(v.Verification.Outcome), v.Verification.String()
 	default:

@@ -6,29 +6,29 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/columns"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Write prints what goes and what stays, for people.
 func (r *Removal) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", columns.Clean(r.Operator.String()))
+	fmt.Fprintf(&b, "%s", messages.Clean(r.Operator.String()))
 	if r.Version != "" {
-		fmt.Fprintf(&b, ", version %s", columns.Clean(r.Version))
+		fmt.Fprintf(&b, ", version %s", messages.Clean(r.Version))
 	}
 	b.WriteString("\n\nGoes:\n")
 	rows := [][]string{{"KIND", "NAMESPACE", "NAME"}}
 	for _, ref := range r.Goes {
 		rows = append(rows, []string{ref.Kind, ref.Namespace, ref.Name})
 	}
-	b.WriteString(columns.Indent(columns.Text(rows...), 2))
+	b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	if len(r.CRDs) > 0 {
 		b.WriteString("\nCustomResourceDefinitions:\n")
 		rows := [][]string{{"NAME", "CUSTOM RESOURCES", "FINALIZERS", "WHAT HAPPENS"}}
 		for _, c := range r.CRDs {
 			rows = append(rows, []string{c.Name, c.instances(), strings.Join(c.Finalizers, ","), c.fate()})
 		}
-		b.WriteString(columns.Indent(columns.Text(rows...), 2))
+		b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	}
 	if len(r.Along) > 0 {
 		b.WriteString("\nThe manager removes these, too, as nobody else needs them:\n")
@@ -39,7 +39,7 @@ func (r *Removal) Write(w io.Writer) error {
 				rows = append(rows, []string{"CustomResourceDefinition", c.Name, c.instances(), d.RequiredBy})
 			}
 		}
-		b.WriteString(columns.Indent(columns.Text(rows...), 2))
+		b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	}
 	if len(r.Stays) > 0 {
 		b.WriteString("\nStays:\n")
@@ -47,10 +47,10 @@ func (r *Removal) Write(w io.Writer) error {
 		for _, k := range r.Stays {
 			rows = append(rows, []string{k.Kind, k.Namespace, k.Name, k.Why})
 		}
-		b.WriteString(columns.Indent(columns.Text(rows...), 2))
+		b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "\nwarning: %s\n", columns.Clean(warning))
+		fmt.Fprintf(&b, "\nwarning: %s\n", messages.Clean(warning))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -7,6 +7,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -14,11 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/tlsprofile"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // Setup adds the controller to a manager. Nothing is watched on a cluster without the kind.
@@ -29,7 +29,7 @@ func Setup(mgr manager.Manager, profile *tlsprofile.Source, log logr.Logger) err
 		named := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == Name })
 		return built.Watch(source.Kind(mgr.GetCache(), client.Object(empty()), handler.EnqueueRequestsFromMapFunc(one), named))
 	}
-	options := trigger.Options(1)
+	options := reconcile.Options(1)
 	everywhere := false
 	options.NeedLeaderElection = &everywhere
 	built, err := builder.ControllerManagedBy(mgr).Named("apiserver").
@@ -65,6 +65,6 @@ func established(o client.Object) bool {
 }
 
 // one is the only request there is.
-func one(context.Context, client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: Name}}}
+func one(context.Context, client.Object) []ctrl.Request {
+	return []ctrl.Request{{NamespacedName: client.ObjectKey{Name: Name}}}
 }

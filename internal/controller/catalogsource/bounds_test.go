@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,8 +71,8 @@ func TestAnotherPodIsReadAgain(t *testing.T) {
 
 // TestTheMessageIsBounded, whoever wrote what it says.
 func TestTheMessageIsBounded(t *testing.T) {
-	known := content{spec: "s", warnings: strings.Repeat("wrong ", 10*trouble.MaxText)}
-	if s := status(source(grpc(0)), report{known: known}, time.Unix(1, 0)); s.Message == "" || len(s.Message) > trouble.MaxText+100 {
+	known := content{spec: "s", warnings: strings.Repeat("wrong ", 10*messages.MaxStatus)}
+	if s := status(source(grpc(0)), report{known: known}, time.Unix(1, 0)); s.Message == "" || len(s.Message) > messages.MaxStatus+100 {
 		t.Errorf("a message of %d bytes", len(s.Message))
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -61,11 +61,11 @@ func (k content) entry() catalogset.Entry {
 	}
 	switch {
 	case k.invalid != nil:
-		e.Problem = trouble.Text(k.invalid)
+		e.Problem = messages.Error(k.invalid)
 	case k.problem != nil:
-		e.Problem = trouble.Text(k.problem)
+		e.Problem = messages.Error(k.problem)
 	case k.podVerdict.err != nil && !(cluster(k.podVerdict.err) && transient(k.podVerdict.err)):
-		e.Problem = trouble.Text(k.podVerdict.err)
+		e.Problem = messages.Error(k.podVerdict.err)
 	}
 	return e
 }

@@ -8,10 +8,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"google.golang.org/grpc/connectivity"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -45,7 +44,7 @@ type Controller struct {
 	clock      clock.Clock
 	grace      time.Duration
 	waiting    chan struct{} // has room for those who wait that long
-	cluster    *clusterversion.Remembered[*version.Version]
+	cluster    *reconcile.ClusterVersion[*version.Version]
 	metrics    *metrics.CatalogSources
 	memory     memory
 	loads      loads
@@ -135,12 +134,12 @@ func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered
 	if seen.podded && known.signatures.Due(seen.policy, seen.now) && !offered.undecided && !known.podVerdict.holds(source, known.signatures, seen) {
 		pause = minimumPause // the policy changed just now
 	}
-	pause = trigger.Sooner(pause, offered.again)
+	pause = reconcile.Sooner(pause, offered.again)
 	if offered.err != nil {
-		pause = trigger.Sooner(pause, offerRetry(source, offered.err))
+		pause = reconcile.Sooner(pause, offerRetry(source, offered.err))
 	}
 	if image.text != "" {
-		pause = trigger.Sooner(pause, templateLife)
+		pause = reconcile.Sooner(pause, templateLife)
 	}
 	return ctrl.Result{RequeueAfter: pause}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -148,7 +148,7 @@ func (h *history) contradictions() []string {
 	served := len(h.packages()) > 0
 	e, _ := h.c.catalogs.Get(ref)
 	wrong(ready.Reason == "" || ready.Message == "", "Ready has no reason")
-	wrong(len(ready.Message) > trouble.MaxText+100, "Ready says too much")
+	wrong(len(ready.Message) > messages.MaxStatus+100, "Ready says too much")
 	wrong(ready.ObservedGeneration != s.Generation, "Ready is about an older generation")
 	wrong(ready.Status == metav1.ConditionTrue && !served, "Ready, and nothing is served")
 	wrong(ready.Status == metav1.ConditionTrue && ready.Reason == reasonServing && (s.Status.Message != "" && s.Status.Reason != v1alpha1.CatalogSourceIntervalInvalidError), "all is well, and a message says what is wrong")

@@ -12,10 +12,10 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/registryclient"
 	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trigger"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -34,7 +34,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 )
 
@@ -94,7 +93,7 @@ func Setup(mgr manager.Manager, o Options) error {
 			keeper: &registrypod.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
 		links: l,
 		secrets: &secrets{changed: q.add, watch: func(ctx context.Context, namespace, name string, changed func()) {
-			trigger.OnSecret(ctx, metadataOnly, namespace, name, changed)
+			reconcile.WatchSecret(ctx, metadataOnly, namespace, name, changed)
 		}},
 		services: &services{Serving: o.Serving, client: mgr.GetClient(), changed: q.add,
 			peers:  &peers{reader: mgr.GetAPIReader(), call: callTCP, clock: o.Clock},
@@ -126,7 +125,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Owns(&networkingv1.NetworkPolicy{}, builder.OnlyMetadata).
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(c.usingConfigMap)).
 		WatchesRawSource(ctrlsource.Func(q.Start)).
-		WithOptions(trigger.Options(workers)).
+		WithOptions(reconcile.Options(workers)).
 		Complete(c)
 }
 
@@ -154,41 +153,41 @@ func (c *Controller) closeWhenDone(ctx context.Context) error {
 }
 
 // usingConfigMap maps a ConfigMap to the catalogs that are in it.
-func (c *Controller) usingConfigMap(ctx context.Context, object client.Object) []reconcile.Request {
+func (c *Controller) usingConfigMap(ctx context.Context, object client.Object) []ctrl.Request {
 	var all v1alpha1.CatalogSourceList
 	if err := c.client.List(ctx, &all, client.InNamespace(object.GetNamespace())); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list the CatalogSources that a ConfigMap concerns", "namespace", object.GetNamespace())
 		return nil
 	}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for i := range all.Items {
 		if source := &all.Items[i]; isConfigMap(source) && source.Spec.ConfigMap == object.GetName() {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(source)})
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(source)})
 		}
 	}
 	return requests
 }
 
 // fromImages are the catalogs in images, which a signature policy concerns.
-func (c *Controller) fromImages(ctx context.Context) []reconcile.Request {
+func (c *Controller) fromImages(ctx context.Context) []ctrl.Request {
 	var all v1alpha1.CatalogSourceList
 	if err := c.client.List(ctx, &all); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list the CatalogSources that a change of the signature policy concerns; they are verified at their next poll")
 		return nil
 	}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for i := range all.Items {
 		if source := &all.Items[i]; source.Spec.Image != "" {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(source)})
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(source)})
 		}
 	}
 	return requests
 }
 
 // queue brings news that are no Kubernetes events, such as content that has arrived, to the controller.
-type queue struct{ trigger.News }
+type queue struct{ reconcile.Source }
 
 // add lets a catalog be looked at.
 func (q *queue) add(ref catalogset.Ref) {
-	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
+	q.Add(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,7 +35,7 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	known, offered := r.known, r.offered
 	next := *source.Status.DeepCopy()
 	next.Reason, next.Message = reasonAndMessage(source, known, offered)
-	next.Message = trouble.Brief(next.Message)
+	next.Message = messages.Brief(next.Message)
 	next.RegistryServiceStatus = registryService(source, known, offered)
 	next.GRPCConnectionState = connection(source, known, offered, r.connected)
 	next.ConfigMapResource = configMapReference(source, known)
@@ -44,7 +44,7 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 		ready.Message += "; the interval of polls is another than was asked for (" + next.Message + "): write a duration such as 10m or 1h"
 	}
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
-	ready.Message, ready.LastTransitionTime = trouble.Brief(ready.Message), *stamp(now)
+	ready.Message, ready.LastTransitionTime = messages.Brief(ready.Message), *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
 	reportSignature(&next.Conditions, known, source.Generation, now)
 	r.image.report(&next.Conditions, source.Generation, now)
@@ -76,18 +76,18 @@ func reportSignature(conditions *[]metav1.Condition, known content, generation i
 		meta.RemoveStatusCondition(conditions, v1alpha1.CatalogSourceSignatureVerified)
 		return
 	}
-	c.Message, c.ObservedGeneration, c.LastTransitionTime = trouble.Brief(c.Message), generation, *stamp(now)
+	c.Message, c.ObservedGeneration, c.LastTransitionTime = messages.Brief(c.Message), generation, *stamp(now)
 	meta.SetStatusCondition(conditions, *c)
 }
 
 func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered offer) (v1alpha1.ConditionReason, string) {
 	switch {
 	case known.invalid != nil:
-		return v1alpha1.CatalogSourceSpecInvalidError, trouble.Text(known.invalid)
+		return v1alpha1.CatalogSourceSpecInvalidError, messages.Error(known.invalid)
 	case known.problem != nil:
-		return reasonOf(known.problem), trouble.Text(known.problem)
+		return reasonOf(known.problem), messages.Error(known.problem)
 	case offered.err != nil:
-		return v1alpha1.CatalogSourceRegistryServerError, trouble.Text(offered.err)
+		return v1alpha1.CatalogSourceRegistryServerError, messages.Error(offered.err)
 	}
 	if known.index == nil && offered.waiting != "" {
 		return "", offered.waiting
@@ -123,18 +123,18 @@ func configMapReference(source *v1alpha1.CatalogSource, known content) *v1alpha1
 func readiness(known content, offered offer) metav1.Condition {
 	switch {
 	case known.invalid != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: trouble.Text(known.invalid)}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: messages.Error(known.invalid)}
 	case known.outdated():
 		return replacing(known, offered)
 	case known.problem != nil && known.index != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonLastGood,
-			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), trouble.Text(known.problem))}
+			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), messages.Error(known.problem))}
 	case known.problem != nil:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: trouble.Text(known.problem)}
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reasonOf(known.problem)), Message: messages.Error(known.problem)}
 	case known.index == nil:
 		c := metav1.Condition{Status: metav1.ConditionFalse, Reason: reasonLoading, Message: "the catalog is being loaded"}
 		if offered.err != nil {
-			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), trouble.Text(offered.err)
+			c.Reason, c.Message = string(v1alpha1.CatalogSourceRegistryServerError), messages.Error(offered.err)
 		} else if offered.waiting != "" {
 			c.Message += ": " + offered.waiting
 		}
@@ -144,7 +144,7 @@ func readiness(known content, offered offer) metav1.Condition {
 			Message: fmt.Sprintf("serving the content loaded at %s: %s", known.loaded.UTC().Format(time.RFC3339), offered.waiting)}
 	case offered.err != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems,
-			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", trouble.Text(offered.err))}
+			Message: fmt.Sprintf("the content is used for resolution, but clients may not reach it: %s", messages.Error(offered.err))}
 	case known.remarks() != "":
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonProblems, Message: known.remarks()}
 	}
@@ -159,10 +159,10 @@ func replacing(known content, offered offer) metav1.Condition {
 	switch {
 	case known.problem != nil:
 		c.Status, c.Reason = metav1.ConditionFalse, string(reasonOf(known.problem))
-		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, trouble.Text(known.problem))
+		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, messages.Error(known.problem))
 	case offered.err != nil:
 		c.Status, c.Reason = metav1.ConditionFalse, string(v1alpha1.CatalogSourceRegistryServerError)
-		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, trouble.Text(offered.err))
+		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.wanted, messages.Error(offered.err))
 	case offered.waiting != "":
 		c.Message = fmt.Sprintf("%s while that of %s is being loaded: %s", meanwhile, known.wanted, offered.waiting)
 	default:

@@ -7,8 +7,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +29,7 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 	if err := c.client.Patch(ctx, changed, client.MergeFrom(source), fieldOwner); err != nil {
 		err = fmt.Errorf("set spec.image of CatalogSource %s/%s to what its template comes to: %w", source.Namespace, source.Name, err)
 		if !transient(err) {
-			t.wrong = trouble.Text(err)
+			t.wrong = messages.Error(err)
 		}
 		return t, err
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +27,7 @@ const (
 	// unresolved stands for what a variable would be, in the image that is told of.
 	unresolved = "missing"
 	// templateLife is how often the image of a template is looked at again: the version of the cluster may have changed.
-	templateLife = clusterversion.Life
+	templateLife = reconcile.VersionLifetime
 )
 
 var variable = regexp.MustCompile(`\{[^{}]*\}`)

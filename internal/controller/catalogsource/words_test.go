@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // TestALastingFaultIsWrittenOnce, though the server says it in another way each time; and what is written is short, however much it says.
@@ -30,28 +30,28 @@ func TestALastingFaultIsWrittenOnce(t *testing.T) {
 	s := w.source()
 	s.Status.LatestImageRegistryPoll = nil
 	for _, text := range []string{s.Status.Message, s.Status.Conditions[0].Message} {
-		if len(text) > trouble.MaxText+100 || !utf8.ValidString(text) || !strings.Contains(text, "bytes more)") {
+		if len(text) > messages.MaxStatus+100 || !utf8.ValidString(text) || !strings.Contains(text, "bytes more)") {
 			t.Errorf("%d bytes: %.50q...", len(text), text)
 		}
 	}
-	if e, _ := w.c.catalogs.Get(ref); len(e.Problem) > trouble.MaxText+100 {
+	if e, _ := w.c.catalogs.Get(ref); len(e.Problem) > messages.MaxStatus+100 {
 		t.Errorf("Subscriptions are told %d bytes", len(e.Problem))
 	}
-	messages := map[string]bool{}
+	texts := map[string]bool{}
 	for range 3 {
 		w.registry.err = fault()
 		w.clock.Step(longestRetry)
 		_, s := w.reconcile()
-		messages[s.Status.Message] = true
+		texts[s.Status.Message] = true
 	}
-	if len(messages) != 1 {
-		t.Errorf("one fault is told in %d ways", len(messages))
+	if len(texts) != 1 {
+		t.Errorf("one fault is told in %d ways", len(texts))
 	}
 }
 
 func TestHugeSpecsAreToldBriefly(t *testing.T) {
 	w := newWorld(t, source(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceType(strings.Repeat("x", 1<<16))}))
-	if _, s := w.reconcile(); len(s.Status.Message) > trouble.MaxText+100 || len(s.Status.Conditions[0].Message) > trouble.MaxText+100 {
+	if _, s := w.reconcile(); len(s.Status.Message) > messages.MaxStatus+100 || len(s.Status.Conditions[0].Message) > messages.MaxStatus+100 {
 		t.Errorf("the message has %d bytes", len(s.Status.Message))
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/registryclient"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // TestProblemsAreShort, however much specs, catalogs and servers have to say: everybody who asks why a package is not there gets them.
@@ -42,7 +42,7 @@ func TestProblemsAreShort(t *testing.T) {
 				w.clock.Step(longestRetry)
 			}
 			e, _ := w.Contents.Get(ref)
-			if len(e.Problem) > trouble.MaxText+100 || !utf8.ValidString(e.Problem) || !strings.Contains(e.Problem, test.want) || !strings.Contains(e.Problem, "bytes more)") {
+			if len(e.Problem) > messages.MaxStatus+100 || !utf8.ValidString(e.Problem) || !strings.Contains(e.Problem, test.want) || !strings.Contains(e.Problem, "bytes more)") {
 				t.Errorf("%d bytes: %.200q", len(e.Problem), e.Problem)
 			}
 			if heard != 1 {

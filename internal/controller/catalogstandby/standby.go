@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogimage"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/registryclient"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -181,7 +181,7 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 			continue
 		}
 		if invalid != nil {
-			s.Contents.Publish(ref, catalogset.Entry{Problem: trouble.Text(invalid)})
+			s.Contents.Publish(ref, catalogset.Entry{Problem: messages.Error(invalid)})
 			continue
 		}
 		if k.index != nil && s.stale(k) {
@@ -284,7 +284,7 @@ func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, k *known, aske
 	problem := ""
 	if err != nil {
 		k.attempts++
-		problem = trouble.Text(err)
+		problem = messages.Error(err)
 		if !errors.Is(err, errNowhere) {
 			s.Log.Error(errors.New(problem), "a catalog cannot be read by this manager, which does not lead; what it had stays if the signature policy accepts it, and it is tried again", "catalog", ref.String())
 		}

@@ -6,8 +6,8 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -41,7 +41,7 @@ func (k content) digest() string { return digestOf(k.resolved) }
 func (k content) entry() catalogset.Entry {
 	e := catalogset.Entry{Index: k.index, Image: k.signatures.Image, Withheld: k.withheld}
 	if k.problem != nil {
-		e.Problem = trouble.Text(k.problem)
+		e.Problem = messages.Error(k.problem)
 	}
 	return e
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/client-go/metadata"
@@ -31,7 +31,7 @@ func (c *credentials) follow(ctx context.Context, server metadata.Interface, cha
 	if c.from.Secret.Name == "" {
 		return
 	}
-	trigger.OnSecret(ctx, server, c.from.Secret.Namespace, c.from.Secret.Name, func() {
+	reconcile.WatchSecret(ctx, server, c.from.Secret.Namespace, c.from.Secret.Name, func() {
 		c.changes.Add(1)
 		changed()
 	})

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 )
 
@@ -75,7 +74,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	if o.Policies != nil {
 		o.Policies.OnChange(func() { q.news.Tell(q.all) })
 	}
-	options := trigger.Options(workers)
+	options := reconcile.Options(workers)
 	options.NeedLeaderElection = ptr.To(false)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("clustercatalog").
@@ -103,11 +102,11 @@ type queue struct {
 	client  client.Reader
 	elected <-chan struct{} // closed once this manager leads
 	follow  func(context.Context)
-	news    trigger.News
+	news    reconcile.Source
 }
 
 // start is called when the controller's queue is ready.
-func (q *queue) start(ctx context.Context, to workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+func (q *queue) start(ctx context.Context, to workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 	if err := q.news.Start(ctx, to); err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func (q *queue) leads() bool {
 
 // add lets a catalog be looked at.
 func (q *queue) add(name string) {
-	q.news.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+	q.news.Add(ctrl.Request{NamespacedName: types.NamespacedName{Name: name}})
 }
 
 // addAll lets all catalogs be looked at.
@@ -145,13 +144,13 @@ func (q *queue) addAll(ctx context.Context) {
 }
 
 // all are the requests for all catalogs.
-func (q *queue) all(ctx context.Context) []reconcile.Request {
+func (q *queue) all(ctx context.Context) []ctrl.Request {
 	var all olmv1.ClusterCatalogList
 	if err := q.client.List(ctx, &all); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list the ClusterCatalogs, to look at all of them")
 		return nil
 	}
-	requests := make([]reconcile.Request, len(all.Items))
+	requests := make([]ctrl.Request, len(all.Items))
 	for i := range all.Items {
 		requests[i].Name = all.Items[i].Name
 	}

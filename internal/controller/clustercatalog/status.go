@@ -6,8 +6,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,9 +54,9 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	}
 	switch {
 	case known.problem != nil && (isTerminal(known.target.ref, known.problem) || provenance.IsUnverified(known.problem)):
-		set(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonBlocked, trouble.Text(known.problem))
+		set(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonBlocked, messages.Error(known.problem))
 	case known.problem != nil:
-		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, trouble.Text(known.problem))
+		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, messages.Error(known.problem))
 	case known.reached:
 		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonSucceeded, messageUnpacked)
 	case r.reading:
@@ -87,7 +87,7 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 		if text := catalogset.Describe(known.index.Problems().UnderV1(), "cannot be installed"); text != "" {
 			message += "; " + text
 		}
-		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, trouble.Brief(message))
+		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, messages.Brief(message))
 	case !meta.IsStatusConditionTrue(next.Conditions, olmv1.TypeServing):
 		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, messageLastGood)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -41,12 +41,12 @@ func (c *Controller) tell(before, after *olmv1.ClusterExtension, o *outcome) {
 	}
 	switch {
 	case is.Status == metav1.ConditionFalse || is.Reason == olmv1.ReasonRetrying:
-		c.events.Event(after, corev1.EventTypeWarning, is.Reason, trouble.ForEvent(is.Message))
+		c.events.Event(after, corev1.EventTypeWarning, is.Reason, messages.Event(is.Message))
 	case len(o.unmet) > 0:
-		c.events.Event(after, corev1.EventTypeWarning, eventUnmet, trouble.ForEvent(o.unmet[0]))
+		c.events.Event(after, corev1.EventTypeWarning, eventUnmet, messages.Event(o.unmet[0]))
 	case len(o.notes) > 0:
-		c.events.Event(after, corev1.EventTypeNormal, eventHeld, trouble.ForEvent(o.notes[0]))
+		c.events.Event(after, corev1.EventTypeNormal, eventHeld, messages.Event(o.notes[0]))
 	case len(o.leftOut) > 0:
-		c.events.Event(after, corev1.EventTypeWarning, eventLeftOut, trouble.ForEvent(o.leftOut[0]))
+		c.events.Event(after, corev1.EventTypeWarning, eventLeftOut, messages.Event(o.leftOut[0]))
 	}
 }

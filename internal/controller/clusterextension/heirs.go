@@ -6,9 +6,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +46,7 @@ func (c *Controller) dispose(ctx context.Context, s *state, d *olmv1.ClusterExte
 	if err := client.IgnoreNotFound(c.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
 		return fmt.Errorf("keep ClusterExtension %s, which nobody needs any more, for the custom resources that it has: %w", d.Name, err)
 	}
-	text := trouble.ForEvent(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
+	text := messages.Event(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
 		d.Name, s.ext.Name, data))
 	c.events.Event(s.ext, corev1.EventTypeWarning, eventKept, text)
 	c.events.Event(d, corev1.EventTypeWarning, eventKept, text)

@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // Notifier brings news that are no Kubernetes events to the controller: new content of catalogs, and bundles that have arrived.
 type Notifier struct {
 	controller *Controller
-	news       trigger.News
+	news       reconcile.Source
 }
 
 // BundleArrived looks at the extensions that wait for a bundle.
@@ -31,14 +31,14 @@ func (n *Notifier) PoliciesChanged() {
 	if n.controller == nil {
 		return
 	}
-	n.news.Tell(func(ctx context.Context) []reconcile.Request { return n.controller.all(ctx, nil) })
+	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.controller.all(ctx, nil) })
 }
 
 // catalogChanged looks at the extensions that new content of a catalog concerns: those whose package it has otherwise than before, and those
 // that lack something.
 func (n *Notifier) catalogChanged(ref catalogset.Ref) {
 	entry, _ := n.controller.Catalogs.Get(ref)
-	n.news.Tell(func(context.Context) []reconcile.Request {
+	n.news.Tell(func(context.Context) []ctrl.Request {
 		return n.controller.those(func(d *decision) bool { return d.concerns(ref.Name, entry.Index) })
 	})
 }

@@ -6,8 +6,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // outcome is what came of a pass.
@@ -60,5 +60,5 @@ func (o *outcome) stopped() *stop {
 
 // soonest notes to look again after a while, unless that is due before anyway.
 func (o *outcome) soonest(after time.Duration) {
-	o.again = trigger.Sooner(o.again, after)
+	o.again = reconcile.Sooner(o.again, after)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +52,7 @@ func textOf(err error) string {
 	if text := err.Error(); strings.Contains(text, "\n") {
 		return text
 	}
-	return trouble.Text(err)
+	return messages.Error(err)
 }
 
 // keeps says what goes on working in spite of a problem.

@@ -10,7 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/owncache"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +23,7 @@ import (
 // servingSecrets adds a cache of the metadata of Secrets with serving certificates: their events tell that
 // another client deleted or wrote one, and only then its content is read.
 func servingSecrets(mgr manager.Manager) (cache.Cache, error) {
-	return owncache.Add(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
+	return reconcile.AddCache(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
 		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{servingLabel: "true"})})
 }
 

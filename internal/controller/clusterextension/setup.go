@@ -7,9 +7,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/clusterversion"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
-	"fairlead.dev/fairlead/internal/trigger"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -32,7 +31,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
 	}
-	kubernetes := &clusterversion.Remembered[semver.Version]{Server: server, Clock: o.Clock, Parse: version.ParseTolerant,
+	kubernetes := &reconcile.ClusterVersion[semver.Version]{Server: server, Clock: o.Clock, Parse: version.ParseTolerant,
 		Without: "what bundles say they need of it is not looked at"}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
@@ -53,13 +52,13 @@ func Setup(mgr manager.Manager, o Options) error {
 	o.Notify.controller = c
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
 	certificates := ctrlsource.Kind[client.Object](secrets, aSecret(), handler.EnqueueRequestsFromMapFunc(keptFor), predicate.ResourceVersionChangedPredicate{})
-	return c.watch(ctrl.NewControllerManagedBy(mgr).Named("clusterextension")).WatchesRawSource(certificates).WithOptions(trigger.Options(workers)).Complete(c)
+	return c.watch(ctrl.NewControllerManagedBy(mgr).Named("clusterextension")).WatchesRawSource(certificates).WithOptions(reconcile.Options(workers)).Complete(c)
 }
 
 // watch lists what leads to a pass.
 func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deleted))
-	forbidden := trigger.After(trigger.Burst, c.forbidden)
+	forbidden := reconcile.After(reconcile.Burst, c.forbidden)
 	return b.
 		Watches(&olmv1.ClusterExtension{}, &handler.EnqueueRequestForObject{}, own).
 		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.open), builder.WithPredicates(installedChanged)).

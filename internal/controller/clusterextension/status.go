@@ -7,8 +7,8 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +63,7 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 
 // lost says that it is not known what is installed. What was told of it before stays.
 func (v view) lost(next olmv1.ClusterExtensionStatus, stamp metav1.Time) olmv1.ClusterExtensionStatus {
-	text := trouble.Text(v.outcome.lost)
+	text := messages.Error(v.outcome.lost)
 	conditions := append([]metav1.Condition{
 		olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionUnknown, olmv1.ReasonFailed, text),
 		olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, "retrying to get installed bundle: "+text),

@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // operandPatience is how long an operator stays for the custom resources that go with their definitions: it may have to do what their
@@ -91,7 +91,7 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref rollout.Ref, d *definitions) error {
 	held, err := c.held(ctx, c.live, live)
 	if err != nil {
-		held = []string{fmt.Sprintf("what the custom resources of %s wait for cannot be told: %s", live.Name, trouble.Text(err))}
+		held = []string{fmt.Sprintf("what the custom resources of %s wait for cannot be told: %s", live.Name, messages.Error(err))}
 	}
 	until := live.DeletionTimestamp.Add(operandPatience)
 	after := fmt.Sprintf("; the operator stays for that until %s", until.UTC().Format(time.RFC3339))

@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // reasonContentLost is the reason of the Events that tell what is done where nobody can read any more what a revision consists of.
@@ -55,7 +55,7 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 			return fmt.Errorf("%s: list %s: %w", lost, kind.GroupKind(), err)
 		}
 		if err != nil {
-			unknown = append(unknown, fmt.Sprintf("%s (%s)", kind.GroupKind(), trouble.Text(err)))
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", kind.GroupKind(), messages.Error(err)))
 		}
 		refs = append(refs, found...)
 	}
@@ -64,7 +64,7 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 	if len(unknown) > 0 {
 		text += fmt.Sprintf(" Kubernetes removes what else it controls when the set goes, of %s.", strings.Join(unknown[:min(len(unknown), 5)], ", "))
 	}
-	c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, trouble.ForEvent(text))
+	c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, messages.Event(text))
 	return nil
 }
 

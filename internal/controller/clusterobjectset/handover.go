@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // handOver gives back to the revision before this one what that is still to keep: a roll-out that is given up must not take away what ran
@@ -47,7 +47,7 @@ func (c *Controller) handOver(ctx context.Context, f *family, known *notes) erro
 		}
 	}
 	if why != nil && given > 0 {
-		c.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, trouble.ForEvent(fmt.Sprintf("The content of revision %s is lost, so that nobody can tell what it is to keep: "+
+		c.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, messages.Event(fmt.Sprintf("The content of revision %s is lost, so that nobody can tell what it is to keep: "+
 			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, why)))
 	}
 	return nil

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // accountOf is the service account that a set acts as; empty for the manager.
@@ -67,7 +67,7 @@ func (c *Controller) writer(ctx context.Context, set *olmv1.ClusterObjectSet) (c
 
 // explain is an error in words. Of what the service account may not do, it says which rule would allow it.
 func (c *Controller) explain(set *olmv1.ClusterObjectSet, err error) string {
-	text := trouble.Text(err)
+	text := messages.Error(err)
 	var failed *rollout.RequestError
 	namespace, name, accountErr := accountOf(set)
 	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || failed.Verb == "read" || strings.Contains(text, "attempting to grant RBAC") {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // How soon a set is looked at again where no event may tell that there is something to do.
@@ -25,17 +25,17 @@ const (
 )
 
 // rollOut brings the objects of a set about as far as it gets, and tells how far that is.
-func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (reconcile.Result, error) {
+func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (ctrl.Result, error) {
 	f, err := c.familyOf(ctx, set)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	known := c.memory.of(set)
 	o := outcome{}
 	if !known.check(c.watches) || !known.complete() {
 		var done bool
 		if o, done = c.bringAbout(ctx, f, known); !done {
-			return reconcile.Result{}, o.err // the set has changed
+			return ctrl.Result{}, o.err // the set has changed
 		}
 	}
 	o.complete, o.transition = o.err == nil && known.complete(), known.transition()
@@ -43,33 +43,33 @@ func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 }
 
 // conclude writes the status, retires older revisions, and says when the set is to be looked at again.
-func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (reconcile.Result, error) {
+func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.Result, error) {
 	now := c.clock.Now()
 	rolledOut := o.rolledOut(f.set)
 	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { reportRollout(set, o, now) }); err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	var linger time.Duration
 	if rolledOut {
 		if linger = c.lingers(ctx, f); linger <= 0 {
 			if err := c.retire(ctx, f.older()); err != nil {
-				return reconcile.Result{}, err
+				return ctrl.Result{}, err
 			}
 		}
 	}
 	if errors.As(o.err, new(*revision.BlockedError)) {
 		o.retry = progressRetry // somebody may put right a Secret of which no event tells
 	}
-	again := trigger.Sooner(o.retry, linger)
+	again := reconcile.Sooner(o.retry, linger)
 	if !rolledOut {
-		again = trigger.Sooner(again, deadline(f.set).Sub(now))
+		again = reconcile.Sooner(again, deadline(f.set).Sub(now))
 	}
-	result := reconcile.Result{RequeueAfter: again}
+	result := ctrl.Result{RequeueAfter: again}
 	if o.retry > 0 {
 		return result, nil // what is wrong is told in the status, and going on sooner does not help
 	}
 	if o.err != nil {
-		return reconcile.Result{}, o.err
+		return ctrl.Result{}, o.err
 	}
 	return result, nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,16 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/owncache"
 	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 const (
@@ -57,11 +56,11 @@ func Setup(mgr manager.Manager, o Options) error {
 			return fmt.Errorf("index ClusterObjectSets by %s: %w", name, err)
 		}
 	}
-	objects, err := owncache.Add(mgr, "the objects of ClusterObjectSets", cache.Options{DefaultTransform: trim, DefaultLabelSelector: labels.SelectorFromSet(labels.Set{managedByLabel: managedByValue})})
+	objects, err := reconcile.AddCache(mgr, "the objects of ClusterObjectSets", cache.Options{DefaultTransform: trim, DefaultLabelSelector: labels.SelectorFromSet(labels.Set{managedByLabel: managedByValue})})
 	if err != nil {
 		return err
 	}
-	secrets, err := owncache.Add(mgr, "the Secrets of ClusterObjectSets", cache.Options{DefaultTransform: trim, DefaultFieldSelector: fields.OneTermEqualSelector("type", olmv1.SecretTypeObjectData)})
+	secrets, err := reconcile.AddCache(mgr, "the Secrets of ClusterObjectSets", cache.Options{DefaultTransform: trim, DefaultFieldSelector: fields.OneTermEqualSelector("type", olmv1.SecretTypeObjectData)})
 	if err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	err = builder.ControllerManagedBy(mgr).Named("clusterobjectset").For(&olmv1.ClusterObjectSet{}).
 		WatchesRawSource(source.Func(func(_ context.Context, q queue) error { w.queue = q; return nil })).
 		WatchesRawSource(source.Kind[client.Object](secrets, metadataOf(secretKind), c.secretEvents(w))).
-		WithOptions(trigger.Options(workers)).Complete(c)
+		WithOptions(reconcile.Options(workers)).Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the ClusterObjectSet controller: %w", err)
 	}
@@ -140,7 +139,7 @@ func (c *Controller) secretEvents(w *watches) handler.EventHandler {
 			w.forgetSecret(name)
 		}
 		for i := range sets.Items {
-			q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: sets.Items[i].Name}}, settling)
+			q.AddAfter(ctrl.Request{NamespacedName: types.NamespacedName{Name: sets.Items[i].Name}}, settling)
 		}
 	}
 	return handler.Funcs{

@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // outcome is what a pass over an active set came to.
@@ -150,7 +150,7 @@ func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
 	case olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonRetrying:
 		kind = corev1.EventTypeWarning
 	}
-	c.events.Event(set, kind, is.Reason, trouble.ForEvent(is.Message))
+	c.events.Event(set, kind, is.Reason, messages.Event(is.Message))
 }
 
 // missing says what an object lacks, in the form that clients of the API know.

@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // teardownRetry is how soon a teardown is gone on with where no event tells that it can.
@@ -37,7 +37,7 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	}
 	known := c.memory.of(set)
 	if err := c.learn(ctx, set, known); err != nil {
-		return reconcile.Result{}, errors.Join(err, c.retrying(ctx, set, trouble.Text(err)))
+		return reconcile.Result{}, errors.Join(err, c.retrying(ctx, set, messages.Error(err)))
 	}
 	if deleted && revision.Orphans(set) {
 		if err := c.orphan(ctx, set, known); err != nil {

@@ -16,15 +16,14 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/serving"
-	"fairlead.dev/fairlead/internal/trigger"
-	"fairlead.dev/fairlead/internal/trouble"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -61,7 +60,7 @@ type write struct {
 
 // detailInterval is how often the details of a state, such as what is still missing, are written at most. The state
 // itself is written at once. While the objects of an operator arrive, its details change with each of them.
-const detailInterval = lull.Words
+const detailInterval = reconcile.StatusInterval
 
 // limits are the times that a ClusterServiceVersion has.
 type limits struct {
@@ -76,24 +75,24 @@ type serverVersion interface {
 }
 
 // Reconcile makes one pass over one ClusterServiceVersion.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	csv := &v1alpha1.ClusterServiceVersion{}
 	err := c.client.Get(ctx, req.NamespacedName, csv)
 	if apierrors.IsNotFound(err) {
 		c.written.Delete(req.NamespacedName)
 		c.unreached.Delete(req.NamespacedName)
 		c.counted.Gone(req.Namespace, req.Name)
-		return reconcile.Result{}, c.removeOrphans(ctx, req.NamespacedName)
+		return ctrl.Result{}, c.removeOrphans(ctx, req.NamespacedName)
 	}
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read ClusterServiceVersion %s: %w", req.NamespacedName, err)
+		return ctrl.Result{}, fmt.Errorf("read ClusterServiceVersion %s: %w", req.NamespacedName, err)
 	}
 	if csv.IsCopied() {
 		c.counted.Gone(req.Namespace, req.Name)
-		return reconcile.Result{}, nil
+		return ctrl.Result{}, nil
 	}
 	if c.outdated(csv) {
-		return reconcile.Result{}, nil
+		return ctrl.Result{}, nil
 	}
 	c.count(csv, &csv.Status)
 	if !csv.DeletionTimestamp.IsZero() {
@@ -101,13 +100,13 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return result, quiet(err)
 	}
 	if going, err := c.namespaceGoing(ctx, csv.Namespace); err != nil || going {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	return c.pass(ctx, csv)
 }
 
 // pass observes, decides and acts by way of the table, and reports with one write.
-func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (reconcile.Result, error) {
+func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (ctrl.Result, error) {
 	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
 	seen := newFacts(c, csv)
 	before, after := &csv.Status, csv.Status.DeepCopy()
@@ -117,7 +116,7 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 	var written error
 	if report(before, after, seen, now) {
 		if wait := c.tooSoon(csv, after, steps); wait > 0 {
-			result.RequeueAfter = trigger.Sooner(result.RequeueAfter, wait)
+			result.RequeueAfter = reconcile.Sooner(result.RequeueAfter, wait)
 		} else {
 			written = c.write(ctx, seen.csv, after, steps)
 		}
@@ -173,14 +172,14 @@ func (c *Controller) count(csv *v1alpha1.ClusterServiceVersion, s *v1alpha1.Clus
 
 // tell makes an Event about a CSV.
 func (c *Controller) tell(csv *v1alpha1.ClusterServiceVersion, kind string, because reason, message string) {
-	c.events.Event(csv, kind, string(because), trouble.ForEvent(message))
+	c.events.Event(csv, kind, string(because), messages.Event(message))
 }
 
 // unwatchedInterval is how often something is looked at again that is waited for and that no event tells of.
 const unwatchedInterval = time.Minute
 
 // wakeUp is when something is due that no event announces: the end of the time to install, and that of a certificate.
-func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts) reconcile.Result {
+func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts) ctrl.Result {
 	var due []time.Time
 	if s.Phase == toInstalling && s.LastTransitionTime != nil {
 		due = append(due, s.LastTransitionTime.Add(c.limits.install))
@@ -196,9 +195,9 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	}
 	var again time.Duration
 	for _, at := range due {
-		again = trigger.Sooner(again, max(at.Sub(c.clock.Now()), time.Second))
+		again = reconcile.Sooner(again, max(at.Sub(c.clock.Now()), time.Second))
 	}
-	return reconcile.Result{RequeueAfter: again}
+	return ctrl.Result{RequeueAfter: again}
 }
 
 // remember notes what this controller wrote last.
@@ -218,7 +217,7 @@ func (c *Controller) outdated(csv *v1alpha1.ClusterServiceVersion) bool {
 
 // quiet leaves out what an event follows that wakes the ClusterServiceVersion up: that it has changed since it was read, and
 // that a namespace is being deleted.
-func quiet(err error) error { return trigger.Quiet(err, "clusterserviceversions") }
+func quiet(err error) error { return reconcile.IgnoreSuperseded(err, "clusterserviceversions") }
 
 // key is the name of an object with its namespace.
 func key(namespace, name string) types.NamespacedName {

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // refusal is a failure that trying again does not mend: something has to be changed by somebody first.
@@ -49,6 +49,6 @@ func tellsNothing(err error) bool {
 
 // all says whether each of the failures that an error consists of is of a kind.
 func all(err error, kind func(error) bool) bool {
-	causes := trigger.Causes(err)
+	causes := reconcile.Causes(err)
 	return len(causes) > 0 && !slices.ContainsFunc(causes, func(e error) bool { return !kind(e) })
 }

@@ -21,7 +21,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/trouble"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Dial opens a connection from the manager to a pod of an operator.
@@ -63,7 +63,7 @@ func (f *facts) showsTrusted(ctx context.Context, service *apiextensionsv1.Servi
 	for i, err := range answer.failures {
 		if isDistrusted(err) {
 			return fmt.Errorf("%s: the pod at %s, to which Service %s leads, shows no certificate that the API server would trust: %s; it has to serve with that of Secret %s, "+
-				"which is mounted into its containers; until it does, %s", what, answer.addresses[i], name, trouble.Text(err), certificateOf(f.csv, name.Name), until)
+				"which is mounted into its containers; until it does, %s", what, answer.addresses[i], name, messages.Error(err), certificateOf(f.csv, name.Name), until)
 		}
 	}
 	if slices.Contains(answer.failures, nil) {
@@ -71,7 +71,7 @@ func (f *facts) showsTrusted(ctx context.Context, service *apiextensionsv1.Servi
 	}
 	cause := "its endpoints have no address for this port"
 	if len(answer.failures) > 0 {
-		cause = trouble.Text(errors.Join(answer.failures...))
+		cause = messages.Error(errors.Join(answer.failures...))
 	}
 	if !answer.givenUp {
 		return fmt.Errorf("%s: the manager cannot reach Service %s to look whether it shows a certificate that the API server would trust: %s; until it does, "+

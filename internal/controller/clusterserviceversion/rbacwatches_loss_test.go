@@ -8,11 +8,11 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // TestLossOfPermissionsWakes: a binding that loses a subject, or its owner labels, wakes the CSV that lost by it.
@@ -25,10 +25,10 @@ func TestLossOfPermissionsWakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+				q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 				defer q.ShutDown()
-				trigger.After(trigger.Burst, k.c.usingBinding).Update(t.Context(), event.UpdateEvent{ObjectOld: pair[0], ObjectNew: pair[1]}, q)
-				time.Sleep(2 * trigger.Burst)
+				reconcile.After(reconcile.Burst, k.c.usingBinding).Update(t.Context(), event.UpdateEvent{ObjectOld: pair[0], ObjectNew: pair[1]}, q)
+				time.Sleep(2 * reconcile.Burst)
 				synctest.Wait()
 				if q.Len() != 1 {
 					t.Errorf("%d ClusterServiceVersions are looked at, want the one that lost", q.Len())

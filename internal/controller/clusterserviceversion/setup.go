@@ -26,11 +26,10 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/clusterversion"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 const (
@@ -96,7 +95,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		live:     mgr.GetAPIReader(),
 		accounts: rollout.NewAccounts(mgr.GetConfig(), mgr.GetClient(), o.Clock),
 		mapper:   mgr.GetRESTMapper(),
-		server:   &clusterversion.Server{Server: server, Clock: o.Clock},
+		server:   &reconcile.VersionServer{Server: server, Clock: o.Clock},
 		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
 		events: mgr.GetEventRecorderFor(eventSource),
 		clock:  o.Clock,
@@ -112,7 +111,7 @@ func Setup(mgr manager.Manager, o Options) error {
 // watch says what wakes a ClusterServiceVersion up.
 func (c *Controller) watch(mgr manager.Manager, o Options) error {
 	to := handler.EnqueueRequestsFromMapFunc
-	burst := func(f handler.MapFunc) handler.EventHandler { return trigger.After(trigger.Burst, f) }
+	burst := func(f handler.MapFunc) handler.EventHandler { return reconcile.After(reconcile.Burst, f) }
 	original := predicate.NewPredicateFuncs(func(o client.Object) bool { return !v1alpha1.IsCopied(o) })
 	built, err := builder.ControllerManagedBy(mgr).Named("clusterserviceversion").
 		For(&v1alpha1.ClusterServiceVersion{}, builder.WithPredicates(original)).
@@ -135,7 +134,7 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 		WatchesMetadata(&corev1.Secret{}, to(c.owner)).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(c.owner)).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, to(c.owner)).
-		WithOptions(trigger.Options(o.Workers)).
+		WithOptions(reconcile.Options(o.Workers)).
 		Build(c)
 	if err != nil {
 		return err

@@ -12,12 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // Controller reconciles copies: a request names the namespace and the name that a copy has, or may have.
@@ -42,19 +41,19 @@ type limits struct {
 }
 
 // Reconcile brings the copy of one name in one namespace up to date.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := req.NamespacedName
 	from, keep, err := c.sourceOf(ctx, key)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	if wait, err := c.unrest(ctx, from); err != nil || wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, err
+		return ctrl.Result{RequeueAfter: wait}, err
 	}
 	live, err := c.find(ctx, key)
 	switch {
 	case err != nil:
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	case live == nil && from != nil:
 		err = c.make(ctx, key, from)
 	case live != nil && from != nil:
@@ -65,7 +64,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if live == nil && from == nil {
 		c.written.Delete(key)
 	}
-	return reconcile.Result{}, quiet(err)
+	return ctrl.Result{}, quiet(err)
 }
 
 // unrest is how long nothing is copied yet, because operators are being installed: the status of one changes many times a second then, and
@@ -74,7 +73,7 @@ func (c *Controller) unrest(ctx context.Context, from *v1alpha1.ClusterServiceVe
 	if from == nil {
 		return 0, nil
 	}
-	return lull.For(from, c.clock.Now(), lull.Operators(ctx, c.client))
+	return reconcile.UntilQuiet(from, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
 }
 
 // find reads the metadata of the copy; nil when there is none. One that has lost its label is not in the cache of copies,
@@ -227,5 +226,5 @@ func quiet(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return trigger.Quiet(err, "clusterserviceversions", "olmconfigs")
+	return reconcile.IgnoreSuperseded(err, "clusterserviceversions", "olmconfigs")
 }

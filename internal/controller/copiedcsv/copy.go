@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/pagedlist"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // fieldManager writes the copies. Whether anybody else has is seen by it.
@@ -119,7 +119,7 @@ func copiesOptions(namespaces []string) (cache.Options, error) {
 		return cache.Options{}, err
 	}
 	return cache.Options{
-		NewInformer: pagedlist.NewInformer,
+		NewInformer: reconcile.NewPagedInformer,
 		ByObject:    map[client.Object]cache.ByObject{emptyCopy(): {Label: labels.NewSelector().Add(*copies), Transform: trim}},
 	}, nil
 }

@@ -6,17 +6,17 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // TestAnOperatorThatIsBeingInstalledIsCopiedOnce: when it has come to rest, however that ends.
 func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
 	for phase, want := range map[v1alpha1.ClusterServiceVersionPhase]time.Duration{
-		v1alpha1.CSVPhasePending: lull.Pause - time.Second, v1alpha1.CSVPhaseInstallReady: lull.Pause - time.Second,
-		v1alpha1.CSVPhaseInstalling: lull.Pause - time.Second, v1alpha1.CSVPhaseReplacing: lull.Pause - time.Second,
+		v1alpha1.CSVPhasePending: reconcile.QuietPeriod - time.Second, v1alpha1.CSVPhaseInstallReady: reconcile.QuietPeriod - time.Second,
+		v1alpha1.CSVPhaseInstalling: reconcile.QuietPeriod - time.Second, v1alpha1.CSVPhaseReplacing: reconcile.QuietPeriod - time.Second,
 		v1alpha1.CSVPhaseSucceeded: 0, v1alpha1.CSVPhaseFailed: 0,
 	} {
 		t.Run(string(phase), func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
 			})
 			pass := func() time.Duration {
 				t.Helper()
-				result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "op.v1"}})
+				result, err := k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "op.v1"}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,18 +7,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/owncache"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // settling is how long after a change of its source a copy is looked at, so that a few changes are one write.
@@ -81,7 +80,7 @@ func copiesCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) 
 	if err != nil {
 		return nil, err
 	}
-	copies, err := owncache.Add(mgr, "copies", options)
+	copies, err := reconcile.AddCache(mgr, "copies", options)
 	if err != nil {
 		return nil, err
 	}
@@ -93,30 +92,30 @@ func copiesCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) 
 
 // watch says what wakes a copy up.
 func (c *Controller) watch(mgr manager.Manager, copies cache.Cache, o Options) error {
-	later := func(f handler.MapFunc) handler.EventHandler { return trigger.After(settling, f) }
-	soon := func(f handler.MapFunc) handler.EventHandler { return trigger.After(trigger.Burst, f) }
+	later := func(f handler.MapFunc) handler.EventHandler { return reconcile.After(settling, f) }
+	soon := func(f handler.MapFunc) handler.EventHandler { return reconcile.After(reconcile.Burst, f) }
 	return builder.ControllerManagedBy(mgr).Named("copiedcsv").
 		WatchesRawSource(source.Kind[client.Object](copies, emptyCopy(), handler.EnqueueRequestsFromMapFunc(itself))).
 		Watches(&v1alpha1.ClusterServiceVersion{}, later(c.copiesOf)).
 		Watches(&v1.OperatorGroup{}, soon(c.copiesOfMembers), builder.WithPredicates(targetsMatter)).
 		Watches(&v1.OLMConfig{}, soon(c.allCopies)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.copiesFor), builder.WithPredicates(appears)).
-		WithOptions(trigger.Options(o.Workers)).
+		WithOptions(reconcile.Options(o.Workers)).
 		Complete(c)
 }
 
 // watch says what wakes the reporter up.
 func (r *reporter) watch(mgr manager.Manager, copies cache.Cache) error {
-	config := func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: v1.OLMConfigName}}}
+	config := func(context.Context, client.Object) []ctrl.Request {
+		return []ctrl.Request{{NamespacedName: client.ObjectKey{Name: v1.OLMConfigName}}}
 	}
-	later := trigger.After(settling, config)
+	later := reconcile.After(settling, config)
 	return builder.ControllerManagedBy(mgr).Named("olmconfig").
 		Watches(&v1.OLMConfig{}, handler.EnqueueRequestsFromMapFunc(config)).
 		WatchesRawSource(source.Kind[client.Object](copies, emptyCopy(), later, comesOrGoes)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, later).
 		Watches(&v1.OperatorGroup{}, later, builder.WithPredicates(targetsMatter)).
 		WatchesMetadata(&corev1.Namespace{}, later, builder.WithPredicates(comesOrGoes)).
-		WithOptions(trigger.Options(1)).
+		WithOptions(reconcile.Options(1)).
 		Complete(r)
 }

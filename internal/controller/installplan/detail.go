@@ -4,14 +4,14 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
 // detailInterval is how often it is written at most how far the CRDs are that a plan waits for. A plan may bring a hundred of them, which the
 // API server comes to serve one by one, and has no time for words meanwhile. All else is written at once.
-const detailInterval = lull.Words
+const detailInterval = reconcile.StatusInterval
 
 // waits begins the message of a plan that waits for something.
 const waits = "waiting: "

@@ -5,18 +5,18 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
 // Its zero value is ready.
 type Notifier struct {
-	news   trigger.News
-	search func(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []reconcile.Request
+	news   reconcile.Source
+	search func(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []ctrl.Request
 }
 
 // BundleArrived looks at every plan that waits for a bundle: which of them got something is cheap to find out.
@@ -31,7 +31,7 @@ func concernsCatalogs(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || 
 
 // enqueue adds plans.
 func (n *Notifier) enqueue(which func(*v1alpha1.InstallPlan) bool) {
-	n.news.Tell(func(ctx context.Context) []reconcile.Request { return n.search(ctx, "", which) })
+	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.search(ctx, "", which) })
 }
 
 // fetches tells whether a plan that is being carried out waits for a bundle to be had again.
@@ -49,7 +49,7 @@ func fetches(p *v1alpha1.InstallPlan) bool {
 
 // awaitingOperators maps an operator to the plans of its namespace whose steps are still to be found, and to all that say while they wait
 // for approval that something is in their way: it may have been this operator.
-func (c *Controller) awaitingOperators(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) awaitingOperators(ctx context.Context, o client.Object) []ctrl.Request {
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
 		return awaitsWithAdvice(p) || p.Namespace == o.GetNamespace() && isUnresolved(p)
 	})

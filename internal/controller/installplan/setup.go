@@ -10,8 +10,8 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/trigger"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -26,7 +26,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
@@ -65,19 +64,19 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.awaitingOperators)).
 		WatchesRawSource(source.Func(o.Notify.news.Start)).
 		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.inNamespace)).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, trigger.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, reconcile.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
 		Watches(&rbacv1.Role{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.RoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.ClusterRole{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.ClusterRoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&corev1.ServiceAccount{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
-		WithOptions(trigger.Options(workers)).
+		WithOptions(reconcile.Options(workers)).
 		Complete(c)
 }
 
 // crdPause gathers the changes of CRDs: plans may bring a hundred of them, each of which changes several times until it is served,
 // and nobody waits for a plan to be complete but for the next plan of the same operators.
-const crdPause = 2 * trigger.Burst
+const crdPause = 2 * reconcile.Burst
 
 // news leaves out what a start of the manager merely finds, and what goes away: neither lets a plan succeed. Plans that are being
 // carried out are looked at on a start anyway.
@@ -91,12 +90,12 @@ var news = predicate.Funcs{
 }
 
 // inNamespace maps an OperatorGroup to the plans of its namespace that are not finished.
-func (c *Controller) inNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) inNamespace(ctx context.Context, o client.Object) []ctrl.Request {
 	return c.plans(ctx, o.GetNamespace(), unfinished)
 }
 
 // waitingFor maps a CRD to the plans that wait for it, and to those that would replace it and say what that would lead to.
-func (c *Controller) waitingFor(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) waitingFor(ctx context.Context, o client.Object) []ctrl.Request {
 	_, group, _ := strings.Cut(o.GetName(), ".")
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
 		if awaitsWithAdvice(p) {
@@ -124,7 +123,7 @@ func hasStep(p *v1alpha1.InstallPlan, f func(*v1alpha1.Step) bool) bool {
 
 // plans lists plans of a namespace, or of all when it is empty. They are only read, so they are not copied. Some objects, such as
 // OperatorGroups, are seen in all namespaces; where the plans are left to another manager there are none.
-func (c *Controller) plans(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []reconcile.Request {
+func (c *Controller) plans(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []ctrl.Request {
 	if limited := len(c.Namespaces) > 0; limited && namespace != "" && namespace != c.OperatorNamespace && !slices.Contains(c.Namespaces, namespace) {
 		return nil
 	}
@@ -133,10 +132,10 @@ func (c *Controller) plans(ctx context.Context, namespace string, which func(*v1
 		ctrl.LoggerFrom(ctx).Error(err, "list the InstallPlans that a change concerns")
 		return nil
 	}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for i := range list.Items {
 		if p := &list.Items[i]; which(p) {
-			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: p.Namespace, Name: p.Name}})
+			requests = append(requests, ctrl.Request{NamespacedName: types.NamespacedName{Namespace: p.Namespace, Name: p.Name}})
 		}
 	}
 	return requests

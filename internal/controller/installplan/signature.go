@@ -11,9 +11,9 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/trouble"
 	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
@@ -139,7 +139,7 @@ func (r Images) coverable(ctx context.Context, namespace string, lookup v1alpha1
 		return err
 	case absent != "":
 		return image.Undecided(fmt.Errorf("image %s has no accepted signature of its own, and catalog %s, which may cover it, %s: "+
-			"it is verified again once the catalog is served (%s)", lookup.Path, sourceOf(lookup), absent, trouble.Text(refusal)))
+			"it is verified again once the catalog is served (%s)", lookup.Path, sourceOf(lookup), absent, messages.Error(refusal)))
 	}
 	return nil
 }

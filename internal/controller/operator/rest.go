@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -26,7 +26,7 @@ func (c *Controller) unrest(ctx context.Context, name string) (time.Duration, er
 	for i := range subscriptions {
 		s := &subscriptions[i]
 		if s.Status.InstalledCSV == "" {
-			wait = max(wait, lull.Pause-c.clock.Since(s.CreationTimestamp.Time))
+			wait = max(wait, reconcile.QuietPeriod-c.clock.Since(s.CreationTimestamp.Time))
 		}
 		for _, csv := range []string{s.Status.InstalledCSV, s.Status.CurrentCSV} {
 			changing, err := c.changing(ctx, client.ObjectKey{Namespace: s.Namespace, Name: csv})
@@ -53,7 +53,7 @@ func (c *Controller) changing(ctx context.Context, key client.ObjectKey) (time.D
 	if err := c.client.Get(ctx, key, csv); err != nil {
 		return 0, client.IgnoreNotFound(err)
 	}
-	return lull.For(csv, c.clock.Now(), lull.Operators(ctx, c.client))
+	return reconcile.UntilQuiet(csv, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
 }
 
 // planned is how long the plan of a Subscription is waited for.

@@ -6,11 +6,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // TestWhatIsBeingInstalledIsLeftAlone as long as it changes; one that has come to rest, or is stuck, is not.
@@ -34,9 +34,9 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 		objects []client.Object
 		want    time.Duration
 	}{
-		"a new Subscription":               {[]client.Object{fresh}, lull.Pause - time.Second},
+		"a new Subscription":               {[]client.Object{fresh}, reconcile.QuietPeriod - time.Second},
 		"a Subscription that waits":        {[]client.Object{old}, 0},
-		"an operator that is installed":    {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseInstalling, time.Second)}, lull.Pause - time.Second},
+		"an operator that is installed":    {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseInstalling, time.Second)}, reconcile.QuietPeriod - time.Second},
 		"an operator that waits":           {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhasePending, time.Minute)}, 0},
 		"an operator that runs":            {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseSucceeded, 0)}, 0},
 		"an operator that failed":          {[]client.Object{subscription("etcd.v1", ""), csvAt(v1alpha1.CSVPhaseFailed, 0)}, 0},
@@ -49,7 +49,7 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			k := newCluster(t, c.objects...)
-			result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+			result, err := k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,11 +70,11 @@ func TestAnOperatorIsThereAtOnce(t *testing.T) {
 	csv.Labels = map[string]string{key: ""}
 	csv.Status.Phase, csv.Status.LastUpdateTime = v1alpha1.CSVPhaseInstalling, &at
 	k := newCluster(t, subscription("etcd.v1", ""), csv)
-	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
+	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}
 	pass := func() {
 		t.Helper()
 		result, err := k.c.Reconcile(t.Context(), request)
-		if err != nil || result.RequeueAfter != lull.Pause-time.Second {
+		if err != nil || result.RequeueAfter != reconcile.QuietPeriod-time.Second {
 			t.Fatalf("again after %s, %v", result.RequeueAfter, err)
 		}
 	}

@@ -14,9 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/owncache"
-	"fairlead.dev/fairlead/internal/pagedlist"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 const (
@@ -64,7 +62,7 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		}
 		b = b.WatchesRawSource(source.Kind(from, k.object(), c.wake(k)))
 	}
-	if err := b.WithOptions(trigger.Options(workers)).Complete(c); err != nil {
+	if err := b.WithOptions(reconcile.Options(workers)).Complete(c); err != nil {
 		return fmt.Errorf("set up the Operator controller: %w", err)
 	}
 	return nil
@@ -72,14 +70,14 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 
 // ownCache adds a cache to the manager for the kinds that the manager's caches hold only in part. It holds little of each object.
 func ownCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	options := cache.Options{DefaultTransform: trim, NewInformer: pagedlist.NewInformer}
+	options := cache.Options{DefaultTransform: trim, NewInformer: reconcile.NewPagedInformer}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
 			options.DefaultNamespaces = map[string]cache.Config{}
 		}
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
-	return owncache.Add(mgr, "components", options)
+	return reconcile.AddCache(mgr, "components", options)
 }
 
 // indexes are those of the manager's caches and of the controller's own.

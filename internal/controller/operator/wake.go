@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // Names of the cache indexes.
@@ -74,12 +74,12 @@ func byCRD(o client.Object) []string {
 
 // wake enqueues the Operators of a component as it is and, after a change, as it was: it may have lost its label.
 func (c *Controller) wake(k kind) handler.EventHandler {
-	return trigger.After(settling, func(ctx context.Context, o client.Object) []reconcile.Request { return c.concerned(ctx, k, o) })
+	return reconcile.After(settling, func(ctx context.Context, o client.Object) []ctrl.Request { return c.concerned(ctx, k, o) })
 }
 
 // concerned are the Operators that an object is, or ought to be, a component of. It reads only caches; if that fails, the manager is
 // shutting down.
-func (c *Controller) concerned(ctx context.Context, k kind, o client.Object) []reconcile.Request {
+func (c *Controller) concerned(ctx context.Context, k kind, o client.Object) []ctrl.Request {
 	names := c.named(ctx, labelled(o))
 	if name := packageName(o); name != "" {
 		names = append(names, name)
@@ -94,9 +94,9 @@ func (c *Controller) concerned(ctx context.Context, k kind, o client.Object) []r
 		names = append(names, c.ofOperator(ctx, owner)...)
 	}
 	slices.Sort(names)
-	var out []reconcile.Request
+	var out []ctrl.Request
 	for _, name := range slices.Compact(names) {
-		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+		out = append(out, ctrl.Request{NamespacedName: types.NamespacedName{Name: name}})
 	}
 	return out
 }

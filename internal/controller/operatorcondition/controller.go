@@ -16,12 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // fieldManager owns the fields that this controller writes.
@@ -45,24 +45,24 @@ type Controller struct {
 }
 
 // Reconcile makes one pass over an OperatorCondition and its ClusterServiceVersion, one of which may be missing.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	condition, err := c.ensure(ctx, req)
 	if err != nil || condition == nil || !condition.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, quiet(err)
+		return ctrl.Result{}, quiet(err)
 	}
 	taken, err := c.permit(ctx, condition)
 	if err := errors.Join(c.report(ctx, condition), err); err != nil {
-		return reconcile.Result{}, quiet(err)
+		return ctrl.Result{}, quiet(err)
 	}
 	if taken {
-		return reconcile.Result{RequeueAfter: lookAgain}, nil
+		return ctrl.Result{RequeueAfter: lookAgain}, nil
 	}
-	return reconcile.Result{}, nil
+	return ctrl.Result{}, nil
 }
 
 // ensure makes the OperatorCondition say of its CSV what it should, and returns it; nil when there is none. It goes with its CSV, by way of
 // its owner reference.
-func (c *Controller) ensure(ctx context.Context, req reconcile.Request) (*v2.OperatorCondition, error) {
+func (c *Controller) ensure(ctx context.Context, req ctrl.Request) (*v2.OperatorCondition, error) {
 	condition, csv := &v2.OperatorCondition{}, &v1alpha1.ClusterServiceVersion{}
 	err := c.client.Get(ctx, req.NamespacedName, condition)
 	if apierrors.IsNotFound(err) {
@@ -219,5 +219,5 @@ func (c *Controller) apply(ctx context.Context, wanted, into client.Object) erro
 // quiet leaves out what an event follows that brings the object here again: that it has changed since it was read, and that its namespace
 // is being deleted.
 func quiet(err error) error {
-	return trigger.Quiet(err, "operatorconditions", "roles", "rolebindings")
+	return reconcile.IgnoreSuperseded(err, "operatorconditions", "roles", "rolebindings")
 }

@@ -5,16 +5,16 @@ import (
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 const (
@@ -38,8 +38,8 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(original, predicate.GenerationChangedPredicate{})).
 		Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{}).
-		WithEventFilter(trigger.Within(namespaces)).
-		WithOptions(trigger.Options(workers)).
+		WithEventFilter(reconcile.Within(namespaces)).
+		WithOptions(reconcile.Options(workers)).
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the OperatorCondition controller: %w", err)
@@ -48,6 +48,6 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 }
 
 // sameName is the OperatorCondition of a CSV.
-func sameName(_ context.Context, o client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+func sameName(_ context.Context, o client.Object) []ctrl.Request {
+	return []ctrl.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
 }

@@ -20,9 +20,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/tenancy"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // groupKind is the value of the owner kind label.
@@ -47,7 +46,7 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 		if live >= 0 && hasLabels(wanted, &seen.roles[live]) {
 			wait, err := c.unrest(ctx, toCome(wanted, &seen.roles[live]), suffix, seen)
 			if err == nil && wait > 0 {
-				later = trigger.Sooner(later, wait)
+				later = reconcile.Sooner(later, wait)
 				continue
 			}
 			errs = append(errs, err)
@@ -92,11 +91,11 @@ func (c *Controller) unrest(ctx context.Context, coming map[string]bool, suffix 
 		}) {
 			continue
 		}
-		left, err := lull.For(member, c.clock.Now(), lull.Operators(ctx, c.client))
+		left, err := reconcile.UntilQuiet(member, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
 		if err != nil || left <= 0 {
 			return 0, err
 		}
-		wait = trigger.Sooner(wait, left)
+		wait = reconcile.Sooner(wait, left)
 	}
 	return wait, nil
 }

@@ -9,11 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -29,29 +29,29 @@ type Controller struct {
 }
 
 // Reconcile brings one OperatorGroup and what belongs to it up to date.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if req == sweeping {
-		return reconcile.Result{}, c.sweep(ctx)
+		return ctrl.Result{}, c.sweep(ctx)
 	}
 	group := &v1.OperatorGroup{}
 	err := c.client.Get(ctx, req.NamespacedName, group)
 	if apierrors.IsNotFound(err) || err == nil && !group.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, c.cleanUp(ctx, req.NamespacedName)
+		return ctrl.Result{}, c.cleanUp(ctx, req.NamespacedName)
 	}
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read OperatorGroup %s: %w", req.NamespacedName, err)
+		return ctrl.Result{}, fmt.Errorf("read OperatorGroup %s: %w", req.NamespacedName, err)
 	}
 	seen, err := c.observe(ctx, group)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	group, again, err := c.tell(ctx, group, seen)
 	if apierrors.IsConflict(err) {
 		// The cached group was not the latest: the event of its newer version wakes the controller up.
-		return reconcile.Result{}, nil
+		return ctrl.Result{}, nil
 	}
 	later, failed := c.act(ctx, group, seen)
-	return reconcile.Result{RequeueAfter: trigger.Sooner(again, later)}, errors.Join(err, failed)
+	return ctrl.Result{RequeueAfter: reconcile.Sooner(again, later)}, errors.Join(err, failed)
 }
 
 // tell writes what the group itself says: its status, and which APIs its operators provide in its target namespaces. It

@@ -7,10 +7,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // selectors are how many APIs the ClusterRoles of the group gather, all together.
@@ -34,7 +34,7 @@ func TestRolesWaitForALull(t *testing.T) {
 	k := newCluster(t, groupIn("a"))
 	look := func(roles int) time.Duration {
 		t.Helper()
-		result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "group"}})
+		result, err := k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "group"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,12 +54,12 @@ func TestRolesWaitForALull(t *testing.T) {
 	k.create(duck)
 	status(goose, v1alpha1.CSVPhasePending)
 	status(duck, v1alpha1.CSVPhasePending)
-	if again := look(0); again <= 0 || again > lull.Pause {
+	if again := look(0); again <= 0 || again > reconcile.QuietPeriod {
 		t.Errorf("looked at again after %s", again)
 	}
 	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com") // their installation waits for that
 	status(goose, v1alpha1.CSVPhaseSucceeded)
-	if again := look(0); again <= 0 || again > lull.Pause {
+	if again := look(0); again <= 0 || again > reconcile.QuietPeriod {
 		t.Errorf("while another is being installed: looked at again after %s", again)
 	}
 	status(duck, v1alpha1.CSVPhaseSucceeded)
@@ -71,7 +71,7 @@ func TestRolesWaitForALull(t *testing.T) {
 	swan := operator("a", "swan.v1", "Swan")
 	k.create(swan)
 	status(swan, v1alpha1.CSVPhaseSucceeded)
-	for end := k.clock.Now().Add(lull.Longest); k.clock.Now().Before(end); k.clock.SetTime(k.clock.Now().Add(lull.Pause / 5)) {
+	for end := k.clock.Now().Add(reconcile.MaxQuietWait); k.clock.Now().Before(end); k.clock.SetTime(k.clock.Now().Add(reconcile.QuietPeriod / 5)) {
 		status(duck, v1alpha1.CSVPhaseInstalling)
 		look(2)
 	}

@@ -14,18 +14,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/tenancy"
-	"fairlead.dev/fairlead/internal/trigger"
 )
 
 // Names of the cache indexes.
@@ -72,7 +72,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.orphaned)).
 		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
 		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(c.groupOfRole)).
-		WithOptions(trigger.Options(1)). // see claim
+		WithOptions(reconcile.Options(1)). // see claim
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the OperatorGroup controller: %w", err)
@@ -118,7 +118,7 @@ func indexes() []index {
 }
 
 // siblings wakes up the groups of a namespace: whether there are several concerns them all, and so do its operators.
-func (c *Controller) siblings(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) siblings(ctx context.Context, o client.Object) []ctrl.Request {
 	return c.groups(ctx, nil, client.InNamespace(o.GetNamespace()))
 }
 
@@ -173,7 +173,7 @@ func ownedBy(o client.Object) []string {
 }
 
 // owners wakes up the groups of the operators that list a definition as their own: their claims change with it, whomever it was brought for.
-func (c *Controller) owners(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) owners(ctx context.Context, o client.Object) []ctrl.Request {
 	kind := crdKind
 	if _, ok := o.(*apiregistrationv1.APIService); ok {
 		kind = apiServiceKind
@@ -186,7 +186,7 @@ func (c *Controller) owners(ctx context.Context, o client.Object) []reconcile.Re
 	for i := range list.Items {
 		namespaces = append(namespaces, list.Items[i].Namespace)
 	}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for _, namespace := range sortedSet(namespaces) {
 		requests = append(requests, c.groups(ctx, nil, client.InNamespace(namespace))...)
 	}
@@ -195,12 +195,12 @@ func (c *Controller) owners(ctx context.Context, o client.Object) []reconcile.Re
 
 // rivals wakes up the groups whose operators provide an API that a group lists, or listed before: they may have to give
 // way, or need no longer.
-func (c *Controller) rivals(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) rivals(ctx context.Context, o client.Object) []ctrl.Request {
 	group, ok := o.(*v1.OperatorGroup)
 	if !ok {
 		return nil
 	}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for _, namespace := range c.providersOf(ctx, tenancy.AnnotatedOn(group)) {
 		requests = append(requests, c.groups(ctx, nil, client.InNamespace(namespace))...)
 	}
@@ -208,7 +208,7 @@ func (c *Controller) rivals(ctx context.Context, o client.Object) []reconcile.Re
 }
 
 // groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.
-func (c *Controller) groupsOfNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) groupsOfNamespace(ctx context.Context, o client.Object) []ctrl.Request {
 	matches := func(g *v1.OperatorGroup) bool { return matching(&g.Spec, o.GetLabels()) }
 	return append(
 		c.groups(ctx, matches, client.MatchingFields{indexGroupBySelecting: "true"}),
@@ -216,16 +216,16 @@ func (c *Controller) groupsOfNamespace(ctx context.Context, o client.Object) []r
 }
 
 // groupsOfAccount wakes up the groups that name a service account.
-func (c *Controller) groupsOfAccount(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) groupsOfAccount(ctx context.Context, o client.Object) []ctrl.Request {
 	names := func(g *v1.OperatorGroup) bool { return g.Spec.ServiceAccountName == o.GetName() }
 	return c.groups(ctx, names, client.InNamespace(o.GetNamespace()))
 }
 
 // groupOfRole wakes up the group of a ClusterRole, even one that no longer exists: the role is then to be deleted.
-func (c *Controller) groupOfRole(_ context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) groupOfRole(_ context.Context, o client.Object) []ctrl.Request {
 	group, ok := owningGroup(o)
 	if ok && c.manages(group.Namespace) {
-		return []reconcile.Request{{NamespacedName: group}}
+		return []ctrl.Request{{NamespacedName: group}}
 	}
 	return nil
 }
@@ -245,15 +245,15 @@ func owningGroup(o client.Object) (types.NamespacedName, bool) {
 
 // groups lists the groups of this manager that fit. The cache is always there to be read while events arrive, so a failure leaves only
 // the possibility that the manager is shutting down.
-func (c *Controller) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, options ...client.ListOption) []reconcile.Request {
+func (c *Controller) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, options ...client.ListOption) []ctrl.Request {
 	var list v1.OperatorGroupList
 	if err := c.client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil
 	}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for i := range list.Items {
 		if c.owns(&list.Items[i]) && (fits == nil || fits(&list.Items[i])) {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}
 	return requests

@@ -8,6 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -15,12 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // Setup adds the controller to a manager that sees all namespaces.
@@ -34,13 +34,13 @@ func Setup(mgr manager.Manager, clk clock.PassiveClock) error {
 	definitions := map[string]*atomic.Bool{"clusterversions." + group: &c.versions, "clusteroperators." + group: &c.operators}
 	appeared := predicate.NewPredicateFuncs(func(o client.Object) bool { return definitions[o.GetName()] != nil && established(o) })
 	built, err := builder.ControllerManagedBy(mgr).Named("platform").
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {
 			definitions[o.GetName()].Store(true) // it is watched from the next pass on
 			return one(ctx, o)
 		}), builder.WithPredicates(appeared)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
 		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
-		WithOptions(trigger.Options(1)).
+		WithOptions(reconcile.Options(1)).
 		Build(c)
 	if err != nil {
 		return fmt.Errorf("set up the platform controller: %w", err)
@@ -49,8 +49,8 @@ func Setup(mgr manager.Manager, clk clock.PassiveClock) error {
 }
 
 // one is the only request there is.
-func one(context.Context, client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: operatorName}}}
+func one(context.Context, client.Object) []ctrl.Request {
+	return []ctrl.Request{{NamespacedName: client.ObjectKey{Name: operatorName}}}
 }
 
 func established(o client.Object) bool {

@@ -24,10 +24,9 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -57,7 +56,7 @@ type Controller struct {
 }
 
 // Reconcile brings the roles of the APIs of one definition up to date.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	definition, kind := client.Object(&apiextensionsv1.CustomResourceDefinition{}), req.Namespace
 	if kind == kindAPIService {
 		definition = &apiregistrationv1.APIService{}
@@ -65,10 +64,10 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	err := c.client.Get(ctx, client.ObjectKey{Name: req.Name}, definition)
 	if apierrors.IsNotFound(err) || err == nil && !definition.GetDeletionTimestamp().IsZero() {
 		delete(c.told, kind+"/"+req.Name)
-		return reconcile.Result{}, nil // its roles go with it
+		return ctrl.Result{}, nil // its roles go with it
 	}
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read %s %s: %w", kind, req.Name, err)
+		return ctrl.Result{}, fmt.Errorf("read %s %s: %w", kind, req.Name, err)
 	}
 	var own error // of the manager's own role, which keeps users from none of theirs
 	if crd, ok := definition.(*apiextensionsv1.CustomResourceDefinition); ok {
@@ -79,34 +78,34 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 }
 
 // reconcileUsers brings the roles up to date that give users access.
-func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition client.Object) (reconcile.Result, error) {
+func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition client.Object) (ctrl.Result, error) {
 	operators, err := c.operatorsOf(ctx, kind, definition)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	roles, err := c.rolesOf(ctx, kind, definition)
 	if err != nil || len(operators)+len(roles) == 0 {
 		delete(c.told, kind+"/"+definition.GetName())
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	j := judgement{Controller: c, kind: kind, definition: definition, memory: remembered(roles)}
 	var providers []provider
 	for i := range operators {
 		p, err := j.of(ctx, &operators[i])
 		if err != nil {
-			return reconcile.Result{}, err
+			return ctrl.Result{}, err
 		}
 		providers = append(providers, p)
 	}
 	c.tell(ctx, j, providers)
 	if wait, err := c.unrest(ctx, providers); err != nil || wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, err
+		return ctrl.Result{RequeueAfter: wait}, err
 	}
 	// What is opened comes before what is closed: the roles of two versions of an API give the same access.
 	if err := j.applyAll(ctx, operators, providers); err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
-	return reconcile.Result{}, j.remove(ctx, roles, providers)
+	return ctrl.Result{}, j.remove(ctx, roles, providers)
 }
 
 // tell reports the operators that run and justify no roles, once each. What was reported of operators that no longer own the definition is forgotten.
@@ -148,13 +147,13 @@ func (c *Controller) operatorsOf(ctx context.Context, kind string, definition cl
 // unrest is how long the roles of what operators own are put off, because operators are being installed. Only those that give roles count; the
 // one of them that has been at rest longest is waited for, so that no other tenant's operator holds its roles up.
 func (c *Controller) unrest(ctx context.Context, providers []provider) (time.Duration, error) {
-	wait := lull.Pause
+	wait := reconcile.QuietPeriod
 	runs := false
 	for _, p := range providers {
 		if p.standing != gives {
 			continue
 		}
-		left, err := lull.For(p.csv, c.clock.Now(), lull.Operators(ctx, c.client))
+		left, err := reconcile.UntilQuiet(p.csv, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
 		if err != nil {
 			return 0, err
 		}

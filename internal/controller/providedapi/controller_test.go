@@ -23,18 +23,18 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 var testScheme = func() *runtime.Scheme {
@@ -191,10 +191,10 @@ func TestRolesWaitForALull(t *testing.T) {
 	c := k.controller()
 	c.clock = clocktesting.NewFakePassiveClock(now)
 	result, err := c.Reconcile(t.Context(), request(kindCRD, etcd))
-	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > lull.Pause || k.writes != 0 {
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > reconcile.QuietPeriod || k.writes != 0 {
 		t.Errorf("while another operator is being installed: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
 	}
-	c.clock = clocktesting.NewFakePassiveClock(now.Add(lull.Pause))
+	c.clock = clocktesting.NewFakePassiveClock(now.Add(reconcile.QuietPeriod))
 	result, err = c.Reconcile(t.Context(), request(kindCRD, etcd))
 	if err != nil || result.RequeueAfter != 0 || k.writes != 4 {
 		t.Errorf("afterwards: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
@@ -213,18 +213,18 @@ func TestAnotherTenantHoldsNoRolesUp(t *testing.T) {
 	k := newCluster(t, crd(), theirs, operator("mine", 1, func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.LastUpdateTime = &at }))
 	c := k.controller()
 	c.clock = clock
-	for clock.Since(now) < lull.Longest {
+	for clock.Since(now) < reconcile.MaxQuietWait {
 		if _, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || k.writes != 0 {
 			t.Fatalf("%s after the operator runs, while another is being installed: %d roles, %v", clock.Since(now), k.writes, err)
 		}
-		clock.SetTime(clock.Now().Add(lull.Pause / 5))
+		clock.SetTime(clock.Now().Add(reconcile.QuietPeriod / 5))
 		theirs.Status.LastUpdateTime = &metav1.Time{Time: clock.Now()}
 		if err := k.client.Update(t.Context(), theirs); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if result, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || result.RequeueAfter != 0 || k.writes != 4 {
-		t.Errorf("%s after the operator runs: asked again after %s, %d roles, %v", lull.Longest, result.RequeueAfter, k.writes, err)
+		t.Errorf("%s after the operator runs: asked again after %s, %d roles, %v", reconcile.MaxQuietWait, result.RequeueAfter, k.writes, err)
 	}
 }
 
@@ -387,7 +387,7 @@ func TestWhatWakesUp(t *testing.T) {
 	}
 }
 
-func text(requests []reconcile.Request) string {
+func text(requests []ctrl.Request) string {
 	var out []string
 	for _, r := range requests {
 		out = append(out, r.String())

@@ -13,17 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // eventSource is the documented source of Events.
@@ -68,7 +68,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&operatorsv1.OperatorGroup{}, to(c.ofGroup), builder.WithPredicates(accountChanges)).
 		Watches(&rbacv1.ClusterRole{}, to(c.ofAccounts), builder.WithPredicates(grantsElse)).
 		Watches(&rbacv1.ClusterRoleBinding{}, to(c.ofAccounts), builder.WithPredicates(grantsElse)).
-		WithOptions(trigger.Options(1)). // what was told is not locked
+		WithOptions(reconcile.Options(1)). // what was told is not locked
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("set up the controller of provided APIs: %w", err)
@@ -106,17 +106,17 @@ func owned(o client.Object) []string {
 	return slices.Compact(keys)
 }
 
-func request(kind, name string) reconcile.Request {
-	return reconcile.Request{NamespacedName: client.ObjectKey{Namespace: kind, Name: name}}
+func request(kind, name string) ctrl.Request {
+	return ctrl.Request{NamespacedName: client.ObjectKey{Namespace: kind, Name: name}}
 }
 
 // ofOperator is what an operator owns.
-func ofOperator(_ context.Context, o client.Object) []reconcile.Request {
+func ofOperator(_ context.Context, o client.Object) []ctrl.Request {
 	csv, ok := o.(*v1alpha1.ClusterServiceVersion)
 	if !ok || csv.IsCopied() {
 		return nil
 	}
-	var out []reconcile.Request
+	var out []ctrl.Request
 	for _, d := range csv.Spec.CustomResourceDefinitions.Owned {
 		out = append(out, request(kindCRD, d.Name))
 	}
@@ -127,16 +127,16 @@ func ofOperator(_ context.Context, o client.Object) []reconcile.Request {
 }
 
 // ofDefinition is a definition itself.
-func ofDefinition(_ context.Context, o client.Object) []reconcile.Request {
+func ofDefinition(_ context.Context, o client.Object) []ctrl.Request {
 	if _, ok := o.(*apiregistrationv1.APIService); ok {
-		return []reconcile.Request{request(kindAPIService, o.GetName())}
+		return []ctrl.Request{request(kindAPIService, o.GetName())}
 	}
-	return []reconcile.Request{request(kindCRD, o.GetName())}
+	return []ctrl.Request{request(kindCRD, o.GetName())}
 }
 
 // ofRole is the definition that a role belongs to.
-func ofRole(_ context.Context, o client.Object) []reconcile.Request {
-	var out []reconcile.Request
+func ofRole(_ context.Context, o client.Object) []ctrl.Request {
+	var out []ctrl.Request
 	for _, r := range o.GetOwnerReferences() {
 		if r.Kind == kindCRD || r.Kind == kindAPIService {
 			out = append(out, request(r.Kind, r.Name))
@@ -146,12 +146,12 @@ func ofRole(_ context.Context, o client.Object) []reconcile.Request {
 }
 
 // ofGroup are the definitions that the operators of a group own.
-func (c *Controller) ofGroup(ctx context.Context, o client.Object) []reconcile.Request {
+func (c *Controller) ofGroup(ctx context.Context, o client.Object) []ctrl.Request {
 	var list v1alpha1.ClusterServiceVersionList
 	if err := c.client.List(ctx, &list, client.InNamespace(o.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil // the cache can always be read while events arrive, unless the manager is shutting down
 	}
-	var out []reconcile.Request
+	var out []ctrl.Request
 	for i := range list.Items {
 		out = append(out, ofOperator(ctx, &list.Items[i])...)
 	}
@@ -159,12 +159,12 @@ func (c *Controller) ofGroup(ctx context.Context, o client.Object) []reconcile.R
 }
 
 // ofAccounts are the definitions that operators own whose groups have a service account: what these may hand on depends on roles and bindings.
-func (c *Controller) ofAccounts(ctx context.Context, _ client.Object) []reconcile.Request {
+func (c *Controller) ofAccounts(ctx context.Context, _ client.Object) []ctrl.Request {
 	var groups operatorsv1.OperatorGroupList
 	if err := c.client.List(ctx, &groups, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
-	var out []reconcile.Request
+	var out []ctrl.Request
 	for i := range groups.Items {
 		if groups.Items[i].Spec.ServiceAccountName != "" {
 			out = append(out, c.ofGroup(ctx, &groups.Items[i])...)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/lull"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -14,7 +14,7 @@ import (
 // detailInterval is how often it is written at most how far an operator is that is being installed. That it is, and what keeps it from being
 // installed, is written at once. While the objects of an operator arrive, the words change with each of them, and a cluster that is busy
 // installing operators has no time for that.
-const detailInterval = lull.Words
+const detailInterval = reconcile.StatusInterval
 
 // tooSoon is how long to wait before a status is written of which only such words have changed; 0 or less is not at all.
 func tooSoon(before, after *v1alpha1.SubscriptionStatus, now time.Time) time.Duration {

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/clusterversion"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/blang/semver/v4"
@@ -152,7 +152,7 @@ func TestClusterVersion(t *testing.T) {
 	s := &server{err: errors.New("refused")}
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_700_000_000, 0))
 	v := clusterVersion(s, clock)
-	later := func() { clock.SetTime(clock.Now().Add(clusterversion.Life + time.Second)) }
+	later := func() { clock.SetTime(clock.Now().Add(reconcile.VersionLifetime + time.Second)) }
 	check := func(when, want string) {
 		t.Helper()
 		if got := v.Get(context.Background()); !got.Equals(semver.MustParse(want)) {

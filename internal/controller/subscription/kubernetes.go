@@ -1,7 +1,7 @@
 package subscription
 
 import (
-	"fairlead.dev/fairlead/internal/clusterversion"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -10,7 +10,7 @@ import (
 )
 
 // clusterVersion remembers the version of the cluster; zero when it is not known.
-func clusterVersion(server discovery.ServerVersionInterface, clock clock.PassiveClock) *clusterversion.Remembered[semver.Version] {
-	return &clusterversion.Remembered[semver.Version]{Server: server, Clock: clock, Parse: version.ParseTolerant,
+func clusterVersion(server discovery.ServerVersionInterface, clock clock.PassiveClock) *reconcile.ClusterVersion[semver.Version] {
+	return &reconcile.ClusterVersion[semver.Version]{Server: server, Clock: clock, Parse: version.ParseTolerant,
 		Without: "what operators say they need of it is not looked at"}
 }

@@ -8,7 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/resolve"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -31,7 +31,7 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 			after.Status = d.view(s, before).status(now)
 		}
 		if wait := tooSoon(&before.Status, &after.Status, now); wait > 0 {
-			after, retry = before, trigger.Sooner(retry, wait)
+			after, retry = before, reconcile.Sooner(retry, wait)
 		}
 		err := c.publish(ctx, before, after)
 		switch {
@@ -66,7 +66,7 @@ func countedAs(sub *v1alpha1.Subscription) metrics.Subscription {
 func (d *decision) retry(now time.Time) time.Duration {
 	var soonest time.Duration
 	note := func(at time.Time) {
-		soonest = trigger.Sooner(soonest, max(at.Sub(now), time.Second))
+		soonest = reconcile.Sooner(soonest, max(at.Sub(now), time.Second))
 	}
 	for _, g := range d.groups {
 		for _, f := range g.failures {

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/trigger"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 )
 
@@ -47,7 +46,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
-	namespace := trigger.After(settle, c.namespaceOf)
+	namespace := reconcile.After(settle, c.namespaceOf)
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("subscription").
@@ -57,28 +56,28 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&operatorsv1.OperatorGroup{}, namespace, own).
 		Watches(&v1alpha1.CatalogSource{}, handler.EnqueueRequestsFromMapFunc(o.Notify.subscribers), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(ctrlsource.Func(o.Notify.news.Start)).
-		WithOptions(trigger.Options(workers)).
+		WithOptions(reconcile.Options(workers)).
 		Complete(c)
 }
 
 // namespaceOf wakes up the namespace of an object, unless it is left to another manager.
-func (c *Controller) namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
+func (c *Controller) namespaceOf(_ context.Context, object client.Object) []ctrl.Request {
 	name := object.GetNamespace()
 	if len(c.Namespaces) > 0 && name != c.GlobalNamespace && !slices.Contains(c.Namespaces, name) {
 		return nil
 	}
-	return []reconcile.Request{forNamespace(name)}
+	return []ctrl.Request{forNamespace(name)}
 }
 
-func forNamespace(name string) reconcile.Request {
-	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: "subscriptions"}}
+func forNamespace(name string) ctrl.Request {
+	return ctrl.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: "subscriptions"}}
 }
 
 // Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
 type Notifier struct {
 	client client.Reader
 	global string
-	news   trigger.News
+	news   reconcile.Source
 }
 
 // BundleArrived looks at every namespace that has Subscriptions: which of them waits is cheap to find out.
@@ -94,20 +93,20 @@ func (n *Notifier) catalogChanged(ref catalogset.Ref) {
 
 // enqueue adds one namespace, or all that have Subscriptions.
 func (n *Notifier) enqueue(namespace string) {
-	n.news.Tell(func(ctx context.Context) []reconcile.Request { return n.requests(ctx, namespace) })
+	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.requests(ctx, namespace) })
 }
 
 // subscribers maps a CatalogSource to the namespaces that can see it.
-func (n *Notifier) subscribers(ctx context.Context, object client.Object) []reconcile.Request {
+func (n *Notifier) subscribers(ctx context.Context, object client.Object) []ctrl.Request {
 	if object.GetNamespace() == n.global {
 		return n.requests(ctx, "")
 	}
 	return n.requests(ctx, object.GetNamespace())
 }
 
-func (n *Notifier) requests(ctx context.Context, namespace string) []reconcile.Request {
+func (n *Notifier) requests(ctx context.Context, namespace string) []ctrl.Request {
 	if namespace != "" {
-		return []reconcile.Request{forNamespace(namespace)}
+		return []ctrl.Request{forNamespace(namespace)}
 	}
 	var all v1alpha1.SubscriptionList
 	if err := n.client.List(ctx, &all); err != nil {
@@ -115,7 +114,7 @@ func (n *Notifier) requests(ctx context.Context, namespace string) []reconcile.R
 		return nil
 	}
 	seen := map[string]bool{}
-	var requests []reconcile.Request
+	var requests []ctrl.Request
 	for i := range all.Items {
 		if ns := all.Items[i].Namespace; !seen[ns] {
 			seen[ns] = true

@@ -2,8 +2,8 @@ package plansteps
 
 import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/trouble"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -16,5 +16,5 @@ func Signature(v provenance.Verdict) *v1alpha1.BundleLookupCondition {
 		return nil
 	}
 	return &v1alpha1.BundleLookupCondition{Type: v1alpha1.BundleLookupSignatureVerified, Status: corev1.ConditionStatus(c.Status), Reason: c.Reason,
-		Message: trouble.Brief(c.Message)}
+		Message: messages.Brief(c.Message)}
 }

@@ -1,4 +1,4 @@
-package columns
+package messages
 
 import (
 	"testing"
@@ -6,13 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestText(t *testing.T) {
-	got := Text([]string{"NAME", "NOTE"}, []string{"größer", ""}, []string{"a\nb", "red\x1b[31m"})
+func TestTable(t *testing.T) {
+	got := Table([]string{"NAME", "NOTE"}, []string{"größer", ""}, []string{"a\nb", "red\x1b[31m"})
 	want := "NAME    NOTE\ngrößer  -\na b     red [31m\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if Text() != "" {
+	if Table() != "" {
 		t.Error("no rows are printed as something")
 	}
 }

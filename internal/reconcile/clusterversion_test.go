@@ -1,4 +1,4 @@
-package clusterversion
+package reconcile
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// cluster is asked for its version.
-type cluster struct {
+// fakeDiscovery is asked for its version.
+type fakeDiscovery struct {
 	version string
 	err     error
 	asked   int
 }
 
-func (c *cluster) ServerVersion() (*version.Info, error) {
+func (c *fakeDiscovery) ServerVersion() (*version.Info, error) {
 	c.asked++
 	if c.err != nil {
 		return nil, c.err
@@ -25,10 +25,10 @@ func (c *cluster) ServerVersion() (*version.Info, error) {
 	return &version.Info{GitVersion: c.version}, nil
 }
 
-func TestServer(t *testing.T) {
+func TestVersionServer(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
-	c := &cluster{err: errors.New("refused")}
-	s := &Server{Server: c, Clock: clock}
+	c := &fakeDiscovery{err: errors.New("refused")}
+	s := &VersionServer{Server: c, Clock: clock}
 	for _, step := range []struct {
 		when    string
 		after   time.Duration
@@ -37,12 +37,12 @@ func TestServer(t *testing.T) {
 		asked   int
 	}{
 		{"at first it cannot be had", 0, "", "refused", 1},
-		{"that is remembered, for a little while", failureLife - 1, "v1.1.1", "refused", 1},
+		{"that is remembered, for a little while", versionFailureLifetime - 1, "v1.1.1", "refused", 1},
 		{"and not for longer", 1, "v1.1.1", "v1.1.1", 2},
-		{"it is remembered", Life - 1, "v1.2.0", "v1.1.1", 2},
+		{"it is remembered", VersionLifetime - 1, "v1.2.0", "v1.1.1", 2},
 		{"until the cluster may have been upgraded", 1, "v1.2.0", "v1.2.0", 3},
-		{"when it cannot be had any more, the last one counts", Life, "", "v1.2.0", 4},
-		{"and it is asked for again soon", failureLife, "v1.3.0", "v1.3.0", 5},
+		{"when it cannot be had any more, the last one counts", VersionLifetime, "", "v1.2.0", 4},
+		{"and it is asked for again soon", versionFailureLifetime, "v1.3.0", "v1.3.0", 5},
 	} {
 		clock.SetTime(clock.Now().Add(step.after))
 		if c.version, c.err = step.version, nil; step.version == "" {
@@ -60,11 +60,11 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func TestRemembered(t *testing.T) {
+func TestClusterVersion(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
-	c := &cluster{err: errors.New("refused")}
+	c := &fakeDiscovery{err: errors.New("refused")}
 	parsed := 0
-	r := &Remembered[int]{Server: c, Clock: clock, Without: "nothing is missing", Parse: func(text string) (int, error) {
+	r := &ClusterVersion[int]{Server: c, Clock: clock, Without: "nothing is missing", Parse: func(text string) (int, error) {
 		parsed++
 		if text == "garbled" {
 			return 0, errors.New("it is garbled")
@@ -86,6 +86,6 @@ func TestRemembered(t *testing.T) {
 		if parsed != step.parsed {
 			t.Errorf("after %q versions were parsed %d times, want %d", step.version, parsed, step.parsed)
 		}
-		clock.SetTime(clock.Now().Add(Life))
+		clock.SetTime(clock.Now().Add(VersionLifetime))
 	}
 }

@@ -1,4 +1,4 @@
-package owncache
+package reconcile
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Add makes a cache with the client, the kinds and the scheme of the manager, which starts it before the controllers.
-func Add(mgr manager.Manager, what string, options cache.Options) (cache.Cache, error) {
+// AddCache makes a cache with the client, the kinds and the scheme of the manager, which starts it before the controllers.
+func AddCache(mgr manager.Manager, what string, options cache.Options) (cache.Cache, error) {
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	own, err := cache.New(mgr.GetConfig(), options)
 	if err != nil {

@@ -1,4 +1,4 @@
-package pagedlist
+package reconcile
 
 import (
 	"context"
@@ -17,21 +17,21 @@ import (
 // pageSize is how many objects are asked for at a time, as everywhere in Kubernetes.
 const pageSize int64 = 500
 
-// NewInformer is cache.NewSharedIndexInformer, but that lists are read page by page and each is trimmed as the cache is told to. What trims
+// NewPagedInformer is cache.NewSharedIndexInformer, but that lists are read page by page and each is trimmed as the cache is told to. What trims
 // an object sees it twice therefore: here, and when it is stored.
-func NewInformer(from cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+func NewPagedInformer(from cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	t := &transformer{}
-	return &informer{SharedIndexInformer: cache.NewSharedIndexInformer(paged(from, t), example, resync, indexers), transformer: t}
+	return &pagedInformer{SharedIndexInformer: cache.NewSharedIndexInformer(paged(from, t), example, resync, indexers), transformer: t}
 }
 
-// informer keeps what trims the objects, which it is told later.
-type informer struct {
+// pagedInformer keeps what trims the objects, which it is told later.
+type pagedInformer struct {
 	cache.SharedIndexInformer
 	transformer *transformer
 }
 
 // SetTransform implements cache.SharedIndexInformer. It fails when the informer runs, so the function does not change while it is used.
-func (i *informer) SetTransform(f cache.TransformFunc) error {
+func (i *pagedInformer) SetTransform(f cache.TransformFunc) error {
 	if err := i.SharedIndexInformer.SetTransform(f); err != nil {
 		return err
 	}

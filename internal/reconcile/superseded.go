@@ -1,4 +1,4 @@
-package trigger
+package reconcile
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Overtaken says whether an event follows a failed write by which its object is looked at again: the object, of one of the
+// Superseded says whether an event follows a failed write by which its object is looked at again: the object, of one of the
 // resources, which are watched, has changed since it was read; or its namespace is being deleted. Clusters answer a conflict
 // for other causes too, such as a ResourceQuota that many writes count against at once, and of those no event tells. The
 // error is one failure: of those that were joined, each is to be asked about.
-func Overtaken(err error, resources ...string) bool {
+func Superseded(err error, resources ...string) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return true
 	}
@@ -24,17 +24,17 @@ func Overtaken(err error, resources ...string) bool {
 	return details != nil && slices.Contains(resources, details.Kind)
 }
 
-// Quiet leaves out of an error what Overtaken tells. Where only a part of a failure is left, all of it is told.
-func Quiet(err error, resources ...string) error {
+// IgnoreSuperseded leaves out of an error what Overtaken tells. Where only a part of a failure is left, all of it is told.
+func IgnoreSuperseded(err error, resources ...string) error {
 	var rest []error
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
-			rest = append(rest, Quiet(e, resources...))
+			rest = append(rest, IgnoreSuperseded(e, resources...))
 		}
 		return errors.Join(rest...)
 	}
 	for _, cause := range Causes(err) {
-		if !Overtaken(cause, resources...) {
+		if !Superseded(cause, resources...) {
 			return err
 		}
 	}

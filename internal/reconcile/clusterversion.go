@@ -1,6 +1,4 @@
-// Package clusterversion remembers the version of the cluster for controllers that look at it in every pass: it changes when the cluster is
-// upgraded. Start reading at Server; Remembered is for who goes on without the version.
-package clusterversion
+package reconcile
 
 import (
 	"context"
@@ -14,15 +12,15 @@ import (
 )
 
 const (
-	// Life is how long a version is remembered.
-	Life = time.Minute
-	// failureLife is how long it is remembered that there is no version to be had.
-	failureLife = 5 * time.Second
+	// VersionLifetime is how long a version is remembered.
+	VersionLifetime = time.Minute
+	// versionFailureLifetime is how long it is remembered that there is no version to be had.
+	versionFailureLifetime = 5 * time.Second
 )
 
-// Server is the version endpoint of a cluster, asked now and then. It is a discovery.ServerVersionInterface itself. Its fields have to be
+// VersionServer is the version endpoint of a cluster, asked now and then. It is a discovery.ServerVersionInterface itself. Its fields have to be
 // set.
-type Server struct {
+type VersionServer struct {
 	Server discovery.ServerVersionInterface
 	Clock  clock.PassiveClock
 
@@ -34,22 +32,22 @@ type Server struct {
 
 // ServerVersion returns the version of the cluster: the last one that is known when it cannot be had, and the error when there never was
 // one.
-func (s *Server) ServerVersion() (*version.Info, error) {
+func (s *VersionServer) ServerVersion() (*version.Info, error) {
 	info, _, err := s.ask()
 	return info, err
 }
 
 // ask tells besides whether the cluster was asked just now, and then what came of it.
-func (s *Server) ask() (known *version.Info, now bool, err error) {
+func (s *VersionServer) ask() (known *version.Info, now bool, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if now = !s.Clock.Now().Before(s.until); now {
-		life := Life
+		life := VersionLifetime
 		var info *version.Info
 		if info, s.err = s.Server.ServerVersion(); s.err == nil {
 			s.known = info
 		} else {
-			life = failureLife
+			life = versionFailureLifetime
 		}
 		s.until = s.Clock.Now().Add(life)
 	}
@@ -59,8 +57,8 @@ func (s *Server) ask() (known *version.Info, now bool, err error) {
 	return nil, now, s.err
 }
 
-// Remembered is the version of a cluster in the form that it is wanted in, V. It never fails. All fields have to be set.
-type Remembered[V any] struct {
+// ClusterVersion is the version of a cluster in the form that it is wanted in, V. It never fails. All fields have to be set.
+type ClusterVersion[V any] struct {
 	Server discovery.ServerVersionInterface
 	Clock  clock.PassiveClock
 	Parse  func(string) (V, error)
@@ -68,16 +66,16 @@ type Remembered[V any] struct {
 	Without string
 
 	mutex  sync.Mutex
-	server *Server
+	server *VersionServer
 	known  V
 }
 
 // Get returns the version of the cluster: the last one that is known when it cannot be had, and the zero value when there never was one.
-func (r *Remembered[V]) Get(ctx context.Context) V {
+func (r *ClusterVersion[V]) Get(ctx context.Context) V {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.server == nil {
-		r.server = &Server{Server: r.Server, Clock: r.Clock}
+		r.server = &VersionServer{Server: r.Server, Clock: r.Clock}
 	}
 	info, now, err := r.server.ask()
 	if !now {

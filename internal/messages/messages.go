@@ -1,4 +1,4 @@
-package trouble
+package messages
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText bounds what a status says in one field, in bytes, but for a remark on how much is left out. Registries and catalogs decide how long
+// MaxStatus bounds what a status says in one field, in bytes, but for a remark on how much is left out. Registries and catalogs decide how long
 // a text is, and every watcher gets it.
-const MaxText = 1024
+const MaxStatus = 1024
 
-// passing is what differs between two occurrences of the same trouble. It would make every attempt write the status.
-var passing = []struct {
+// volatile is what differs between two occurrences of the same trouble. It would make every attempt write the status.
+var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string
 }{
@@ -23,20 +23,20 @@ var passing = []struct {
 	{regexp.MustCompile(`(?i)\b(again|retry|retrying|resets?) (in|after) \d[\d.]*(m|µ|n)?[smh]?\w*`), "$1 $2 ..."},
 }
 
-// Text is the text of an error, the same for the same trouble.
-func Text(err error) string {
+// Error is the text of an error, the same for the same trouble.
+func Error(err error) string {
 	text := err.Error()
-	if len(text) > 4*MaxText { // the patterns need not look at more than is told
-		text = text[:4*MaxText]
+	if len(text) > 4*MaxStatus { // the patterns need not look at more than is told
+		text = text[:4*MaxStatus]
 	}
-	for _, p := range passing {
+	for _, p := range volatile {
 		text = p.pattern.ReplaceAllString(text, p.instead)
 	}
 	return Brief(text)
 }
 
 // Brief is a text that is not too long for a status.
-func Brief(text string) string { return cut(text, MaxText, MaxText) }
+func Brief(text string) string { return cut(text, MaxStatus, MaxStatus) }
 
 const (
 	// maxEvent is how long the message of an Event can be, in bytes.
@@ -45,8 +45,8 @@ const (
 	remark = len("... (and 1234567890 bytes more)")
 )
 
-// ForEvent is a text that is not too long for the message of an Event. All of it has to be told elsewhere.
-func ForEvent(text string) string { return cut(text, maxEvent, maxEvent-remark) }
+// Event is a text that is not too long for the message of an Event. All of it has to be told elsewhere.
+func Event(text string) string { return cut(text, maxEvent, maxEvent-remark) }
 
 // cut is a text of at most some bytes. Of a longer one it is the beginning, which ends with a whole character, and how much is left out.
 func cut(text string, most, end int) string {

@@ -1,4 +1,4 @@
-package owncache
+package reconcile
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// owner is a manager that keeps what it is to start, unless it refuses.
-type owner struct {
+// fakeManager is a manager that keeps what it is to start, unless it refuses.
+type fakeManager struct {
 	manager.Manager
 	config  *rest.Config
 	scheme  *runtime.Scheme
@@ -25,21 +25,21 @@ type owner struct {
 	starts  []manager.Runnable
 }
 
-func (o *owner) GetConfig() *rest.Config        { return o.config }
-func (o *owner) GetHTTPClient() *http.Client    { return http.DefaultClient }
-func (o *owner) GetScheme() *runtime.Scheme     { return o.scheme }
-func (o *owner) GetRESTMapper() meta.RESTMapper { return o.mapper }
-func (o *owner) Add(r manager.Runnable) error   { o.starts = append(o.starts, r); return o.refuses }
+func (o *fakeManager) GetConfig() *rest.Config        { return o.config }
+func (o *fakeManager) GetHTTPClient() *http.Client    { return http.DefaultClient }
+func (o *fakeManager) GetScheme() *runtime.Scheme     { return o.scheme }
+func (o *fakeManager) GetRESTMapper() meta.RESTMapper { return o.mapper }
+func (o *fakeManager) Add(r manager.Runnable) error   { o.starts = append(o.starts, r); return o.refuses }
 
 // TestAdd: the manager starts the cache as one, which is before its controllers.
-func TestAdd(t *testing.T) {
+func TestAddCache(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	o := &owner{config: &rest.Config{Host: "127.0.0.1:1"}, scheme: scheme, mapper: meta.NewDefaultRESTMapper(nil)}
+	o := &fakeManager{config: &rest.Config{Host: "127.0.0.1:1"}, scheme: scheme, mapper: meta.NewDefaultRESTMapper(nil)}
 	o.mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
-	own, err := Add(o, "Secrets", cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {}}})
+	own, err := AddCache(o, "Secrets", cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {}}})
 	if err != nil || len(o.starts) != 1 {
 		t.Fatalf("%v; started are %v", err, o.starts)
 	}
@@ -48,11 +48,11 @@ func TestAdd(t *testing.T) {
 		t.Errorf("the manager does not know %T for a cache, or for this one", o.starts[0])
 	}
 	o.refuses = errors.New("it has stopped")
-	if _, err := Add(o, "Secrets", cache.Options{}); !errors.Is(err, o.refuses) {
+	if _, err := AddCache(o, "Secrets", cache.Options{}); !errors.Is(err, o.refuses) {
 		t.Errorf("with a manager that takes none: %v", err)
 	}
 	o.scheme = runtime.NewScheme()
-	_, err = Add(o, "Secrets", cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {}}})
+	_, err = AddCache(o, "Secrets", cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {}}})
 	if err == nil || !strings.Contains(err.Error(), "make a cache of Secrets: ") {
 		t.Errorf("of a kind that the manager does not know: %v", err)
 	}

@@ -1,4 +1,4 @@
-package trigger
+package reconcile
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestQuiet(t *testing.T) {
+func TestIgnoreSuperseded(t *testing.T) {
 	conflict := func(resource string) error {
 		return apierrors.NewConflict(schema.GroupResource{Resource: resource}, "x", errors.New("modified"))
 	}
@@ -26,7 +26,7 @@ func TestQuiet(t *testing.T) {
 		"one of two that are wrapped": {err: fmt.Errorf("write: %w", errors.Join(own, other)), want: fmt.Sprintf("write: %v\nother", own)},
 	} {
 		got := ""
-		if err := Quiet(tc.err, "things"); err != nil {
+		if err := IgnoreSuperseded(tc.err, "things"); err != nil {
 			got = err.Error()
 		}
 		if got != tc.want {

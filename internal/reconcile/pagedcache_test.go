@@ -1,4 +1,4 @@
-package pagedlist
+package reconcile
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// server has objects, of which it sends those of a page. It streams nothing.
-type server struct {
+// pagedServer has objects, of which it sends those of a page. It streams nothing.
+type pagedServer struct {
 	objects int
 	streams bool
 	expires int // how many pages of one list are sent before it has expired; 0 is any number
@@ -31,7 +31,7 @@ type server struct {
 	failed error
 }
 
-func (s *server) list(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (s *pagedServer) list(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, metav1.ListOptions{ResourceVersion: o.ResourceVersion, Limit: o.Limit, Continue: o.Continue})
@@ -57,7 +57,7 @@ func (s *server) list(_ context.Context, o metav1.ListOptions) (runtime.Object, 
 	return all, nil
 }
 
-func (s *server) watch(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (s *pagedServer) watch(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if o.SendInitialEvents == nil {
 		return watch.NewFake(), nil
 	}
@@ -72,10 +72,10 @@ func (s *server) watch(_ context.Context, o metav1.ListOptions) (watch.Interface
 	return w, nil
 }
 
-// slim counts the objects that it was given in full.
-type slim struct{ seen int }
+// trimmedObject counts the objects that it was given in full.
+type trimmedObject struct{ seen int }
 
-func (s *slim) trim(object any) (any, error) {
+func (s *trimmedObject) trim(object any) (any, error) {
 	full, ok := object.(*corev1.ConfigMap)
 	if !ok {
 		return nil, errors.New("no ConfigMap")
@@ -87,9 +87,9 @@ func (s *slim) trim(object any) (any, error) {
 }
 
 // filled runs an informer until it has all objects.
-func filled(t *testing.T, s *server, transform cache.TransformFunc) cache.SharedIndexInformer {
+func filled(t *testing.T, s *pagedServer, transform cache.TransformFunc) cache.SharedIndexInformer {
 	t.Helper()
-	informer := NewInformer(&cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch}, &corev1.ConfigMap{}, 0, cache.Indexers{})
+	informer := NewPagedInformer(&cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch}, &corev1.ConfigMap{}, 0, cache.Indexers{})
 	if transform != nil {
 		if err := informer.SetTransform(transform); err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func filled(t *testing.T, s *server, transform cache.TransformFunc) cache.Shared
 }
 
 func TestPages(t *testing.T) {
-	s, trimmer := &server{objects: 2*int(pageSize) + 1}, &slim{}
+	s, trimmer := &pagedServer{objects: 2*int(pageSize) + 1}, &trimmedObject{}
 	s.fat = func() int { // what was sent before, and is not yet trimmed
 		return len(s.asked[1:])*int(pageSize) - trimmer.seen
 	}
@@ -134,7 +134,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestFewObjectsAreOnePage(t *testing.T) {
-	s := &server{objects: 3}
+	s := &pagedServer{objects: 3}
 	informer := filled(t, s, nil)
 	if got := len(informer.GetStore().List()); got != 3 || len(s.asked) != 1 {
 		t.Errorf("there are %d objects after %d requests", got, len(s.asked))
@@ -143,8 +143,8 @@ func TestFewObjectsAreOnePage(t *testing.T) {
 
 // TestAListThatExpires is read at once, as there is no other way: pages that take so long would expire again.
 func TestAListThatExpires(t *testing.T) {
-	s := &server{objects: 3 * int(pageSize), expires: 1}
-	informer := filled(t, s, (&slim{}).trim)
+	s := &pagedServer{objects: 3 * int(pageSize), expires: 1}
+	informer := filled(t, s, (&trimmedObject{}).trim)
 	if got := len(informer.GetStore().List()); got != s.objects {
 		t.Errorf("there are %d objects, want %d", got, s.objects)
 	}
@@ -154,8 +154,8 @@ func TestAListThatExpires(t *testing.T) {
 }
 
 func TestStreamsAreKept(t *testing.T) {
-	s := &server{objects: 2*int(pageSize) + 1, streams: true}
-	informer := filled(t, s, (&slim{}).trim)
+	s := &pagedServer{objects: 2*int(pageSize) + 1, streams: true}
+	informer := filled(t, s, (&trimmedObject{}).trim)
 	if got := len(informer.GetStore().List()); got != s.objects || len(s.asked) != 0 {
 		t.Errorf("there are %d objects, and lists were asked for: %+v", got, s.asked)
 	}
@@ -163,7 +163,7 @@ func TestStreamsAreKept(t *testing.T) {
 
 // TestWhoCannotStreamIsNotAskedTo: clients say so, as those of tests do.
 func TestWhoCannotStreamIsNotAskedTo(t *testing.T) {
-	s := &server{objects: 1, streams: true}
+	s := &pagedServer{objects: 1, streams: true}
 	noStreams := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch}, incapable{})
 	says, ok := paged(noStreams, &transformer{}).(interface{ IsWatchListSemanticsUnSupported() bool })
 	if !ok || !says.IsWatchListSemanticsUnSupported() {
@@ -179,12 +179,12 @@ func (incapable) IsWatchListSemanticsUnSupported() bool { return true }
 func TestErrorsOfPages(t *testing.T) {
 	refused := apierrors.NewForbidden(corev1.Resource("configmaps"), "", errors.New("no"))
 	for name, c := range map[string]struct {
-		s    *server
+		s    *pagedServer
 		trim cache.TransformFunc
 	}{
-		"the server refuses": {&server{failed: refused}, nil},
-		"trimming fails":     {&server{objects: 1}, func(any) (any, error) { return nil, refused }},
-		"no object is left":  {&server{objects: 1}, func(any) (any, error) { return "text", nil }},
+		"the server refuses": {&pagedServer{failed: refused}, nil},
+		"trimming fails":     {&pagedServer{objects: 1}, func(any) (any, error) { return nil, refused }},
+		"no object is left":  {&pagedServer{objects: 1}, func(any) (any, error) { return "text", nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lw := paged(&cache.ListWatch{ListWithContextFunc: c.s.list, WatchFuncWithContext: c.s.watch}, &transformer{f: c.trim})

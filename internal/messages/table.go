@@ -1,6 +1,4 @@
-// Package columns prints rows as aligned columns, for people. What is in a cell may be from unknown authors: it stays in its cell, on its
-// line, and has no control characters left. Start reading at Text.
-package columns
+package messages
 
 import (
 	"strings"
@@ -15,9 +13,9 @@ const maxCell = 2 << 10
 // Clean makes a text of unknown authors one line without control characters.
 func Clean(text string) string { return resolve.Tidy(text, maxCell) }
 
-// Text aligns rows, the first of which are the headings. An empty cell is a dash, so that columns can be counted by programs; the last
+// Table aligns rows, the first of which are the headings. An empty cell is a dash, so that columns can be counted by programs; the last
 // column is not filled up.
-func Text(rows ...[]string) string {
+func Table(rows ...[]string) string {
 	if len(rows) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package trouble
+package messages
 
 import (
 	"errors"
@@ -17,12 +17,12 @@ func TestTheSameForTheSameTrouble(t *testing.T) {
 		"certificate": {"x509: certificate has expired: current time 2026-11-22T09:00:00Z is after 2020-01-01T00:00:00Z", "x509: certificate has expired: current time 2026-11-22T09:00:09Z is after 2020-01-01T00:00:00Z"},
 		"pause":       {"rate limited, try again in 3.2s", "rate limited, try again in 59s"},
 	} {
-		if a, b := Text(errors.New(two[0])), Text(errors.New(two[1])); a != b {
+		if a, b := Error(errors.New(two[0])), Error(errors.New(two[1])); a != b {
 			t.Errorf("%s: %q and %q", name, a, b)
 		}
 	}
 	for _, kept := range []string{"dial tcp 10.0.0.2:443: connect: connection refused", "digest sha256:" + strings.Repeat("1", 64), "image quay.io/a/b:v1.2.3 not found", "expired after 2020-01-01T00:00:00Z"} {
-		if got := Text(errors.New(kept)); got != kept {
+		if got := Error(errors.New(kept)); got != kept {
 			t.Errorf("%q became %q", kept, got)
 		}
 	}
@@ -32,8 +32,8 @@ func TestTheSameForTheSameTrouble(t *testing.T) {
 func TestTextsAreShort(t *testing.T) {
 	for _, unit := range []string{"x", "ä", "€", "😀", "\xff"} {
 		text := "a" + strings.Repeat(unit, 1<<20)
-		got := Text(errors.New(text))
-		if len(got) > MaxText+100 || !utf8.ValidString(got) || !strings.Contains(got, "bytes more)") {
+		got := Error(errors.New(text))
+		if len(got) > MaxStatus+100 || !utf8.ValidString(got) || !strings.Contains(got, "bytes more)") {
 			t.Errorf("%d bytes: %.50q", len(got), got)
 		}
 	}
@@ -56,7 +56,7 @@ func TestTextsForEvents(t *testing.T) {
 		"a million of bytes": {strings.Repeat("a", 1<<20), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ForEvent(c.text)
+			got := Event(c.text)
 			if len(got) > 1024 || !utf8.ValidString(got) || (got == c.text) != c.whole {
 				t.Errorf("%d bytes are told in %d: %.40q", len(c.text), len(got), got)
 			}
