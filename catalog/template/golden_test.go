@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"fairlead.dev/fairlead/catalog"
 
@@ -140,6 +142,33 @@ func TestImagesAreAskedForOnceAndAtOnce(t *testing.T) {
 	}
 	if len(c.Bundles) != 2 {
 		t.Errorf("%d bundles", len(c.Bundles))
+	}
+}
+
+func TestTheFirstImageThatFailsIsReported(t *testing.T) {
+	text := "schema: olm.semver\ncandidate:\n  bundles:\n"
+	for i := range 10 {
+		text += fmt.Sprintf("  - image: example.com/p:1.%d.0\n", i)
+	}
+	var asked atomic.Int64
+	second := make(chan struct{})
+	_, err := Render(t.Context(), strings.NewReader(text), Options{Workers: 2, Bundles: func(_ context.Context, image string) (Bundle, error) {
+		switch image {
+		case "example.com/p:1.0.0":
+			<-second // which failed before
+			time.Sleep(10 * time.Millisecond)
+		case "example.com/p:1.1.0":
+			defer close(second)
+		default:
+			asked.Add(1)
+		}
+		return Bundle{}, errors.New("cannot be had: " + image)
+	}})
+	if err == nil || !strings.Contains(err.Error(), "p:1.0.0") {
+		t.Errorf("error %v, want that of the first image", err)
+	}
+	if n := asked.Load(); n > 1 { // the one that waited for a worker
+		t.Errorf("%d images are asked for after a failure", n)
 	}
 }
 

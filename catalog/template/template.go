@@ -8,9 +8,11 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/inorder"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Type is a kind of template, named as on command lines.
@@ -173,16 +175,27 @@ func (d *document) fetch(ctx context.Context, references []reference, o Options)
 		}
 	}
 	found := make([]Bundle, len(unique))
-	err := inorder.Each(ctx, len(unique), cmp.Or(o.Workers, 8), func(ctx context.Context, i int) error {
-		b, err := o.Bundles(ctx, unique[i].image)
-		if err != nil {
-			return d.fail(unique[i].line, "%w", err)
+	errs := make([]error, len(unique)) // the first in order is returned, whichever failed first
+	var failed atomic.Bool
+	var group errgroup.Group
+	group.SetLimit(cmp.Or(o.Workers, 8))
+	for i, r := range unique {
+		if errs[i] = context.Cause(ctx); failed.Load() || errs[i] != nil {
+			break
 		}
-		b.Position = d.at(unique[i].line)
-		found[i] = b
-		return nil
-	})
-	if err != nil {
+		group.Go(func() error {
+			b, err := o.Bundles(ctx, r.image)
+			if err != nil {
+				errs[i] = d.fail(r.line, "%w", err)
+				failed.Store(true)
+			}
+			b.Position = d.at(r.line)
+			found[i] = b
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if err := cmp.Or(errs...); err != nil {
 		return nil, err
 	}
 	bundles := make(map[string]Bundle, len(unique))

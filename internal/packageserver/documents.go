@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/inorder"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/utils/clock"
 )
 
@@ -72,25 +72,33 @@ func (c *documents) of(ctx context.Context, x *catalog.Index) (docs []*document,
 func (c *documents) convertAll(ctx context.Context, p *pack, x *catalog.Index, names []string) ([]*document, map[string]error) {
 	docs := make([]*document, len(names))
 	errs := make([]error, len(names))
-	_ = inorder.Each(ctx, len(names), max(1, runtime.GOMAXPROCS(0)/2), func(_ context.Context, i int) error { // fails only when it is given up
-		d, text, err := convert(x, names[i])
-		if d != nil {
-			d.pack = p
+	var group errgroup.Group
+	group.SetLimit(max(1, runtime.GOMAXPROCS(0)/2))
+	for i, name := range names {
+		if ctx.Err() != nil {
+			break
 		}
-		switch {
-		case errors.As(err, &unreadError{}):
-			errs[i] = err
+		group.Go(func() error {
+			d, text, err := convert(x, name)
 			if d != nil {
-				d.pinned, d.partial, docs[i] = text, true, d
+				d.pack = p
 			}
-		case err != nil:
-			c.log.Error(err, "a package is not shown; report it with its catalog", "package", names[i], "catalog", x.Digest())
-		case d != nil:
-			docs[i] = d
-			c.keep(d, text)
-		}
-		return nil
-	})
+			switch {
+			case errors.As(err, &unreadError{}):
+				errs[i] = err
+				if d != nil {
+					d.pinned, d.partial, docs[i] = text, true, d
+				}
+			case err != nil:
+				c.log.Error(err, "a package is not shown; report it with its catalog", "package", name, "catalog", x.Digest())
+			case d != nil:
+				docs[i] = d
+				c.keep(d, text)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // what failed is in errs
 	failed := map[string]error{}
 	for i, err := range errs {
 		if err != nil {

@@ -9,12 +9,14 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"text/template"
+
+	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/inorder"
 	"fairlead.dev/fairlead/internal/packagemanifest"
 )
 
@@ -53,11 +55,23 @@ type Renderer struct {
 // everything else, as with catalog.Load. The places of objects name their reference if there is more than one.
 func (r *Renderer) Render(ctx context.Context, refs ...string) (*catalog.Catalog, error) {
 	found := make([]*result, len(refs))
-	err := inorder.Each(ctx, len(refs), cmp.Or(r.Workers, 4), func(ctx context.Context, i int) (err error) {
-		found[i], err = r.one(ctx, refs[i])
-		return err
-	})
-	if err != nil {
+	errs := make([]error, len(refs)) // the first in order is returned, whichever failed first
+	var failed atomic.Bool
+	var group errgroup.Group
+	group.SetLimit(cmp.Or(r.Workers, 4))
+	for i, ref := range refs {
+		if errs[i] = context.Cause(ctx); failed.Load() || errs[i] != nil {
+			break
+		}
+		group.Go(func() error {
+			if found[i], errs[i] = r.one(ctx, ref); errs[i] != nil {
+				failed.Store(true)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if err := cmp.Or(errs...); err != nil {
 		return nil, err
 	}
 	whole := &catalog.Catalog{}

@@ -203,6 +203,16 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestTheFirstReferenceThatFailsIsReported(t *testing.T) {
+	dir := t.TempDir()
+	for range 50 {
+		_, err := (&Renderer{Workers: 2}).Render(t.Context(), dir+"/a/missing", dir+"/b/missing", dir+"/c/missing")
+		if err == nil || !strings.Contains(err.Error(), "/a/missing") {
+			t.Fatalf("error %v, want that of the first reference", err)
+		}
+	}
+}
+
 func TestManyReferencesStayInOrder(t *testing.T) {
 	var refs []string
 	var want []string

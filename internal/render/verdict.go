@@ -7,9 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/inorder"
 )
 
 // Verdict says whether an image that a catalog names can be pulled or, where it was read, is a bundle.
@@ -100,23 +101,34 @@ func (r *Renderer) CheckBundles(ctx context.Context, c *catalog.Catalog, seen fu
 func judge(ctx context.Context, verdicts []Verdict, workers int, seen func(done, all int), try func(ctx context.Context, v *Verdict) error) error {
 	var mu sync.Mutex
 	done := 0
-	return inorder.Each(ctx, len(verdicts), workers, func(ctx context.Context, i int) error {
-		v := &verdicts[i]
-		err := try(ctx, v)
+	group := errgroup.Group{}
+	group.SetLimit(workers)
+	for i := range verdicts {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			break
 		}
-		v.Exists = err == nil
-		if err != nil {
-			v.Kind, v.Reason = image.KindOf(err), err.Error()
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if done++; seen != nil {
-			seen(done, len(verdicts))
-		}
-		return nil
-	})
+		group.Go(func() error {
+			v := &verdicts[i]
+			err := try(ctx, v)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			v.Exists = err == nil
+			if err != nil {
+				v.Kind, v.Reason = image.KindOf(err), err.Error()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; seen != nil {
+				seen(done, len(verdicts))
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil || done == len(verdicts) {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // imagesOf are the images of a catalog with the bundles that name them.
