@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // taskVariable makes a process of this test program one of the tasks that are
@@ -51,7 +51,7 @@ func perform(task, dir, cacheDir string, out *json.Encoder) error {
 			return err
 		}
 	case "open":
-		cache, err := catalogcache.Open(cacheDir)
+		cache, err := catalogstore.OpenCache(cacheDir)
 		if err != nil {
 			return err
 		}

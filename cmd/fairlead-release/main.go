@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/internal/release"
-	"fairlead.dev/fairlead/internal/signature"
 )
 
 func main() {

@@ -14,9 +14,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/render"
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
@@ -151,7 +151,7 @@ func TestSearchRanks(t *testing.T) {
 func library(t *testing.T) *preview.Library {
 	t.Helper()
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	l, err := preview.OpenLibrary(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/preview"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -120,7 +120,7 @@ func (c Cluster) served(ctx context.Context, base, digest, pkg string) (*catalog
 		}
 		// Servers of other implementations have no metas unless they are told to.
 	}
-	_, x, err := catalogimage.FromServer(ctx, c.Library.Indexes(), whole{c.Servers, base, digest}, base, func(string) bool { return false }, catalogimage.CheckV1)
+	_, x, err := catalogstore.FromServer(ctx, c.Library.Indexes(), whole{c.Servers, base, digest}, base, func(string) bool { return false }, catalogstore.CheckImageV1)
 	return x, err
 }
 

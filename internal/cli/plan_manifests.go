@@ -7,10 +7,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/planview"
-	"fairlead.dev/fairlead/internal/render"
 
 	"github.com/spf13/cobra"
 )
@@ -35,7 +34,7 @@ func (c *planContents) check() error {
 
 // add reads the bundles that it takes to show the objects of the steps.
 func (c *planContents) add(ctx context.Context, s command.Streams, plan *v1alpha1.InstallPlan, view *planview.View) (err error) {
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	given := map[string]*bundle.Bundle{}
@@ -53,7 +52,7 @@ func (c *planContents) add(ctx context.Context, s command.Streams, plan *v1alpha
 		if lookup.Path == "" {
 			return nil, fmt.Errorf("the InstallPlan names no image of bundle %s: name its directory or image by --bundle", lookup.Identifier)
 		}
-		err := render.CheckImage(lookup.Path) // what a plan names is never a directory
+		err := bundleio.CheckImage(lookup.Path) // what a plan names is never a directory
 		var b *bundle.Bundle
 		if err == nil {
 			b, err = readBundle(ctx, r, lookup.Path)
@@ -65,7 +64,7 @@ func (c *planContents) add(ctx context.Context, s command.Streams, plan *v1alpha
 	})
 }
 
-func readBundle(ctx context.Context, r *render.Renderer, ref string) (b *bundle.Bundle, err error) {
+func readBundle(ctx context.Context, r *bundleio.Renderer, ref string) (b *bundle.Bundle, err error) {
 	source, err := bundleio.Open(ctx, r, ref)
 	if err != nil {
 		return nil, err

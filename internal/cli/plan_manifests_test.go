@@ -15,9 +15,9 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/planview"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // greeter is an example bundle, and its image in a registry of the test.
@@ -48,7 +48,7 @@ func referringPlan(t *testing.T, b *bundle.Bundle, path string) *v1alpha1.Instal
 	p.APIVersion, p.Kind, p.Namespace, p.Name = v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, "ops", "mine"
 	p.Status.BundleLookups = []v1alpha1.BundleLookup{lookup}
 	p.Status.Plan = []*v1alpha1.Step{{Resource: v1alpha1.StepResource{Kind: "Secret", Name: "pull", Version: "v1"}}}
-	steps, err := unpack.Steps(b, p.Namespace, lookup)
+	steps, err := bundleio.Steps(b, p.Namespace, lookup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func referringPlan(t *testing.T, b *bundle.Bundle, path string) *v1alpha1.Instal
 		}
 		text := string(manifest)
 		if i > 0 {
-			text = fmt.Sprintf(`{"kind":"ContentReference","digest":%q,"size":%d}`, unpack.Digest(manifest), len(manifest))
+			text = fmt.Sprintf(`{"kind":"ContentReference","digest":%q,"size":%d}`, bundleio.Digest(manifest), len(manifest))
 		}
 		p.Status.Plan = append(p.Status.Plan, &v1alpha1.Step{Resolving: b.Name, Resource: v1alpha1.StepResource{Kind: s.Kind, Name: s.Object.GetName(), Manifest: text}})
 	}
@@ -131,7 +131,7 @@ func checkObjects(t *testing.T, out string, b *bundle.Bundle) {
 	if err := json.Unmarshal([]byte(out), &view); err != nil {
 		t.Fatal(err)
 	}
-	want, err := unpack.Steps(b, "ops", referringPlan(t, b, "").Status.BundleLookups[0])
+	want, err := bundleio.Steps(b, "ops", referringPlan(t, b, "").Status.BundleLookups[0])
 	if err != nil {
 		t.Fatal(err)
 	}

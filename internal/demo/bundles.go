@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // bundles makes a catalog of a directory of bundles and installs packages from it, all at once.
 func (d *Demo) bundles(ctx context.Context) error {
 	d.show.Title("Publishing the bundles in %s to the registry at %s", d.options.Bundles, d.cluster.Registry)
-	publisher := publish.Publisher{Registry: d.cluster.Registry}
+	publisher := bundleio.Publisher{Registry: d.cluster.Registry}
 	err := d.timed("published", func() error {
 		d.show.Doing("pushing bundles")
 		published, err := publisher.Push(ctx, d.sources)
 		if err != nil {
 			return fmt.Errorf("publish the bundles in %s: %w", d.options.Bundles, err)
 		}
-		c, err := publish.Linear(published)
+		c, err := bundleio.Linear(published)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (d *Demo) readBundles(context.Context) error {
 		return nil
 	}
 	var err error
-	if d.sources, err = publish.Read(os.DirFS(d.options.Bundles)); err != nil {
+	if d.sources, err = bundleio.ReadSource(os.DirFS(d.options.Bundles)); err != nil {
 		return fmt.Errorf("read the bundles in %s: %w", d.options.Bundles, err)
 	}
 	var packages []string

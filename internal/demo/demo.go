@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/progress"
-	"fairlead.dev/fairlead/internal/publish"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -77,7 +77,7 @@ type Demo struct {
 	stop    context.CancelFunc
 	manager chan error // gets the end of the manager
 
-	sources    []publish.Source // the bundles of the directory, where one is used
+	sources    []bundleio.BundleSource // the bundles of the directory, where one is used
 	events     <-chan watch.Event
 	scene      *scene
 	subscribed time.Time                // when the current part of the story began

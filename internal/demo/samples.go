@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // The sample operators: the first needs an API of the second.
@@ -21,8 +21,8 @@ const (
 // samples installs the sample operators from an older catalog and lets a newer one upgrade them.
 func (d *Demo) samples(ctx context.Context) error {
 	d.show.Title("Publishing the sample bundles and an older catalog to the registry at %s", d.cluster.Registry)
-	publisher := publish.Publisher{Registry: d.cluster.Registry}
-	var published []publish.Published
+	publisher := bundleio.Publisher{Registry: d.cluster.Registry}
+	var published []bundleio.PublishedBundle
 	err := d.timed("published", func() (err error) {
 		bundles, err := fs.Sub(examples.Bundles, "bundles")
 		if err != nil {
@@ -63,7 +63,7 @@ func (d *Demo) samples(ctx context.Context) error {
 }
 
 // publishSamples pushes one of the sample catalogs, its bundles pointing at the embedded registry.
-func (d *Demo) publishSamples(ctx context.Context, publisher publish.Publisher, published []publish.Published, name string) error {
+func (d *Demo) publishSamples(ctx context.Context, publisher bundleio.Publisher, published []bundleio.PublishedBundle, name string) error {
 	tree, err := fs.Sub(examples.Catalogs, name)
 	if err != nil {
 		return fmt.Errorf("read sample catalog %s: %w", name, err)
@@ -72,7 +72,7 @@ func (d *Demo) publishSamples(ctx context.Context, publisher publish.Publisher, 
 	if err != nil {
 		return fmt.Errorf("load sample catalog %s: %w", name, err)
 	}
-	if err := publish.Relocate(c, published); err != nil {
+	if err := bundleio.Relocate(c, published); err != nil {
 		return err
 	}
 	digest, err := publisher.Catalog(ctx, c, catalogName+":latest")

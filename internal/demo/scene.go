@@ -2,7 +2,7 @@ package demo
 
 import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // scene is what the demo knows of the namespace.
@@ -57,7 +57,7 @@ func (s *scene) settled() bool {
 }
 
 // newest tells whether every package runs in the newest version that was published, and the version before is gone.
-func (s *scene) newest(published []publish.Published, packages ...string) bool {
+func (s *scene) newest(published []bundleio.PublishedBundle, packages ...string) bool {
 	if len(s.operators) != len(packages) {
 		return false
 	}

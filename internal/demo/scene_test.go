@@ -5,7 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -24,7 +24,7 @@ func stage(change func(*v1alpha1.Subscription, *v1alpha1.ClusterServiceVersion))
 }
 
 func TestTheStoryGoesOnOnlyWhenAllIsDone(t *testing.T) {
-	published := []publish.Published{{Bundle: &bundle.Bundle{Package: "p", Name: "p.v1"}}, {Bundle: &bundle.Bundle{Package: "p", Name: "p.v2"}}}
+	published := []bundleio.PublishedBundle{{Bundle: &bundle.Bundle{Package: "p", Name: "p.v1"}}, {Bundle: &bundle.Bundle{Package: "p", Name: "p.v2"}}}
 	tests := map[string]struct {
 		change func(*v1alpha1.Subscription, *v1alpha1.ClusterServiceVersion)
 		head   bool

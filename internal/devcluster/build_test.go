@@ -73,7 +73,7 @@ func TestFingerprint(t *testing.T) {
 		{"go.sum", "x", true},
 		{"internal/devcluster/a.go", "package b", true},
 		{"internal/devcluster/components/c.go", "package c", true},
-		{"internal/image/i.go", "package i", true},
+		{"internal/content/image/i.go", "package i", true},
 		{"internal/devcluster/a_test.go", "package a", false},
 		{"internal/devcluster/notes.txt", "x", false},
 		{"catalog/c.go", "package c", false},

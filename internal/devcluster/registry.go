@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // registryServer serves an OCI registry on loopback, without TLS or accounts, as image tools expect of loopback.

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // kept is what an extension goes on having when catalogs have nothing for it: the controller acts on another configuration all the same. Nil
@@ -17,7 +17,7 @@ func (p Planner) kept(ctx context.Context, ext *olmv1.ClusterExtension, revision
 		plan.stays(r.Conflict.Error())
 		return nil, nil
 	}
-	version, request, err := p.request(ctx, nil, unpack.Origin{}, set)
+	version, request, err := p.request(ctx, nil, bundleio.Origin{}, set)
 	if err == nil {
 		var w *wanted
 		if w, err = p.rendered(ctx, ext, version, request, set, plan); w != nil {

@@ -15,15 +15,13 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/render"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +54,7 @@ func planner(t *testing.T, objects ...client.Object) Planner {
 		t.Fatal(err)
 	}
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	l, err := preview.OpenLibrary(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +65,7 @@ func planner(t *testing.T, objects ...client.Object) Planner {
 		}
 	})
 	return Planner{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Library: l,
-		Fetch: func(_ context.Context, r unpack.Request) (*bundle.Bundle, error) {
+		Fetch: func(_ context.Context, r bundleio.Request) (*bundle.Bundle, error) {
 			if r.Name == "" {
 				return load(t, "1.0.0"), nil
 			}
@@ -168,7 +166,7 @@ func TestPlanTellsOfSignatures(t *testing.T) {
 		for _, o := range objects {
 			switch o := o.(type) {
 			case *olmv1.ClusterObjectSet:
-				o.Annotations[provenance.Key] = provenance.Record(record)
+				o.Annotations[image.OutcomeKey] = image.Record(record)
 			case *olmv1.ClusterExtension:
 				o.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeSignatureVerified, Status: metav1.ConditionStatus(test.status), Message: test.message}}
 			}
@@ -197,9 +195,9 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := func(e olmv1.ClusterExtension, p Planner, source string) *image.Origin {
-		var asked unpack.Request
+		var asked bundleio.Request
 		fetch := p.Fetch
-		p.Fetch = func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error) {
+		p.Fetch = func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error) {
 			asked = r
 			return fetch(ctx, r)
 		}
@@ -223,7 +221,7 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 	for _, o := range objects {
 		if set, is := o.(*olmv1.ClusterObjectSet); is {
 			set.Annotations[olmv1.BundleReferenceKey] = "quay.io/a@sha256:a"
-			set.Annotations[provenance.Key] = provenance.Record(&image.Verification{Outcome: image.Covered, Digest: "sha256:a", Catalog: named})
+			set.Annotations[image.OutcomeKey] = image.Record(&image.Verification{Outcome: image.Covered, Digest: "sha256:a", Catalog: named})
 		}
 	}
 	if got := plan(e, planner(t, append(objects, namespace())...), ""); got == nil || *got != *named {
@@ -305,7 +303,7 @@ func TestPlanOfVanishedContent(t *testing.T) {
 			test.change(&e)
 			p := planner(t, append(objects, namespace())...)
 			if test.gone {
-				p.Fetch = func(context.Context, unpack.Request) (*bundle.Bundle, error) {
+				p.Fetch = func(context.Context, bundleio.Request) (*bundle.Bundle, error) {
 					return nil, errors.New("the registry is gone")
 				}
 			}

@@ -6,10 +6,10 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/preview"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // image reads the bundle that an extension names by its image, for the question to be about it. A stop is what the extension says wrong.
@@ -20,7 +20,7 @@ func (p Planner) image(ctx context.Context, q *preview.Question, ext *olmv1.Clus
 	}
 	x := snapshot.KnownBundleImage(revision.Installed(revisions), ref)
 	if x == nil {
-		b, err := p.Fetch(ctx, unpack.Request{Image: ref})
+		b, err := p.Fetch(ctx, bundleio.Request{Image: ref})
 		if err != nil {
 			return nil, fmt.Errorf("read image %s, which annotation %s of ClusterExtension %s names: %w", ref, snapshot.BundleImageKey, ext.Name, err)
 		}

@@ -10,11 +10,11 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,7 +27,7 @@ type Planner struct {
 	Client  client.Client // nothing is written with it
 	Library *preview.Library
 	// Fetch gets a bundle.
-	Fetch func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error)
+	Fetch func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error)
 }
 
 // Plan tells what would change for one ClusterExtension of the question. Where the cluster has one of its name, that is what is compared
@@ -50,7 +50,7 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 	installed := revision.Installed(revisions)
 	if installed != nil {
 		plan.Installed = versionOf(installed)
-		if v := provenance.Recorded(installed.Annotations); v != nil {
+		if v := image.Recorded(installed.Annotations); v != nil {
 			plan.Installed.Signature = v.String()
 		}
 	}
@@ -134,7 +134,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 	default:
 		info, index = r.Available(installed.Annotations[olmv1.BundleNameKey])
 	}
-	version, request, err := p.request(ctx, info, unpack.Origin{Index: index, Image: r.ImageOf(index), ByCatalog: true}, installed)
+	version, request, err := p.request(ctx, info, bundleio.Origin{Index: index, Image: r.ImageOf(index), ByCatalog: true}, installed)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (p Planner) wanted(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 }
 
 // rendered is a bundle, fetched and rendered. Nil is what cannot be rendered; the plan says why.
-func (p Planner) rendered(ctx context.Context, ext *olmv1.ClusterExtension, version Version, request unpack.Request, installed *olmv1.ClusterObjectSet, plan *Plan) (*wanted, error) {
+func (p Planner) rendered(ctx context.Context, ext *olmv1.ClusterExtension, version Version, request bundleio.Request, installed *olmv1.ClusterObjectSet, plan *Plan) (*wanted, error) {
 	b, err := p.Fetch(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("read bundle %s: %w", version.Bundle, err)
@@ -166,19 +166,19 @@ func (p Planner) rendered(ctx context.Context, ext *olmv1.ClusterExtension, vers
 }
 
 // request is how the bundle is had: from its catalog, or, where no catalog has it any more, from its image.
-func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, from unpack.Origin, installed *olmv1.ClusterObjectSet) (Version, unpack.Request, error) {
+func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, from bundleio.Origin, installed *olmv1.ClusterObjectSet) (Version, bundleio.Request, error) {
 	if info == nil {
 		v := versionOf(installed)
 		if v.Image == "" {
-			return v, unpack.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: it cannot be told what would change", v.Bundle)
+			return v, bundleio.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: it cannot be told what would change", v.Bundle)
 		}
-		return v, unpack.Request{Name: v.Bundle, Image: v.Image, NamedBy: clusterextension.NamedBy(installed), ByCatalog: true}, nil
+		return v, bundleio.Request{Name: v.Bundle, Image: v.Image, NamedBy: clusterextension.NamedBy(installed), ByCatalog: true}, nil
 	}
 	v := Version{Bundle: info.Name, Version: info.VersionText, Image: info.Image}
 	if from.Index == nil {
-		return v, unpack.Request{Name: info.Name, Image: info.Image, ByCatalog: true}, nil
+		return v, bundleio.Request{Name: info.Name, Image: info.Image, ByCatalog: true}, nil
 	}
-	request, err := from.Bundle(ctx, p.Client, info, unpack.Policy{})
+	request, err := from.Bundle(ctx, p.Client, info, bundleio.Policy{})
 	return v, request, err
 }
 

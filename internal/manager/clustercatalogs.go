@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -25,8 +25,8 @@ const accountVariable = "POD_SERVICE_ACCOUNT"
 func (o Options) clusterWide() bool { return len(o.Namespaces) == 0 && !o.WithoutV1 }
 
 // credentials are those for images that no object names any for.
-func (o Options) credentials() unpack.Credentials {
-	c := unpack.Credentials{Secret: o.GlobalPullSecret}
+func (o Options) credentials() bundleio.Credentials {
+	c := bundleio.Credentials{Secret: o.GlobalPullSecret}
 	if namespace, account := os.Getenv(podNamespaceVariable), os.Getenv(accountVariable); namespace != "" && account != "" {
 		c.Account = types.NamespacedName{Namespace: namespace, Name: account}
 	}

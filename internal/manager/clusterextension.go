@@ -1,8 +1,8 @@
 package manager
 
 import (
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -10,7 +10,7 @@ import (
 
 // addClusterExtensions adds the controller of ClusterExtensions. A manager that is limited to some namespaces has none: extensions are of the
 // whole cluster, and belong to one manager.
-func addClusterExtensions(mgr manager.Manager, o Options, s stores, c clock.Clock, bundles *unpack.Unpacker, notify *clusterextension.Notifier) error {
+func addClusterExtensions(mgr manager.Manager, o Options, s stores, c clock.Clock, bundles *bundleio.Unpacker, notify *clusterextension.Notifier) error {
 	if !o.clusterWide() {
 		return nil
 	}

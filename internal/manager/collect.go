@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,7 +67,7 @@ func (c collector) collect(ctx context.Context) error {
 			if step == nil {
 				continue
 			}
-			if ref, ok := unpack.ParseReference(step.Resource.Manifest); ok {
+			if ref, ok := bundleio.ParseReference(step.Resource.Manifest); ok {
 				needed[ref.Digest] = true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/apiserver"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
@@ -19,7 +20,6 @@ import (
 	"fairlead.dev/fairlead/internal/controller/providedapi"
 	"fairlead.dev/fairlead/internal/controller/subscription"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -35,7 +35,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		plans.BundleArrived()
 		extensions.BundleArrived()
 	}
-	unpacker := unpack.New(s.contents, c, arrived)
+	unpacker := bundleio.NewUnpacker(s.contents, c, arrived)
 	unpacker.Timeout = o.BundleUnpackTimeout
 	s.policies.OnChange(func() {
 		news.BundleArrived()
@@ -43,7 +43,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		extensions.PoliciesChanged()
 	})
 	bundles := installplan.Images{Unpacker: unpacker, Verifier: s.contents, Reader: mgr.GetAPIReader(), Catalogs: s.catalogs, GlobalNamespace: o.GlobalNamespace}
-	manifests := unpack.Manifests{Blobs: s.contents}
+	manifests := bundleio.Manifests{Blobs: s.contents}
 	for _, controller := range []struct {
 		kind  string
 		setup func() error

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
 )
@@ -34,7 +34,7 @@ type CatalogLimits struct {
 }
 
 // apply makes them the limits of a cache.
-func (l CatalogLimits) apply(to *catalogcache.Cache) {
+func (l CatalogLimits) apply(to *catalogstore.Cache) {
 	bytes := cmp.Or(l.Bytes, DefaultCatalogBytes)
 	to.Limits = catalog.Limits{TotalBytes: bytes, FileBytes: bytes, MemoryBytes: cmp.Or(l.Memory, DefaultCatalogMemory), DocumentBytes: catalogDocumentBytes}
 	to.Flags = map[string]string{"TotalBytes": "--" + CatalogBytesFlag + " of the manager", "MemoryBytes": "--" + CatalogMemoryFlag + " of the manager"}

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/telemetry"
 	"fairlead.dev/fairlead/internal/tlsprofile"
@@ -83,7 +83,7 @@ type Options struct {
 	AllowedBundleRegistries image.Prefixes
 	PackageServer           PackageServer
 	// BundleUnpackTimeout is how long one attempt to fetch a bundle may take, where its OperatorGroup says nothing: 0 is
-	// unpack.DefaultTimeout, less than 0 is no bound. InstallPlanRetryTimeout is how long an InstallPlan is tried again after errors: 0 is
+	// bundleio.DefaultTimeout, less than 0 is no bound. InstallPlanRetryTimeout is how long an InstallPlan is tried again after errors: 0 is
 	// installplan.DefaultRetryTimeout.
 	BundleUnpackTimeout     time.Duration
 	InstallPlanRetryTimeout time.Duration

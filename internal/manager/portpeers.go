@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 
 	"google.golang.org/grpc"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogimage"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/controller/catalogstandby"
 
 	toolscache "k8s.io/client-go/tools/cache"
@@ -20,7 +20,7 @@ func addStandby(mgr manager.Manager, o Options, s stores) (catalogstandby.Conten
 		return contents, nil // it leads from the start
 	}
 	standby := catalogstandby.New(catalogstandby.Options{
-		Sources: mgr.GetClient(), Live: mgr.GetAPIReader(), Images: catalogimage.Reader{Images: s.contents, Indexes: s.indexes},
+		Sources: mgr.GetClient(), Live: mgr.GetAPIReader(), Images: catalogstore.ImageReader{Images: s.contents, Indexes: s.indexes},
 		Leading: s.catalogs, Contents: contents.Standby, StoreBytes: o.StoreBytes, TLS: o.TLS.Client, Turns: s.turns, Keep: s.digests,
 		Clock: clock.RealClock{}, Elected: mgr.Elected(), Log: o.Log.WithName("standby"),
 	})

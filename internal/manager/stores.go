@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"k8s.io/utils/clock"
 )
@@ -23,14 +23,14 @@ type stores struct {
 	contents *image.Store
 	// policies reports changes of the signature policy.
 	policies *image.PolicyWatch
-	indexes  *catalogcache.Cache
+	indexes  *catalogstore.Cache
 	catalogs *catalogset.Set
 	// clusterCatalogs are the contents of ClusterCatalogs, in a set of their own: what decides on Subscriptions is not to be woken by them.
 	clusterCatalogs *catalogset.Set
 	// standby are the contents of CatalogSources that are read while another manager leads.
 	standby *catalogset.Set
 	// turns are those of all who read catalogs from registry servers.
-	turns   *registryclient.Turns
+	turns   *grpccatalog.Turns
 	serving *serving     // nil when catalogs are not served over gRPC
 	http    *catalogHTTP // nil when those of ClusterCatalogs are not served over HTTP
 }
@@ -45,11 +45,11 @@ func openStores(o Options) (stores, error) {
 		return stores{}, fmt.Errorf("open the content store in %s: %w", o.StoreDir, err)
 	}
 	dir := filepath.Join(o.StoreDir, indexesDir)
-	indexes, err := catalogcache.Open(dir)
+	indexes, err := catalogstore.OpenCache(dir)
 	if err != nil {
 		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
 	}
 	o.CatalogLimits.apply(indexes)
 	policies := &image.PolicyWatch{Store: contents, Clock: clock.RealClock{}}
-	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New(), turns: registryclient.NewTurns()}, nil
+	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New(), turns: grpccatalog.NewTurns()}, nil
 }

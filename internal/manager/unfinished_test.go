@@ -50,11 +50,11 @@ fairlead.dev/fairlead/internal/manager.withUnfinished({0x1, 0x2}, {0x3, 0x4})
 goroutine 7 [select]:
 net/http.(*Transport).RoundTrip(0x1)
 	/go/src/net/http/transport.go:1 +0x1
-fairlead.dev/fairlead/internal/image.(*Client).fetch(0xc0, {0x1, 0x2})
+fairlead.dev/fairlead/internal/content/image.(*Client).fetch(0xc0, {0x1, 0x2})
 	/src/internal/image/fetch.go:10 +0x1
-fairlead.dev/fairlead/internal/unpack.(*Unpacker).run(...)
+fairlead.dev/fairlead/internal/content/bundleio.(*Unpacker).run(...)
 	/src/internal/unpack/run.go:20 +0x1
-created by fairlead.dev/fairlead/internal/unpack.New in goroutine 1
+created by fairlead.dev/fairlead/internal/content/bundleio.New in goroutine 1
 	/src/internal/unpack/new.go:3 +0x1
 
 goroutine 9 [chan receive]:
@@ -63,7 +63,7 @@ k8s.io/klog/v2.(*loggingT).flushDaemon(0x1)
 created by fairlead.dev/fairlead/internal/manager.Run in goroutine 1
 	/src/internal/manager/manager.go:90 +0x1`
 	got := unfinished(stacks)
-	if want := "internal/image.(*Client).fetch"; len(got) != 1 || got[0] != want {
+	if want := "internal/content/image.(*Client).fetch"; len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want only %q", got, want)
 	}
 }

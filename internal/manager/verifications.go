@@ -3,7 +3,7 @@ package manager
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"

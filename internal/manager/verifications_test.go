@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"

@@ -13,8 +13,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +37,7 @@ var forms = []struct {
 func public(b testing.TB, digest string) (*catalog.Index, string) {
 	b.Helper()
 	dir, what := bigcatalog.Dir(b)
-	cache, err := catalogcache.Open(filepath.Join(b.TempDir(), "indexes"))
+	cache, err := catalogstore.OpenCache(filepath.Join(b.TempDir(), "indexes"))
 	if err != nil {
 		b.Fatal(err)
 	}

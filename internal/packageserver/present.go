@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"k8s.io/utils/clock"
 )

@@ -10,7 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 
 	"sigs.k8s.io/yaml"
 )
@@ -48,8 +48,8 @@ type renderer struct {
 }
 
 func (r *renderer) manifest(ctx context.Context, step *v1alpha1.Step) ([]byte, error) {
-	ref, kept := unpack.ParseReference(step.Resource.Manifest)
-	_, foreign := unpack.ParseForeign(step.Resource.Manifest)
+	ref, kept := bundleio.ParseReference(step.Resource.Manifest)
+	_, foreign := bundleio.ParseForeign(step.Resource.Manifest)
 	if !kept && !foreign {
 		return []byte(step.Resource.Manifest), nil
 	}
@@ -65,7 +65,7 @@ func (r *renderer) manifest(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 		if err != nil {
 			return nil, fmt.Errorf("encode it: %w", err)
 		}
-		if got := unpack.Digest(manifest); kept && got != ref.Digest {
+		if got := bundleio.Digest(manifest); kept && got != ref.Digest {
 			return nil, fmt.Errorf("bundle %s is not the one that the InstallPlan was made for: its manifest has digest %s, and the plan names %s", step.Resolving, got, ref.Digest)
 		}
 		return manifest, nil
@@ -77,7 +77,7 @@ func (r *renderer) render(ctx context.Context, step *v1alpha1.Step) ([]bundle.St
 	if steps, ok := r.steps[step.Resolving]; ok {
 		return steps, nil
 	}
-	lookup, known := unpack.LookupOf(r.plan, step)
+	lookup, known := bundleio.LookupOf(r.plan, step)
 	if !known {
 		lookup.Identifier = step.Resolving
 	}
@@ -88,7 +88,7 @@ func (r *renderer) render(ctx context.Context, step *v1alpha1.Step) ([]bundle.St
 	if b.Name != step.Resolving {
 		return nil, fmt.Errorf("image %s holds ClusterServiceVersion %s, and the InstallPlan says that it is bundle %s", lookup.Path, b.Name, step.Resolving)
 	}
-	steps, err := unpack.Steps(b, r.plan.Namespace, lookup)
+	steps, err := bundleio.Steps(b, r.plan.Namespace, lookup)
 	r.steps[step.Resolving] = steps
 	return steps, err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -129,10 +129,10 @@ func stepOf(p *v1alpha1.InstallPlan, index int) Step {
 }
 
 func manifestOf(s *v1alpha1.Step) string {
-	if ref, is := unpack.ParseReference(s.Resource.Manifest); is {
+	if ref, is := bundleio.ParseReference(s.Resource.Manifest); is {
 		return fmt.Sprintf("%s (%d bytes, in the content store)", ref.Digest, ref.Size)
 	}
-	if foreign, is := unpack.ParseForeign(s.Resource.Manifest); is {
+	if foreign, is := bundleio.ParseForeign(s.Resource.Manifest); is {
 		return fmt.Sprintf("ConfigMap %s/%s of another implementation; it is had again from the bundle", foreign.Namespace, foreign.Name)
 	}
 	return fmt.Sprintf("%d bytes, in the plan", len(s.Resource.Manifest))

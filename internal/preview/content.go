@@ -7,11 +7,10 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/configmapcatalog"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/registryclient"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +32,7 @@ func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.Cat
 		var authorities []byte
 		if q.Secrets != nil {
 			var err error
-			if authorities, err = unpack.Authorities(ctx, q.Secrets, source.Namespace, spec.Secrets); err != nil {
+			if authorities, err = bundleio.SecretAuthorities(ctx, q.Secrets, source.Namespace, spec.Secrets); err != nil {
 				return nil, err
 			}
 		}
@@ -46,7 +45,7 @@ func (q *Question) image(ctx context.Context, l *Library, source *v1alpha1.Catal
 	var auth image.Auth
 	if q.Secrets != nil {
 		var err error
-		if auth, err = unpack.PullSecrets(ctx, q.Secrets, source.Namespace, source.Spec.Secrets); err != nil {
+		if auth, err = bundleio.PullSecrets(ctx, q.Secrets, source.Namespace, source.Spec.Secrets); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +62,7 @@ func (q *Question) configMap(ctx context.Context, l *Library, source *v1alpha1.C
 	if err != nil {
 		return nil, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
 	}
-	read, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
+	read, err := catalogstore.ReadConfigMap(ctx, object.Data, object.BinaryData)
 	if err != nil {
 		return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
@@ -71,7 +70,7 @@ func (q *Question) configMap(ctx context.Context, l *Library, source *v1alpha1.C
 	if err != nil {
 		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}
-	if err := catalogimage.Check(x, "ConfigMap "+key.String()); err != nil {
+	if err := catalogstore.CheckImage(x, "ConfigMap "+key.String()); err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
 	return x, nil
@@ -93,12 +92,12 @@ func (q *Question) findConfigMap(ctx context.Context, key client.ObjectKey) (*co
 
 // server reads what a registry server says.
 func (q *Question) server(ctx context.Context, l *Library, address string, authorities []byte) (*catalog.Index, error) {
-	server, err := registryclient.Dial(address, registryclient.Options{Authorities: authorities, Dial: q.Dial})
+	server, err := grpccatalog.Dial(address, grpccatalog.Options{Authorities: authorities, Dial: q.Dial})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = server.Close() }() // all has been read
-	_, x, err := catalogimage.FromServer(ctx, l.indexes, server, address, func(string) bool { return false }, catalogimage.Check)
+	_, x, err := catalogstore.FromServer(ctx, l.indexes, server, address, func(string) bool { return false }, catalogstore.CheckImage)
 	return x, err
 }
 

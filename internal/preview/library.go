@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // keepIndexes is how long an index that nobody asks for is kept.
@@ -23,16 +22,16 @@ const keepIndexes = 7 * 24 * time.Hour
 // Library reads catalogs. It keeps images and indexes in the user's cache directory, so that the next question is answered at once.
 type Library struct {
 	images  func(ctx context.Context) (*image.Store, error)
-	indexes *catalogcache.Cache
+	indexes *catalogstore.Cache
 	temp    string // where indexes are kept when the user's cache directory cannot be written
 }
 
 // OpenLibrary opens the cache; r is where images are read with.
-func OpenLibrary(ctx context.Context, r *render.Renderer) (*Library, error) {
+func OpenLibrary(ctx context.Context, r *bundleio.Renderer) (*Library, error) {
 	l := &Library{images: r.OpenStore}
-	dir, err := render.CacheDir()
+	dir, err := bundleio.CacheDir()
 	if err == nil {
-		if l.indexes, err = catalogcache.Open(filepath.Join(dir, "indexes")); err == nil {
+		if l.indexes, err = catalogstore.OpenCache(filepath.Join(dir, "indexes")); err == nil {
 			_, err = l.indexes.GC(ctx, keepIndexes)
 			return l, err
 		}
@@ -42,12 +41,12 @@ func OpenLibrary(ctx context.Context, r *render.Renderer) (*Library, error) {
 		return nil, fmt.Errorf("keep the indexes of catalogs: %w; set OLM_CACHE_DIR to a directory that can be written", errors.Join(err, tempErr))
 	}
 	l.temp = temp
-	l.indexes, err = catalogcache.Open(temp)
+	l.indexes, err = catalogstore.OpenCache(temp)
 	return l, err
 }
 
 // Indexes is where the library keeps what it made of catalogs.
-func (l *Library) Indexes() *catalogcache.Cache { return l.indexes }
+func (l *Library) Indexes() *catalogstore.Cache { return l.indexes }
 
 // Images is where images are read with.
 func (l *Library) Images(ctx context.Context) (*image.Store, error) { return l.images(ctx) }
@@ -71,7 +70,7 @@ func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, erro
 		if err != nil {
 			return nil, err
 		}
-		if err := catalogimage.CheckV1(x, source); err != nil {
+		if err := catalogstore.CheckImageV1(x, source); err != nil {
 			return nil, errors.Join(err, x.Close())
 		}
 		return x, nil
@@ -89,7 +88,7 @@ func (l *Library) Image(ctx context.Context, ref string, auth image.Auth) (*cata
 	if err != nil {
 		return nil, err
 	}
-	x, _, err := catalogimage.Reader{Images: store, Indexes: l.indexes, V1: true}.Read(ctx, ref, auth)
+	x, _, err := catalogstore.ImageReader{Images: store, Indexes: l.indexes, V1: true}.Read(ctx, ref, auth)
 	return x, err
 }
 

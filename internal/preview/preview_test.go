@@ -11,8 +11,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +61,7 @@ func pushed(t *testing.T) string {
 func library(t *testing.T) *Library {
 	t.Helper()
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	l, err := OpenLibrary(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestClusterThatCannotBeRead(t *testing.T) {
 func TestLibraryWithoutCacheDirectory(t *testing.T) {
 	t.Setenv("OLM_CACHE_DIR", "/dev/null")
 	t.Setenv("TMPDIR", t.TempDir())
-	l, err := OpenLibrary(t.Context(), &render.Renderer{})
+	l, err := OpenLibrary(t.Context(), &bundleio.Renderer{})
 	if err != nil || l.temp == "" {
 		t.Fatalf("kept in %q: %v", l.temp, err)
 	}
@@ -203,7 +203,7 @@ func TestLibraryWithoutCacheDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	t.Setenv("TMPDIR", "/dev/null")
-	if _, err := OpenLibrary(t.Context(), &render.Renderer{}); err == nil || !strings.Contains(err.Error(), "set OLM_CACHE_DIR") {
+	if _, err := OpenLibrary(t.Context(), &bundleio.Renderer{}); err == nil || !strings.Contains(err.Error(), "set OLM_CACHE_DIR") {
 		t.Errorf("got %v", err)
 	}
 }

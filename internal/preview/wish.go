@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // Catalog is a catalog as a user says it in short.

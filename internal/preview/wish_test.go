@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"github.com/google/go-cmp/cmp"
 )

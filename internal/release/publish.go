@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/signature"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 )
 
 // Publish pushes the image of a release in the directory out under ref, a tag. With a key the image is signed, and its provenance is signed and attached to

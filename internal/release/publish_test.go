@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/signature"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 )
 
 // TestPublish: what is pushed is what was made, and a policy that requires the signature, or the provenance, of the key accepts it. Without a key it has neither.

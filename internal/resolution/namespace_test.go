@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/version"
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // NamespaceResult is the decision for a namespace: one Group for each set of Subscriptions that depend on each other. It can be asked why and

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/policies"
-	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/test/harness"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -125,16 +125,16 @@ func (w *world) serveSamples(name string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	all, err := publish.Read(tree)
+	all, err := bundleio.ReadSource(tree)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := publish.Publisher{Registry: w.registry}
+	p := bundleio.Publisher{Registry: w.registry}
 	published, err := p.Push(w.t.Context(), all)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := publish.Linear(published)
+	c, err := bundleio.Linear(published)
 	if err != nil {
 		w.t.Fatal(err)
 	}

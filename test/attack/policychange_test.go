@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/signature"
 	"fairlead.dev/fairlead/test/harness"
 
 	"k8s.io/apimachinery/pkg/api/meta"

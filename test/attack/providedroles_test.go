@@ -11,7 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/publish"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/test/harness"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -48,9 +48,9 @@ func (w *world) greeters(versions ...string) string {
 	w.t.Helper()
 	tree, err := fs.Sub(examples.Bundles, "bundles")
 	must(w.t, err)
-	all, err := publish.Read(tree)
+	all, err := bundleio.ReadSource(tree)
 	must(w.t, err)
-	var sources []publish.Source
+	var sources []bundleio.BundleSource
 	for _, s := range all {
 		for _, v := range versions {
 			if s.Bundle.Package == "greeter-operator" && s.Bundle.Version.String() == v {
@@ -58,10 +58,10 @@ func (w *world) greeters(versions ...string) string {
 			}
 		}
 	}
-	publisher := publish.Publisher{Registry: path.Join(w.registry, "attack-greeters")}
+	publisher := bundleio.Publisher{Registry: path.Join(w.registry, "attack-greeters")}
 	published, err := publisher.Push(w.t.Context(), sources)
 	must(w.t, err)
-	c, err := publish.Linear(published)
+	c, err := bundleio.Linear(published)
 	must(w.t, err)
 	digest, err := publisher.Catalog(w.t.Context(), c, "catalog:latest")
 	must(w.t, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/harness"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

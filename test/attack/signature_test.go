@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/signature"
 	"fairlead.dev/fairlead/test/harness"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -10,9 +10,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/signature"
 	"fairlead.dev/fairlead/test/harness"
 
 	appsv1 "k8s.io/api/apps/v1"

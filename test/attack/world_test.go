@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,7 +96,7 @@ func (w *world) options() manager.Options {
 		return embedded.Expose(ctx, local)
 	}
 	return manager.Options{LeaderElection: true, LeaderNamespace: olm, GlobalNamespace: olm,
-		CatalogPods:    catalogsource.PodOptions{Settings: registrypod.Settings{RunAsUser: 1001}},
+		CatalogPods:    catalogsource.PodOptions{Settings: grpccatalog.Settings{RunAsUser: 1001}},
 		CatalogAddress: "127.0.0.1:0", CatalogAdvertise: ownAddress, PackageServer: manager.PackageServer{Namespace: olm, Route: route}}
 }
 

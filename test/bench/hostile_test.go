@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/bigcatalog"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli"
 	"fairlead.dev/fairlead/internal/cli/opmcmd"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // update puts into the pages what is printed, where that is something else.

@@ -16,8 +16,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/test/bigcatalog"
 	"fairlead.dev/fairlead/test/harness"
 )
@@ -39,7 +39,7 @@ func BenchmarkMemory(b *testing.B) {
 		o := ownCluster(b)
 		dir, what := bigcatalog.Dir(b)
 		packages := o.relocate(dir)
-		tree, err := publish.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil)
+		tree, err := bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil)
 		if err != nil {
 			b.Fatal(err)
 		}

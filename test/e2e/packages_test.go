@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/test/bigcatalog"
 )
 
@@ -28,7 +28,7 @@ const packagesPatience = 5 * time.Minute
 func BenchmarkPackages(b *testing.B) {
 	o := ownCluster(b)
 	dir, what := bigcatalog.Dir(b)
-	tree, err := publish.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil)
+	tree, err := bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

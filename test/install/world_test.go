@@ -12,11 +12,11 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/publish"
-	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/blang/semver/v4"
@@ -93,22 +93,22 @@ func (w *world) catalog(upTo string) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	all, err := publish.Read(tree)
+	all, err := bundleio.ReadSource(tree)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var sources []publish.Source
+	var sources []bundleio.BundleSource
 	for _, s := range all {
 		if s.Bundle.Package == "greeter-operator" && s.Bundle.Version.Version.LTE(semver.MustParse(upTo)) {
 			sources = append(sources, s)
 		}
 	}
-	p := publish.Publisher{Registry: w.registry}
+	p := bundleio.Publisher{Registry: w.registry}
 	published, err := p.Push(w.t.Context(), sources)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := publish.Linear(published)
+	c, err := bundleio.Linear(published)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (w *world) runWith(config *rest.Config, change func(*manager.Options)) (sto
 		return embedded.Expose(ctx, local)
 	}
 	o := manager.Options{Config: config, Log: harness.Log(w.t),
-		LeaderElection: true, LeaderNamespace: "olm", GlobalNamespace: "olm", CatalogPods: catalogsource.PodOptions{Settings: registrypod.Settings{RunAsUser: 1001}},
+		LeaderElection: true, LeaderNamespace: "olm", GlobalNamespace: "olm", CatalogPods: catalogsource.PodOptions{Settings: grpccatalog.Settings{RunAsUser: 1001}},
 		CatalogAddress: "127.0.0.1:0", CatalogAdvertise: "192.0.2.7:50051", PackageServer: manager.PackageServer{Namespace: "olm", Route: route}}
 	if change != nil {
 		change(&o)

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // Program is a command as a program of scripts, for testscript.Main. It ends as the real one does.

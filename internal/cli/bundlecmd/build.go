@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/bundle/scaffold"
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/sign"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // destinations is the part of help texts about where images go.

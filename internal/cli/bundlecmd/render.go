@@ -10,7 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newRenderCommand(s command.Streams) *cobra.Command {
@@ -33,13 +33,13 @@ clusters need in their place, which is many times smaller and needs an image. Ho
 		if !ok {
 			return command.UsageError{Err: fmt.Errorf("output format %q: choose json or yaml", output)}
 		}
-		r := &render.Renderer{Allowed: render.BundleDir | render.BundleImage}
+		r := &bundleio.Renderer{Allowed: bundleio.BundleDir | bundleio.BundleImage}
 		if migrate {
 			r.Migrations = catalog.MigrateAll
 		}
 		if imageRef != "" {
 			var err error
-			if r.ImageRef, err = render.ParseImageRef(imageRef); err != nil {
+			if r.ImageRef, err = bundleio.ParseImageRef(imageRef); err != nil {
 				return command.UsageError{Err: err}
 			}
 		}
@@ -52,7 +52,7 @@ clusters need in their place, which is many times smaller and needs an image. Ho
 	return cmd
 }
 
-func rendered(ctx context.Context, s command.Streams, r *render.Renderer, refs []string) (c *catalog.Catalog, err error) {
+func rendered(ctx context.Context, s command.Streams, r *bundleio.Renderer, refs []string) (c *catalog.Catalog, err error) {
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	return r.Render(ctx, refs...)

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newUnpackCommand(s command.Streams) *cobra.Command {
@@ -28,7 +27,7 @@ written elsewhere, whatever the image holds. A bundle that is not valid is refus
 	cmd.Flags().StringVarP(&rootCA, "root-ca", "c", "", "file with the authorities of the registry's certificate, besides those of the system")
 	cmd.Flags().BoolVarP(&unchecked, "skip-validation", "v", false, "write the files even if the bundle is not valid")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		r := &render.Renderer{}
+		r := &bundleio.Renderer{}
 		if rootCA != "" {
 			certs, err := bundleio.Authorities(rootCA)
 			if err != nil {

@@ -13,10 +13,9 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/validate"
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -118,7 +117,7 @@ func options(selectors []string, values map[string]string) (validate.Options, er
 
 // check judges the bundle that a reference names.
 func check(ctx context.Context, s command.Streams, ref string, o validate.Options) (report validate.Report, err error) {
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	source, err := bundleio.Open(ctx, r, ref)
@@ -131,7 +130,7 @@ func check(ctx context.Context, s command.Streams, ref string, o validate.Option
 }
 
 // platforms asks registries.
-type platforms struct{ r *render.Renderer }
+type platforms struct{ r *bundleio.Renderer }
 
 func (p platforms) Platforms(ctx context.Context, ref string) ([]validate.Platform, error) {
 	store, err := p.r.OpenStore(ctx)

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // judgement is the result of check for programs.
@@ -19,7 +19,7 @@ type judgement struct {
 	Findings  []graph.Finding `json:"findings"`
 	Installed []graph.Outcome `json:"installed,omitempty"`
 	// Images are those that the catalog names and that cannot be pulled, or read as bundles.
-	Images []render.Verdict `json:"images,omitempty"`
+	Images []bundleio.Verdict `json:"images,omitempty"`
 }
 
 type checkFlags struct {
@@ -123,7 +123,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 }
 
 // read gets what the flags ask registries for: verdicts on images that do not exist or are no bundles, and the names of ClusterServiceVersions by image.
-func (f *checkFlags) read(cmd *cobra.Command, s command.Streams, c *catalog.Catalog) (bad []render.Verdict, names map[string]string, err error) {
+func (f *checkFlags) read(cmd *cobra.Command, s command.Streams, c *catalog.Catalog) (bad []bundleio.Verdict, names map[string]string, err error) {
 	if f.bundles {
 		if bad, names, err = readBundles(cmd.Context(), s, c, f.pkg); err != nil {
 			return nil, nil, err
@@ -135,7 +135,7 @@ func (f *checkFlags) read(cmd *cobra.Command, s command.Streams, c *catalog.Cata
 			return nil, nil, err
 		}
 		for _, v := range missing {
-			if !slices.ContainsFunc(bad, func(known render.Verdict) bool { return known.Image == v.Image }) {
+			if !slices.ContainsFunc(bad, func(known bundleio.Verdict) bool { return known.Image == v.Image }) {
 				bad = append(bad, v)
 			}
 		}

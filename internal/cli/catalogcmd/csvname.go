@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // ruleCSVName is broken by a bundle that has another name in the catalog than its ClusterServiceVersion: v0 goes by both.
@@ -44,8 +44,8 @@ func renamed(c *catalog.Catalog, pkg string, names map[string]string) []graph.Fi
 
 // readBundles reads the images of the bundles of a catalog, or of one package of it: names has the name of the ClusterServiceVersion in each, unread those that
 // cannot be read.
-func readBundles(ctx context.Context, s command.Streams, c *catalog.Catalog, pkg string) (unread []render.Verdict, names map[string]string, err error) {
-	r := &render.Renderer{}
+func readBundles(ctx context.Context, s command.Streams, c *catalog.Catalog, pkg string) (unread []bundleio.Verdict, names map[string]string, err error) {
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	printer := command.Progress(s.Err)

@@ -7,12 +7,12 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // missingImages are the images that a catalog, or one package of it, names and that cannot be had.
-func missingImages(ctx context.Context, s command.Streams, c *catalog.Catalog, pkg string) (missing []render.Verdict, err error) {
-	r := &render.Renderer{}
+func missingImages(ctx context.Context, s command.Streams, c *catalog.Catalog, pkg string) (missing []bundleio.Verdict, err error) {
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	printer := command.Progress(s.Err)
@@ -33,6 +33,6 @@ func part(c *catalog.Catalog, pkg string) *catalog.Catalog {
 }
 
 // failed are the verdicts on what cannot be had.
-func failed(verdicts []render.Verdict) []render.Verdict {
-	return slices.DeleteFunc(verdicts, func(v render.Verdict) bool { return v.Exists })
+func failed(verdicts []bundleio.Verdict) []bundleio.Verdict {
+	return slices.DeleteFunc(verdicts, func(v bundleio.Verdict) bool { return v.Exists })
 }

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/listing"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newListCommand(s command.Streams) *cobra.Command {
@@ -39,7 +39,7 @@ func listCommand[T any](s command.Streams, use, short string, args cobra.Positio
 		if err := format.Check(); err != nil {
 			return err
 		}
-		c, _, err := readable(cmd.Context(), s, &render.Renderer{}, args[0])
+		c, _, err := readable(cmd.Context(), s, &bundleio.Renderer{}, args[0])
 		if err != nil {
 			return err
 		}

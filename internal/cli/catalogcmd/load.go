@@ -7,17 +7,17 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // load reads the catalogs and bundles that a command was given: directories, files or images. As with catalog.Load, an
 // *catalog.InvalidError comes with all that could be read.
 func load(ctx context.Context, s command.Streams, refs ...string) (*catalog.Catalog, error) {
-	return rendered(ctx, s, &render.Renderer{}, refs...)
+	return rendered(ctx, s, &bundleio.Renderer{}, refs...)
 }
 
 // rendered uses a renderer that is not needed any more afterwards.
-func rendered(ctx context.Context, s command.Streams, r *render.Renderer, refs ...string) (c *catalog.Catalog, err error) {
+func rendered(ctx context.Context, s command.Streams, r *bundleio.Renderer, refs ...string) (c *catalog.Catalog, err error) {
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	return r.Render(ctx, refs...)
@@ -26,11 +26,11 @@ func rendered(ctx context.Context, s command.Streams, r *render.Renderer, refs .
 // loadReadable reads what can be read of a catalog, and says on the error stream what cannot. Graphs are looked at when something
 // is wrong, so that is no reason to refuse. whole is false when something was left out. Manifests are not kept.
 func loadReadable(ctx context.Context, s command.Streams, ref string) (c *catalog.Catalog, whole bool, err error) {
-	return readable(ctx, s, &render.Renderer{Load: catalog.LoadOptions{DropPayloads: true}}, ref)
+	return readable(ctx, s, &bundleio.Renderer{Load: catalog.LoadOptions{DropPayloads: true}}, ref)
 }
 
 // readable is loadReadable, with manifests if the renderer reads them.
-func readable(ctx context.Context, s command.Streams, r *render.Renderer, ref string) (c *catalog.Catalog, whole bool, err error) {
+func readable(ctx context.Context, s command.Streams, r *bundleio.Renderer, ref string) (c *catalog.Catalog, whole bool, err error) {
 	c, err = rendered(ctx, s, r, ref)
 	var invalid *catalog.InvalidError
 	if errors.As(err, &invalid) && c != nil {

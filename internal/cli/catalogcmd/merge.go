@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/merge"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newMergeCommand(s command.Streams) *cobra.Command {
@@ -46,7 +46,7 @@ Exit code 0: written. 1: the catalogs disagree, cannot be read, or the result br
 		}
 		var sources []merge.Source
 		for _, ref := range args {
-			c, err := rendered(cmd.Context(), s, &render.Renderer{Migrations: to.migrations()}, ref)
+			c, err := rendered(cmd.Context(), s, &bundleio.Renderer{Migrations: to.migrations()}, ref)
 			if err != nil {
 				return err
 			}

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newMigrateCommand(s command.Streams) *cobra.Command {
@@ -30,7 +30,7 @@ Exit code 0: written. 1: something cannot be read or written. 2: wrong usage.`,
 			return err
 		}
 		to.directory = args[1]
-		c, err := rendered(cmd.Context(), s, &render.Renderer{Allowed: render.Catalogs, Migrations: to.migrations()}, args[0])
+		c, err := rendered(cmd.Context(), s, &bundleio.Renderer{Allowed: bundleio.Catalogs, Migrations: to.migrations()}, args[0])
 		if err != nil {
 			return err
 		}

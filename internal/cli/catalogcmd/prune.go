@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog/prune"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 type pruneFlags struct {
@@ -76,7 +76,7 @@ func (f *pruneFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	if err != nil {
 		return err
 	}
-	c, err := rendered(cmd.Context(), s, &render.Renderer{Allowed: render.Catalogs, Migrations: f.to.migrations()}, ref)
+	c, err := rendered(cmd.Context(), s, &bundleio.Renderer{Allowed: bundleio.Catalogs, Migrations: f.to.migrations()}, ref)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,7 @@ import (
 	"fairlead.dev/fairlead/catalog/scaffold"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/sign"
-	"fairlead.dev/fairlead/internal/publish"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newPushCommand(s command.Streams) *cobra.Command {
@@ -53,7 +52,7 @@ The signature covers every image that the catalog names by digest: see fairlead 
 			return command.UsageError{Err: err}
 		}
 		if !unchecked {
-			r := &render.Renderer{Allowed: render.CatalogDir, Load: catalog.LoadOptions{DropPayloads: true}}
+			r := &bundleio.Renderer{Allowed: bundleio.CatalogDir, Load: catalog.LoadOptions{DropPayloads: true}}
 			c, err := rendered(cmd.Context(), s, r, args[0])
 			if err != nil {
 				return err
@@ -62,7 +61,7 @@ The signature covers every image that the catalog names by digest: see fairlead 
 				return fmt.Errorf("push catalog %s: it is not valid: %w", args[0], err)
 			}
 		}
-		pushed, err := publish.CatalogTree(cmd.Context(), os.DirFS(args[0]), args[1], extra)
+		pushed, err := bundleio.CatalogTree(cmd.Context(), os.DirFS(args[0]), args[1], extra)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // form is how a catalog is written and how far it is brought up to date.
@@ -91,10 +91,10 @@ Exit code 0: written. 1: something cannot be read. 2: wrong usage.`,
 		if err := f.check(); err != nil {
 			return err
 		}
-		r := &render.Renderer{Migrations: f.migrations()}
+		r := &bundleio.Renderer{Migrations: f.migrations()}
 		if imageRef != "" {
 			var err error
-			if r.ImageRef, err = render.ParseImageRef(imageRef); err != nil {
+			if r.ImageRef, err = bundleio.ParseImageRef(imageRef); err != nil {
 				return command.UsageError{Err: err}
 			}
 		}

@@ -12,9 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/catalogserver/origin"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 )
 
 // pollDirs is how often directories are looked at for changes.
@@ -96,7 +95,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 
 // serve serves until ctx ends.
 func (f *serveFlags) serve(ctx context.Context, log *slog.Logger, args []string) (err error) {
-	origins, err := origin.Open(origin.Options{CacheDir: f.cacheDir, Enforce: f.enforce, PollDirs: pollDirs, PollImages: f.pollImages})
+	origins, err := catalogserver.Open(catalogserver.Options{CacheDir: f.cacheDir, Enforce: f.enforce, PollDirs: pollDirs, PollImages: f.pollImages})
 	if err != nil {
 		return err
 	}

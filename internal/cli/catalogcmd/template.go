@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/template"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newTemplateCommand(s command.Streams) *cobra.Command {
@@ -61,7 +61,7 @@ Exit code 0: written. 1: the template or an image cannot be read. 2: wrong usage
 			return command.UsageError{Err: err}
 		}
 		level := f.migrations()
-		c, err := fill(cmd, s, &render.Renderer{Migrations: level}, template.Options{Type: kind}, file)
+		c, err := fill(cmd, s, &bundleio.Renderer{Migrations: level}, template.Options{Type: kind}, file)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ Exit code 0: written. 1: the template or an image cannot be read. 2: wrong usage
 }
 
 // fill renders a template with a renderer that is not needed any more afterwards.
-func fill(cmd *cobra.Command, s command.Streams, r *render.Renderer, o template.Options, file string) (c *catalog.Catalog, err error) {
+func fill(cmd *cobra.Command, s command.Streams, r *bundleio.Renderer, o template.Options, file string) (c *catalog.Catalog, err error) {
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	o.File, o.Bundles = file, r.Bundle

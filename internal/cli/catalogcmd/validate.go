@@ -12,7 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
@@ -56,7 +56,7 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the catalog cannot b
 
 // validate lists what is wrong with a catalog; its error is for what could not be looked at.
 func validate(ctx context.Context, s command.Streams, ref string) (catalog.Problems, error) {
-	c, err := rendered(ctx, s, &render.Renderer{Allowed: render.Catalogs, Load: catalog.LoadOptions{DropPayloads: true}}, ref)
+	c, err := rendered(ctx, s, &bundleio.Renderer{Allowed: bundleio.Catalogs, Load: catalog.LoadOptions{DropPayloads: true}}, ref)
 	var invalid *catalog.InvalidError
 	if err != nil && !errors.As(err, &invalid) {
 		return nil, fmt.Errorf("validate catalog: %w", err)

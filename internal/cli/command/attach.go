@@ -5,12 +5,12 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // Attach lets a renderer tell on the error stream what it passes over, and how far it is with images that take long. The function
 // that is returned ends that, and the renderer.
-func Attach(r *render.Renderer, s Streams) (done func() error) {
+func Attach(r *bundleio.Renderer, s Streams) (done func() error) {
 	printer := Progress(s.Err)
 	begin := time.Now()
 	var mu sync.Mutex

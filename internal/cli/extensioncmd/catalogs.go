@@ -12,9 +12,9 @@ import (
 	"fairlead.dev/fairlead/internal/browse"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/render"
 )
 
 // The APIs that can be asked for.
@@ -62,7 +62,7 @@ func (c *catalogs) check() error {
 
 // read reads all packages, or the one that is named, and tells what could not be read.
 func (c *catalogs) read(ctx context.Context, pkg string) (a browse.Answer, err error) {
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, c.streams)
 	defer func() { err = errors.Join(err, done()) }()
 	library, err := preview.OpenLibrary(ctx, r)

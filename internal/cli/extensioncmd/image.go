@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,7 +24,7 @@ type bundleImage struct {
 
 // readBundle reads the bundle of an image, as whoever runs the command can reach it: a tag is followed once, now.
 func readBundle(ctx context.Context, s command.Streams, ref string) (found bundleImage, err error) {
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	store, err := r.OpenStore(ctx)

@@ -14,13 +14,13 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/migrate"
 	"fairlead.dev/fairlead/internal/migrate/move"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/render"
 )
 
 // migration is `fairlead migrate`: what its flags say.
@@ -115,7 +115,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, m.streams)
 	defer func() { err = errors.Join(err, done()) }()
 	library, err := preview.OpenLibrary(ctx, r)

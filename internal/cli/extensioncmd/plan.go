@@ -15,11 +15,10 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/render"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // PlanHelp is what `fairlead plan` says of itself.
@@ -92,7 +91,7 @@ func (p *Plan) run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, p.streams)
 	defer func() { err = errors.Join(err, done()) }()
 	library, err := preview.OpenLibrary(ctx, r)
@@ -182,13 +181,13 @@ func (p *Plan) show(ctx context.Context, planner extensionplan.Planner, q *previ
 }
 
 // fetcher gets bundles as the manager does.
-func fetcher(library *preview.Library) func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error) {
-	return func(ctx context.Context, r unpack.Request) (*bundle.Bundle, error) {
+func fetcher(library *preview.Library) func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error) {
+	return func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error) {
 		store, err := library.Images(ctx)
 		if err != nil {
 			return nil, err
 		}
-		state, err := unpack.New(store, clock.RealClock{}, func() {}).Fetch(ctx, r)
+		state, err := bundleio.NewUnpacker(store, clock.RealClock{}, func() {}).Fetch(ctx, r)
 		if err == nil {
 			err = state.Err
 		}

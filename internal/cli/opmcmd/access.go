@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // accessFlags are the flags of all commands that reach registries.
@@ -54,8 +54,8 @@ func (f *accessFlags) config() image.Config {
 }
 
 // renderer reads references, and says on stderr what it passes over.
-func (f *accessFlags) renderer(stderr io.Writer, allowed render.Kinds) *render.Renderer {
-	return &render.Renderer{
+func (f *accessFlags) renderer(stderr io.Writer, allowed bundleio.Kinds) *bundleio.Renderer {
+	return &bundleio.Renderer{
 		Config:  f.config(),
 		Allowed: allowed,
 		Warn:    func(ref, text string) { fmt.Fprintf(stderr, "warning: %s: %s\n", ref, text) },

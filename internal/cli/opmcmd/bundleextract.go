@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"fairlead.dev/fairlead/bundle/configmap"
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // defaultNamespace is where other tools look for extracted bundles.

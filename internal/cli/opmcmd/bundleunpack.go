@@ -5,9 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newBundleUnpackCommand(s command.Streams, access *accessFlags) *cobra.Command {
@@ -26,7 +25,7 @@ func newBundleUnpackCommand(s command.Streams, access *accessFlags) *cobra.Comma
 	flags.BoolVarP(&unchecked, "skip-validation", "v", false, "write the files even if the bundle is not valid")
 	hide(flags, "debug")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := access.renderer(s.Err, render.Images)
+		r := access.renderer(s.Err, bundleio.Images)
 		defer closing(s.Err, r)
 		if rootCA != "" {
 			certs, err := bundleio.Authorities(rootCA)

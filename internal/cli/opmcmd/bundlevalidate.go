@@ -10,9 +10,8 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/validate"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/bundleio"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newBundleValidateCommand(s command.Streams, access *accessFlags) *cobra.Command {
@@ -37,7 +36,7 @@ more validators.`,
 		if err != nil {
 			return command.UsageError{Err: err}
 		}
-		r := access.renderer(s.Err, render.BundleImage)
+		r := access.renderer(s.Err, bundleio.BundleImage)
 		defer closing(s.Err, r)
 		source, err := bundleio.Open(cmd.Context(), r, tag)
 		if err != nil {

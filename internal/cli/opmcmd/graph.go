@@ -5,7 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newRenderGraphCommand(s command.Streams, access *accessFlags) *cobra.Command {
@@ -19,7 +19,7 @@ func newRenderGraphCommand(s command.Streams, access *accessFlags) *cobra.Comman
 	cmd.Flags().StringVarP(&opts.Package, "package-name", "p", "", "draw only this package")
 	cmd.Flags().BoolVar(&opts.V0, "draw-v0-semantics", false, "mark the edges that do not count because they lead to skipped entries")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := access.renderer(s.Err, render.Catalogs)
+		r := access.renderer(s.Err, bundleio.Catalogs)
 		defer closing(s.Err, r)
 		c, err := r.Render(cmd.Context(), args...)
 		if err != nil {

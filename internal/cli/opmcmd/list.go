@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/listing"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newListCommand(s command.Streams, access *accessFlags) *cobra.Command {
@@ -33,7 +33,7 @@ func listCommand[T any](s command.Streams, access *accessFlags, use, short strin
 	list func(*catalog.Index, string) ([]T, error), table func(io.Writer, []T) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: command.Usage(args)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := access.renderer(s.Err, render.Catalogs)
+		r := access.renderer(s.Err, bundleio.Catalogs)
 		defer closing(s.Err, r)
 		c, err := r.Render(cmd.Context(), args[0])
 		if c == nil {

@@ -5,7 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newMigrateCommand(s command.Streams, access *accessFlags) *cobra.Command {
@@ -24,7 +24,7 @@ func newMigrateCommand(s command.Streams, access *accessFlags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r := access.renderer(s.Err, render.Catalogs)
+		r := access.renderer(s.Err, bundleio.Catalogs)
 		defer closing(s.Err, r)
 		if r.Migrations, err = level.level(); err != nil {
 			return err

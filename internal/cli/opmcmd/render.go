@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newRenderCommand(s command.Streams, access *accessFlags) *cobra.Command {
@@ -32,7 +32,7 @@ func newRenderCommand(s command.Streams, access *accessFlags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r := access.renderer(s.Err, render.Any)
+		r := access.renderer(s.Err, bundleio.Any)
 		defer closing(s.Err, r)
 		if r.Migrations, err = level.level(); err != nil {
 			return err
@@ -41,7 +41,7 @@ func newRenderCommand(s command.Streams, access *accessFlags) *cobra.Command {
 			r.Migrations = catalog.MigrateAll
 		}
 		if *imageRef != "" {
-			if r.ImageRef, err = render.ParseImageRef(*imageRef); err != nil {
+			if r.ImageRef, err = bundleio.ParseImageRef(*imageRef); err != nil {
 				return command.UsageError{Err: fmt.Errorf("invalid --alpha-image-ref-template: %w", err)}
 			}
 		}

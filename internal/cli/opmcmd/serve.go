@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/catalogserver/origin"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 )
 
 // serveFlags are the flags of serve.
@@ -76,7 +75,7 @@ func (f *serveFlags) settle(given func(flag string) bool) error {
 
 // serve serves until ctx ends.
 func (f *serveFlags) serve(ctx context.Context, stderr io.Writer, log *slog.Logger, access *accessFlags, source string) error {
-	origins, err := origin.Open(origin.Options{CacheDir: f.cacheDir, Enforce: f.enforce, Images: access.config()})
+	origins, err := catalogserver.Open(catalogserver.Options{CacheDir: f.cacheDir, Enforce: f.enforce, Images: access.config()})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 )
 
 // output is what a command has written so far.
@@ -72,7 +72,7 @@ func ask(t *testing.T, log *output) []string {
 	if match == nil {
 		t.Fatalf("no address in\n%s", log.String())
 	}
-	client, err := registryclient.Dial("127.0.0.1:"+match[1], registryclient.Options{})
+	client, err := grpccatalog.Dial("127.0.0.1:"+match[1], grpccatalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/catalog/template"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/render"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // outputMermaid is a format of render-template only.
@@ -38,7 +38,7 @@ Without FILE, or with -, the template is read from standard input.`,
 		if err != nil {
 			return err
 		}
-		r := access.renderer(s.Err, render.Images)
+		r := access.renderer(s.Err, bundleio.Images)
 		defer closing(s.Err, r)
 		r.Migrations = migrations
 		c, err := renderTemplate(cmd.Context(), s.In, args, r)
@@ -58,7 +58,7 @@ Without FILE, or with -, the template is read from standard input.`,
 }
 
 // renderTemplate reads the template that the arguments name: nothing, a type, a file, or both.
-func renderTemplate(ctx context.Context, stdin io.Reader, args []string, r *render.Renderer) (*catalog.Catalog, error) {
+func renderTemplate(ctx context.Context, stdin io.Reader, args []string, r *bundleio.Renderer) (*catalog.Catalog, error) {
 	kind, file, err := template.Arguments(args)
 	if err != nil {
 		return nil, command.UsageError{Err: err}

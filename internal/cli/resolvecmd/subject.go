@@ -11,10 +11,10 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/preview"
-	"fairlead.dev/fairlead/internal/render"
 )
 
 // subject is what a question is about, as its flags say.
@@ -84,7 +84,7 @@ func (f *subject) tell(notes []string) {
 
 // withLibrary opens what catalogs are read with, for as long as do takes.
 func (f *subject) withLibrary(ctx context.Context, do func(library *preview.Library) error) (err error) {
-	r := &render.Renderer{}
+	r := &bundleio.Renderer{}
 	done := command.Attach(r, f.streams)
 	defer func() { err = errors.Join(err, done()) }()
 	library, err := preview.OpenLibrary(ctx, r)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/signature"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 )
 
 // Help is the part of help texts about signing.

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/signature"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 )
 
 // verifying is what verify is asked.

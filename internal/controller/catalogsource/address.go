@@ -5,10 +5,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,13 +25,13 @@ const (
 // addresses is the origin of catalogs that a registry server serves.
 type addresses struct {
 	links   *links
-	indexes *catalogcache.Cache
+	indexes *catalogstore.Cache
 	secrets client.Reader
 	clock   clock.PassiveClock
 }
 
 func (o addresses) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
-	authorities, err := unpack.Authorities(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
+	authorities, err := bundleio.SecretAuthorities(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
 	if err != nil {
 		return reading{}, secretError{err}
 	}
@@ -66,7 +65,7 @@ func (o addresses) readFrom(ctx context.Context, source *v1alpha1.CatalogSource,
 		return found, nil
 	}
 	found.complete = now
-	found.digest, found.index, err = catalogimage.FromServer(ctx, o.indexes, server, address, known.has, catalogimage.Check)
+	found.digest, found.index, err = catalogstore.FromServer(ctx, o.indexes, server, address, known.has, catalogstore.CheckImage)
 	if err != nil {
 		return reading{}, err
 	}

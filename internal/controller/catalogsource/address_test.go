@@ -9,9 +9,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 
 	"github.com/google/go-cmp/cmp"
 	googlegrpc "google.golang.org/grpc"
@@ -66,7 +66,7 @@ func (s *server) publish(content string) {
 func (w *world) dialling() <-chan catalogset.Ref {
 	changed := make(chan catalogset.Ref, 100)
 	w.c.links.dial = func(address string, authorities []byte) (remote, error) {
-		return registryclient.Dial(address, registryclient.Options{Authorities: authorities})
+		return grpccatalog.Dial(address, grpccatalog.Options{Authorities: authorities})
 	}
 	w.c.links.changed = func(r catalogset.Ref) { changed <- r }
 	return changed

@@ -6,10 +6,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/configmapcatalog"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +29,7 @@ func (e configMapError) Unwrap() error { return e.error }
 type configMaps struct {
 	live    client.Reader
 	client  client.Client
-	indexes *catalogcache.Cache
+	indexes *catalogstore.Cache
 	clock   clock.PassiveClock
 }
 
@@ -55,7 +53,7 @@ func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, kn
 	if err != nil {
 		return found, err
 	}
-	content, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
+	content, err := catalogstore.ReadConfigMap(ctx, object.Data, object.BinaryData)
 	if err != nil {
 		return found, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
@@ -69,7 +67,7 @@ func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, kn
 	if err != nil {
 		return found, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}
-	if err := catalogimage.Check(index, "ConfigMap "+key.String()); err != nil {
+	if err := catalogstore.CheckImage(index, "ConfigMap "+key.String()); err != nil {
 		return found, err
 	}
 	found.index, found.digest = index, content.Digest

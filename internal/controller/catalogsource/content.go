@@ -6,9 +6,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -46,7 +46,7 @@ type content struct {
 	update    string // why the last update of the pod failed
 
 	// signatures are those of the image that the content was read from; of a catalog that is served by a pod, of the image that is to run.
-	signatures provenance.Content
+	signatures image.Content
 	ran        ranImage   // the image that the content was read from, where the signatures may be those of another: of its pod, or set aside
 	setAside   bool       // the manager has read the content by itself, and the signatures may be those of an image that is to run
 	podVerdict podVerdict // on the image that is to run
@@ -106,10 +106,10 @@ func (k content) has(digest string) bool { return k.index != nil && k.digest == 
 // whatever a reading says of it that began under another.
 func (k content) after(r reading, err error, now time.Time, seen signs) content {
 	if seen.podded && (err != nil || r.pod != "") && k.signatures.Policy == seen.policy && r.signatures.Policy != seen.policy {
-		if provenance.IsUnverified(err) {
+		if image.IsUnverified(err) {
 			return k // it is to be looked at under this policy
 		}
-		r.signatures = provenance.Judgement{}
+		r.signatures = image.Judgement{}
 	}
 	k.looked = now
 	if r.asked || r.polled != "" {
@@ -130,7 +130,7 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 		return k
 	}
 	if r.signatures.Image == "" && r.pod == "" {
-		k.signatures = provenance.Content{} // it is not the content of an image
+		k.signatures = image.Content{} // it is not the content of an image
 	}
 	if r.signatures.Image != "" {
 		k.podVerdict = podVerdict{}

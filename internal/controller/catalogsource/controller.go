@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/reconcile"
 
 	"google.golang.org/grpc/connectivity"
@@ -32,7 +32,7 @@ const grace = 2 * time.Second
 type Controller struct {
 	client     client.Client
 	images     origin
-	verifier   provenance.Images // nil for a process without signature policies
+	verifier   image.Images // nil for a process without signature policies
 	configMaps origin
 	addresses  origin
 	pods       *pods
@@ -66,7 +66,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !source.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	image, unset := c.template(ctx, &source)
+	tmpl, unset := c.template(ctx, &source)
 	known := c.recall(ctx, ref, &source)
 	seen, err := c.look(ctx, ref, &source, known)
 	if err != nil {
@@ -74,9 +74,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	var offered offer
 	var runs error // why a pod that may not run is still there: the queue has the attempt repeated, whatever the status says
-	seen.policy, seen.now = provenance.Policy(c.verifier), c.clock.Now()
+	seen.policy, seen.now = image.Policy(c.verifier), c.clock.Now()
 	if known.pod != "" && known.signatures.Image == "" {
-		known.signatures = provenance.Restored(c.verifier, source.Spec.Image) // it was read while there was no policy
+		known.signatures = image.Restored(c.verifier, source.Spec.Image) // it was read while there was no policy
 	}
 	known.signatures = known.signatures.Stale(seen.policy, seen.now)
 	if seen.podded {
@@ -86,7 +86,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	known, failed := c.refresh(ctx, ref, &source, known, seen)
 	// What was read while the policy changed is verified once more before it is published.
-	seen.policy, seen.now = provenance.Policy(c.verifier), c.clock.Now()
+	seen.policy, seen.now = image.Policy(c.verifier), c.clock.Now()
 	known.signatures = known.signatures.Stale(seen.policy, seen.now)
 	c.memory.keep(ref, known)
 	scheduled := known
@@ -99,10 +99,10 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		failed = errors.Join(failed, offered.err)
 		offered = offer{podded: offered.podded, undecided: true}
 	}
-	if err := c.report(ctx, &source, report{known, offered, c.links.state(ref), image}); err != nil {
+	if err := c.report(ctx, &source, report{known, offered, c.links.state(ref), tmpl}); err != nil {
 		return ctrl.Result{}, err
 	}
-	return c.next(&source, scheduled, offered, seen, image), errors.Join(unset, failed, runs)
+	return c.next(&source, scheduled, offered, seen, tmpl), errors.Join(unset, failed, runs)
 }
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
@@ -122,7 +122,7 @@ func (c *Controller) forget(ref catalogset.Ref) {
 
 // next asks to be called again when the catalog, or its Service, is next to be looked at. A load that is under way says itself when it is
 // done.
-func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered offer, seen signs, image template) ctrl.Result {
+func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered offer, seen signs, tmpl template) ctrl.Result {
 	pause := time.Duration(0)
 	at, ever := due(source, known, seen)
 	if ever && c.loads.of(catalogset.Ref{Namespace: source.Namespace, Name: source.Name}, known.spec) == nil {
@@ -138,7 +138,7 @@ func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered
 	if offered.err != nil {
 		pause = reconcile.Sooner(pause, offerRetry(source, offered.err))
 	}
-	if image.text != "" {
+	if tmpl.text != "" {
 		pause = reconcile.Sooner(pause, templateLife)
 	}
 	return ctrl.Result{RequeueAfter: pause}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,7 +88,7 @@ func real(t *testing.T, b *broken) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.c.images = images{reader: catalogimage.Reader{Images: store, Indexes: w.indexes}, secrets: w.c.client}
+	w.c.images = images{reader: catalogstore.ImageReader{Images: store, Indexes: w.indexes}, secrets: w.c.client}
 	return w
 }
 

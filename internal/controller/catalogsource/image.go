@@ -6,9 +6,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -33,13 +32,13 @@ type images struct {
 	reader  imageReader
 	secrets client.Reader // uncached: pull secrets are read when they are needed and not kept
 	// verifier verifies what is read, and what is served; nil for a process without signature policies.
-	verifier provenance.Images
+	verifier image.Images
 }
 
 func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	var found reading
-	attempt := provenance.Begin(o.verifier, source.Spec.Image, image.Auth{})
-	auth, err := unpack.PullSecrets(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
+	attempt := image.BeginAttempt(o.verifier, source.Spec.Image, image.Auth{})
+	auth, err := bundleio.PullSecrets(ctx, o.secrets, source.Namespace, source.Spec.Secrets)
 	if err != nil {
 		err = secretError{err}
 	} else {
@@ -47,7 +46,7 @@ func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known 
 		found, err = o.find(ctx, attempt, source.Spec.Image, auth, known)
 	}
 	before := known.readFrom()
-	found.signatures = attempt.Judgement(ctx, err, provenance.Content{Image: before.Image}, before.Digest)
+	found.signatures = attempt.Judgement(ctx, err, image.Content{Image: before.Image}, before.Digest)
 	if err != nil {
 		found.ran = before
 	}
@@ -66,7 +65,7 @@ func (k content) readFrom() ranImage {
 }
 
 // find reads what the reference stands for now, unless that is known. In both cases it is verified first: the policy may be another.
-func (o images) find(ctx context.Context, attempt *provenance.Attempt, ref string, auth image.Auth, known content) (reading, error) {
+func (o images) find(ctx context.Context, attempt *image.Attempt, ref string, auth image.Auth, known content) (reading, error) {
 	if known.index != nil {
 		// A reference with a digest says itself what it stands for.
 		asked := reading{asked: !strings.Contains(ref, "@")}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"google.golang.org/grpc/connectivity"
 	"k8s.io/utils/clock"

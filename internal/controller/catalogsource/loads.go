@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // maxLoads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"k8s.io/apimachinery/pkg/types"
 )

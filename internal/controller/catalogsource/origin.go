@@ -6,7 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // origin is where the content of a catalog comes from.
@@ -32,7 +32,7 @@ type reading struct {
 	ran    ranImage // what that pod runs
 	polled string
 
-	signatures provenance.Judgement // of an image
+	signatures image.Judgement // of an image
 }
 
 // originOf is the origin that a valid spec asks for.

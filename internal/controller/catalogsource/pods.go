@@ -7,10 +7,9 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/registrypod"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +27,7 @@ const PodAnnotation = "operators.fairlead.dev/catalog-pod"
 type PodOptions struct {
 	// Always runs the images of all catalogs.
 	Always   bool
-	Settings registrypod.Settings
+	Settings grpccatalog.Settings
 }
 
 // isRun says why there is a pod that nobody asked for: the image may be the wrong one.
@@ -36,12 +35,12 @@ const isRun = "the image holds no file-based catalog, so it is run as a registry
 
 // pods are the catalogs whose images are run.
 type pods struct {
-	keeper  *registrypod.Keeper
+	keeper  *grpccatalog.Keeper
 	always  bool
 	reader  imageReader
 	secrets client.Reader
 	// verifier verifies the images that are run; nil for a process without signature policies.
-	verifier provenance.Images
+	verifier image.Images
 	server   addresses
 	events   clientrecord.EventRecorder // nil records none
 	without  sync.Map                   // types.UID of a catalog to the digest of its image that was found to hold no catalog
@@ -77,7 +76,7 @@ func (p *pods) stop(ctx context.Context, source *v1alpha1.CatalogSource) error {
 
 // keep brings the pod of a catalog and all that belongs to it about, and says what of it answers.
 func (p *pods) keep(ctx context.Context, run runnable, known *content, otherSecrets bool) offer {
-	out, err := p.keeper.Ensure(ctx, registrypod.Request{Source: run.source, PollDue: known.polled != "", RegistryDigest: known.polled, Verified: run.verified,
+	out, err := p.keeper.Ensure(ctx, grpccatalog.Request{Source: run.source, PollDue: known.polled != "", RegistryDigest: known.polled, Verified: run.verified,
 		Now: p.server.clock.Now(), PullAgain: otherSecrets})
 	offered := offer{podded: true, waiting: out.Waiting, again: out.Again}
 	if err != nil {
@@ -119,15 +118,15 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 		}
 	}
 	var polled string
-	var judged provenance.Judgement
+	var judged image.Judgement
 	if known.index != nil && pollsImage(source) {
-		auth, err := unpack.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
+		auth, err := bundleio.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
 		if err != nil {
 			err = secretError{err}
 		} else {
 			polled, err = p.reader.Digest(ctx, source.Spec.Image, auth)
 		}
-		attempt := provenance.Begin(p.verifier, source.Spec.Image, auth)
+		attempt := image.BeginAttempt(p.verifier, source.Spec.Image, auth)
 		if err == nil {
 			err = attempt.Verify(ctx, polled)
 		}
@@ -142,7 +141,7 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 	if known.pod != known.seenPod {
 		known.answer = "" // another pod may serve other content under the same outline
 	}
-	address := registrypod.ServiceStatus(source, metav1.Time{}).Address()
+	address := grpccatalog.ServiceStatus(source, metav1.Time{}).Address()
 	found, err := p.server.readFrom(ctx, source, known, address, nil)
 	if err != nil && known.noCatalog {
 		err = fmt.Errorf("%s: %w", isRun, err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -21,7 +21,7 @@ func (w *world) withPods(s *server) {
 		if address != "cat.olm.svc:50051" {
 			return nil, fmt.Errorf("nobody is at %s", address)
 		}
-		return registryclient.Dial(s.address, registryclient.Options{})
+		return grpccatalog.Dial(s.address, grpccatalog.Options{})
 	}
 }
 

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // verifyTime bounds the verification of an image that is to be run.
@@ -27,7 +26,7 @@ type ranImage struct {
 }
 
 // ranBy is the image that the pod of a catalog runs, by what is known of its signatures.
-func ranBy(image string, signatures provenance.Content) ranImage {
+func ranBy(image string, signatures image.Content) ranImage {
 	ran := ranImage{Image: image, Digest: signatures.Digest(), Policy: signatures.Decided()}
 	if v := signatures.Served.Verification; v != nil {
 		ran.Expires = v.Expires
@@ -53,7 +52,7 @@ func (k *content) keepOrigin() {
 
 // accepted reports whether the policy of the signatures accepts the image that the content was read from: it is what they are about, or the same policy has
 // accepted it before.
-func (r ranImage) accepted(signatures provenance.Content, now time.Time) bool {
+func (r ranImage) accepted(signatures image.Content, now time.Time) bool {
 	if signatures.Served.Verification == nil {
 		return true // no policy applies
 	}
@@ -72,7 +71,7 @@ type podVerdict struct {
 }
 
 // holds reports whether the verdict need not be asked for again yet: nor has the verification of what runs meanwhile come to its end.
-func (v podVerdict) holds(source *v1alpha1.CatalogSource, signatures provenance.Content, seen signs) bool {
+func (v podVerdict) holds(source *v1alpha1.CatalogSource, signatures image.Content, seen signs) bool {
 	ended := signatures.Served.Verification != nil && signatures.Due(seen.policy, seen.now)
 	return !ended && v.err != nil && v.policy == seen.policy && v.secrets == seen.secrets && seen.now.Before(v.at.Add(offerRetry(source, v.err)))
 }
@@ -123,7 +122,7 @@ func (c *Controller) runnable(ctx context.Context, ref catalogset.Ref, source *v
 }
 
 // runs reports whether the signatures are those of an image that a catalog asks for, and may run under the policy as it is now.
-func runs(source *v1alpha1.CatalogSource, signatures provenance.Content, seen signs) bool {
+func runs(source *v1alpha1.CatalogSource, signatures image.Content, seen signs) bool {
 	return signatures.Image == source.Spec.Image && !signatures.Withheld() && signatures.Served.Verification != nil && !signatures.Due(seen.policy, seen.now)
 }
 
@@ -158,7 +157,7 @@ func (c *Controller) judge(ctx context.Context, ref catalogset.Ref, source *v1al
 	case found.signatures.Served != nil:
 		known.signatures.Image = found.ran.Image
 	default: // what a pod has served so far was never verified
-		known.signatures.Image, known.signatures.Pending, known.signatures.Served = source.Spec.Image, false, provenance.Verdict{Err: err}
+		known.signatures.Image, known.signatures.Pending, known.signatures.Served = source.Spec.Image, false, image.Verdict{Err: err}
 	}
 	return true, err
 }
@@ -167,8 +166,8 @@ func (c *Controller) judge(ctx context.Context, ref catalogset.Ref, source *v1al
 func (p *pods) judge(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	ctx, cancel := context.WithTimeout(ctx, verifyTime)
 	defer cancel()
-	attempt := provenance.Begin(p.verifier, source.Spec.Image, image.Auth{})
-	auth, err := unpack.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
+	attempt := image.BeginAttempt(p.verifier, source.Spec.Image, image.Auth{})
+	auth, err := bundleio.PullSecrets(ctx, p.secrets, source.Namespace, source.Spec.Secrets)
 	if err != nil {
 		err = secretError{err}
 	} else {
@@ -179,7 +178,7 @@ func (p *pods) judge(ctx context.Context, source *v1alpha1.CatalogSource, known 
 		err = fmt.Errorf("verify image %s: %w", source.Spec.Image, err)
 	}
 	before := known.lastVerified()
-	return reading{signatures: attempt.Judgement(ctx, err, provenance.Content{Image: before.Image}, before.Digest), ran: before}, err
+	return reading{signatures: attempt.Judgement(ctx, err, image.Content{Image: before.Image}, before.Digest), ran: before}, err
 }
 
 // lastVerified is the image that was verified last, and else the one that the content was read from.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // Recorded are the digests of what catalogs served last, as an earlier run has noted in a directory: that is needed as long as those

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -23,9 +23,9 @@ import (
 // cache: what is lost or cannot be written is read from where it came from. An empty directory is for none.
 type records struct {
 	dir     string
-	indexes *catalogcache.Cache
+	indexes *catalogstore.Cache
 	// verifier verifies restored content before it is served; nil for a process without signature policies.
-	verifier provenance.Images
+	verifier image.Images
 }
 
 // note is the content of a file.
@@ -110,7 +110,7 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, catalogset.Describe(index.Problems(), "is not served")
 	known.served = was.From
 	if from, isImage := strings.CutPrefix(was.From, imagePlace); isImage {
-		known.signatures = provenance.Restored(r.verifier, cmp.Or(was.Image, from)) // older notes have no Image
+		known.signatures = image.Restored(r.verifier, cmp.Or(was.Image, from)) // older notes have no Image
 		if was.Answer != "" {
 			known.pod, known.ran = restoredPod, ranImage{Image: was.Ran.Image, Digest: was.Ran.Digest} // the policy of an earlier run counts for nothing
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 const (
@@ -52,7 +52,7 @@ func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, 
 			return known.looked.Add(retryAfter(known.problem, known.attempts)), true
 		}
 		return time.Time{}, true
-	case provenance.IsUnverified(known.problem):
+	case image.IsUnverified(known.problem):
 		interval, _ := pollInterval(source) // it stays refused until the policy changes, which is news, or the registry has a signature
 		return known.looked.Add(interval + jitter(source, interval)), true
 	case known.problem != nil:
@@ -96,7 +96,7 @@ func retryAfter(problem error, attempts int) time.Duration {
 
 // offerRetry is the pause before another attempt to bring about by what clients reach the catalog.
 func offerRetry(source *v1alpha1.CatalogSource, err error) time.Duration {
-	if provenance.IsUnverified(err) {
+	if image.IsUnverified(err) {
 		interval, _ := pollInterval(source)
 		return interval
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // secrets follow the Secrets that catalogs name, so that new credentials are tried at once. Each is watched by its name, and without its

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/registrypod"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,4 +220,4 @@ func strays(live *unstructured.Unstructured) bool {
 }
 
 // serviceName is the documented name, changed where a Service may not be called so.
-func serviceName(source *v1alpha1.CatalogSource) string { return registrypod.ServiceName(source.Name) }
+func serviceName(source *v1alpha1.CatalogSource) string { return grpccatalog.ServiceName(source.Name) }

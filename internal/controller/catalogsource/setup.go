@@ -7,14 +7,12 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/registryclient"
-	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +41,7 @@ const workers = 8
 // Options are what the controller works with.
 type Options struct {
 	Store    *image.Store
-	Indexes  *catalogcache.Cache
+	Indexes  *catalogstore.Cache
 	Catalogs *catalogset.Set
 	Clock    clock.Clock
 	// Records is a directory for notes about what was served last; empty for none.
@@ -57,7 +55,7 @@ type Options struct {
 	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
 	TLS func() *tls.Config
 	// Turns bound what reading catalogs of servers takes; those of all readers in a process.
-	Turns *registryclient.Turns
+	Turns *grpccatalog.Turns
 	// Serving says where catalogs are served over gRPC; nil when they are not.
 	Serving *Serving
 }
@@ -78,9 +76,9 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	q := &queue{}
 	l := &links{changed: q.add, clock: o.Clock, dial: func(address string, authorities []byte) (remote, error) {
-		return registryclient.Dial(address, registryclient.Options{Authorities: authorities, TLS: o.TLS, Turns: o.Turns, Memory: o.Indexes.Limits.MemoryBytes})
+		return grpccatalog.Dial(address, grpccatalog.Options{Authorities: authorities, TLS: o.TLS, Turns: o.Turns, Memory: o.Indexes.Limits.MemoryBytes})
 	}}
-	read := catalogimage.Reader{Images: o.Store, Indexes: o.Indexes}
+	read := catalogstore.ImageReader{Images: o.Store, Indexes: o.Indexes}
 	remotes := addresses{links: l, indexes: o.Indexes, secrets: mgr.GetAPIReader(), clock: o.Clock}
 	c := &Controller{
 		client:     mgr.GetClient(),
@@ -90,7 +88,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		addresses:  remotes,
 		pods: &pods{always: o.Pods.Always, reader: read, secrets: mgr.GetAPIReader(), verifier: o.Store, server: remotes,
 			events: mgr.GetEventRecorderFor("operator-lifecycle-manager"), //nolint:staticcheck // the events of all kinds are of the older API
-			keeper: &registrypod.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
+			keeper: &grpccatalog.Keeper{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldOwner: string(fieldOwner), Settings: o.Pods.Settings}},
 		links: l,
 		secrets: &secrets{changed: q.add, watch: func(ctx context.Context, namespace, name string, changed func()) {
 			reconcile.WatchSecret(ctx, metadataOnly, namespace, name, changed)

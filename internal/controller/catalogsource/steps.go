@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/provenance"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,7 +56,7 @@ func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1a
 	known.uid, known.wanted, known.invalid = source.UID, place(source), source.Spec.Validate()
 	if known.invalid != nil {
 		// Whoever changes the spec wants something else than was served; that must not go on being installed.
-		known.index, known.digest, known.looked, known.signatures = nil, "", c.clock.Now(), provenance.Content{}
+		known.index, known.digest, known.looked, known.signatures = nil, "", c.clock.Now(), image.Content{}
 	}
 	return known
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/catalogcache"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // upgraded is the world after the manager was started again, as another build of the program than the one that made the indexes.
@@ -33,7 +33,7 @@ func (w *world) upgraded(indexes string) {
 func TestAnUpgradeKeepsWhatWasServed(t *testing.T) {
 	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
 	dir := t.TempDir()
-	indexes, err := catalogcache.Open(dir)
+	indexes, err := catalogstore.OpenCache(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/registrypod"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,7 +90,7 @@ type world struct {
 	c        *Controller
 	registry *registry
 	clock    *clocktesting.FakeClock
-	indexes  *catalogcache.Cache
+	indexes  *catalogstore.Cache
 	versions *fakediscovery.FakeDiscovery
 	mu       sync.Mutex       // of what follows
 	writes   int              // of statuses
@@ -108,7 +108,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	indexes, err := catalogcache.Open(t.TempDir())
+	indexes, err := catalogstore.OpenCache(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func (w *world) controller(c client.Client) *Controller {
 		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
 		addresses:  remotes,
 		pods: &pods{reader: w.registry, secrets: c, server: remotes,
-			keeper: &registrypod.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: registrypod.Settings{OpmImage: "opm", UtilImage: "util"}}},
+			keeper: &grpccatalog.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: grpccatalog.Settings{OpmImage: "opm", UtilImage: "util"}}},
 		cluster:  clusterVersion(w.versions, w.clock),
 		metrics:  metrics.NewCatalogSources(),
 		services: &services{client: c, peers: &peers{reader: c, call: callTCP, clock: w.clock}, engine: &rollout.Engine{Client: c, FieldManager: string(fieldOwner)}},

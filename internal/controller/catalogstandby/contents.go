@@ -1,6 +1,6 @@
 package catalogstandby
 
-import "fairlead.dev/fairlead/internal/catalogset"
+import "fairlead.dev/fairlead/internal/content/catalogset"
 
 // Contents are the catalogs that the controllers publish once this manager leads, and until they do those that were read before. Content that
 // the controllers withhold has no substitute.

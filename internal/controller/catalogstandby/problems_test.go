@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/registryclient"
 )
 
 // TestProblemsAreShort, however much specs, catalogs and servers have to say: everybody who asks why a package is not there gets them.
@@ -30,7 +30,7 @@ func TestProblemsAreShort(t *testing.T) {
 			w := newWorld(t)
 			w.write(map[string]string{"catalog.yaml": broken.String()}, "2")
 			attempts := 0
-			w.dial = func(string, registryclient.Options) (*registryclient.Client, error) {
+			w.dial = func(string, grpccatalog.Options) (*grpccatalog.Client, error) {
 				attempts++
 				return nil, fmt.Errorf("read tcp 10.0.0.1:%d->10.0.0.2:443: no, because %s", 40000+attempts, strings.Repeat("ä", 1<<20))
 			}

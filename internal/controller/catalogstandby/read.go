@@ -8,11 +8,10 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/configmapcatalog"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/registryclient"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,7 +67,7 @@ func (f found) or(index *catalog.Index, err error) (found, error) {
 // readImage verifies the image as it is now, also where its content is known: the policy may be another.
 func (s *Standby) readImage(ctx context.Context, source *v1alpha1.CatalogSource, before found) (found, error) {
 	ref := source.Spec.Image
-	auth, err := unpack.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
+	auth, err := bundleio.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
 	if err != nil {
 		return found{}, err
 	}
@@ -101,7 +100,7 @@ func (s *Standby) keep(ctx context.Context, source *v1alpha1.CatalogSource, befo
 	defer cancel()
 	policy := s.Images.Images.Policy()
 	// Without the secrets the registry may still answer, and what was verified before under this policy needs none.
-	auth, _ := unpack.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
+	auth, _ := bundleio.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
 	v, err := s.Images.Images.Verify(ctx, before.from.ref, image.VerifyOptions{Auth: auth, Digest: before.from.digest})
 	if image.Refuses(err) {
 		return found{} // it is read again once the policy accepts it
@@ -123,7 +122,7 @@ func (s *Standby) readConfigMap(ctx context.Context, source *v1alpha1.CatalogSou
 	if err := s.Live.Get(ctx, key, &object); err != nil {
 		return nil, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
 	}
-	read, err := configmapcatalog.Read(ctx, object.Data, object.BinaryData)
+	read, err := catalogstore.ReadConfigMap(ctx, object.Data, object.BinaryData)
 	if err != nil {
 		return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
@@ -134,7 +133,7 @@ func (s *Standby) readConfigMap(ctx context.Context, source *v1alpha1.CatalogSou
 	if err != nil {
 		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}
-	return index, catalogimage.Check(index, "ConfigMap "+key.String())
+	return index, catalogstore.CheckImage(index, "ConfigMap "+key.String())
 }
 
 // readServer reads the catalog of a registry server. The Secrets of a catalog in an image are those of the image.
@@ -142,10 +141,10 @@ func (s *Standby) readServer(ctx context.Context, source *v1alpha1.CatalogSource
 	if address == "" {
 		return nil, errNowhere
 	}
-	var o registryclient.Options
+	var o grpccatalog.Options
 	if source.Spec.Image == "" {
 		var err error
-		if o.Authorities, err = unpack.Authorities(ctx, s.Live, source.Namespace, source.Spec.Secrets); err != nil {
+		if o.Authorities, err = bundleio.SecretAuthorities(ctx, s.Live, source.Namespace, source.Spec.Secrets); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +153,6 @@ func (s *Standby) readServer(ctx context.Context, source *v1alpha1.CatalogSource
 		return nil, err
 	}
 	defer func() { _ = server.Close() }() // all has been read
-	_, index, err := catalogimage.FromServer(ctx, s.Images.Indexes, server, address, func(digest string) bool { return digest == known }, catalogimage.Check)
+	_, index, err := catalogstore.FromServer(ctx, s.Images.Indexes, server, address, func(digest string) bool { return digest == known }, catalogstore.CheckImage)
 	return index, err
 }

@@ -12,9 +12,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/registryclient"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
@@ -163,9 +163,9 @@ func TestAnImageThatCanOnlyBeRun(t *testing.T) {
 	push(t, name, files("hidden"), map[string]string{"a": "b"})
 	pod := newRegistryServer(t, "one")
 	asked := ""
-	w.dial = func(address string, o registryclient.Options) (*registryclient.Client, error) {
+	w.dial = func(address string, o grpccatalog.Options) (*grpccatalog.Client, error) {
 		asked = address
-		return registryclient.Dial(pod.address, o)
+		return grpccatalog.Dial(pod.address, o)
 	}
 	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: name})
 	w.expect("before the pod", ", with a problem")

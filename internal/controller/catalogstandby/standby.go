@@ -10,10 +10,10 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/registryclient"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,14 +42,14 @@ const (
 type Options struct {
 	Sources client.Reader // a cache
 	Live    client.Reader // for what is read rarely, and not to be kept
-	Images  catalogimage.Reader
+	Images  catalogstore.ImageReader
 	// Leading is what the controllers publish, and Contents where the content goes that is read here.
 	Leading, Contents *catalogset.Set
 	StoreBytes        int64
 	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
 	TLS func() *tls.Config
 	// Turns bound what reading catalogs of servers takes; those of all readers in a process.
-	Turns   *registryclient.Turns
+	Turns   *grpccatalog.Turns
 	Keep    func() []string // digests of contents that others serve
 	Clock   clock.WithTicker
 	Elected <-chan struct{} // closed once this manager leads
@@ -63,7 +63,7 @@ type Standby struct {
 	mu      sync.Mutex
 	known   map[catalogset.Ref]*known
 	changed chan struct{}
-	dial    func(address string, o registryclient.Options) (*registryclient.Client, error)
+	dial    func(address string, o grpccatalog.Options) (*grpccatalog.Client, error)
 }
 
 // known is what is known of a catalog.
@@ -102,9 +102,9 @@ func (s *Standby) stale(k *known) bool {
 
 // New prepares a Standby.
 func New(o Options) *Standby {
-	dial := func(address string, to registryclient.Options) (*registryclient.Client, error) {
+	dial := func(address string, to grpccatalog.Options) (*grpccatalog.Client, error) {
 		to.TLS, to.Turns, to.Memory = o.TLS, o.Turns, o.Images.Indexes.Limits.MemoryBytes
-		return registryclient.Dial(address, to)
+		return grpccatalog.Dial(address, to)
 	}
 	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: dial}
 }

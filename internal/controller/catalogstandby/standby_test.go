@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -42,13 +41,13 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "indexes")
-	indexes, err := catalogcache.Open(dir)
+	indexes, err := catalogstore.OpenCache(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.CatalogSource{}).Build()
 	w := &world{t: t, client: c, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), slots: make(chan struct{}, atOnce), indexes: dir}
-	w.Standby = New(Options{Sources: c, Live: c, Images: catalogimage.Reader{Indexes: indexes}, Leading: catalogset.New(), Contents: catalogset.New(),
+	w.Standby = New(Options{Sources: c, Live: c, Images: catalogstore.ImageReader{Indexes: indexes}, Leading: catalogset.New(), Contents: catalogset.New(),
 		Clock: w.clock, Log: logr.Discard()})
 	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name, UID: "u"}}
 	source.Spec.SourceType, source.Spec.ConfigMap = v1alpha1.SourceTypeConfigmap, "content"

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // withdrawn makes the spec one that cannot be acted on: what was read before is not wanted any more.

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -30,7 +30,7 @@ type content struct {
 	secret   int       // the sign of the pull secret then
 	tried    string    // the signature policy when that attempt began
 
-	signatures provenance.Content
+	signatures image.Content
 	withheld   bool // of what is shown: there is content that is not
 }
 

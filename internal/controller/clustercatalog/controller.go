@@ -6,11 +6,10 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/utils/clock"
@@ -25,8 +24,8 @@ const fieldOwner = client.FieldOwner("fairlead-clustercatalog")
 type Controller struct {
 	client      client.Client
 	images      imageReader
-	verifier    provenance.Images // nil for a process without signature policies
-	indexes     *catalogcache.Cache
+	verifier    image.Images // nil for a process without signature policies
+	indexes     *catalogstore.Cache
 	catalogs    *catalogset.Set
 	serving     *Serving
 	credentials *credentials
@@ -61,10 +60,10 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, c.write(ctx, &object, report{})
 	}
 	known := c.recall(ctx, &object, targetOf(&object, leads))
-	known.signatures = known.signatures.Stale(provenance.Policy(c.verifier), c.clock.Now())
+	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
 	known, begun := c.refresh(ctx, &object, known)
 	// What was read while the policy changed is verified once more before it is published.
-	known.signatures = known.signatures.Stale(provenance.Policy(c.verifier), c.clock.Now())
+	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
 	c.memory.keep(object.Name, known)
 	scheduled := known
 	known = known.shown()
@@ -110,9 +109,9 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	if pinned(ref) {
 		asked = requested(object, ref)
 	}
-	begins := &read{target: known.target, secret: sign, policy: provenance.Policy(c.verifier), begun: now}
+	begins := &read{target: known.target, secret: sign, policy: image.Policy(c.verifier), begun: now}
 	c.reads.begin(ctx, object.Name, begins, func(ctx context.Context) (reading, error) {
-		attempt := provenance.Begin(c.verifier, asked, image.Auth{})
+		attempt := image.BeginAttempt(c.verifier, asked, image.Auth{})
 		auth, err := c.credentials.auth(ctx)
 		if err != nil {
 			return conclude(ctx, attempt, reading{}, err, known)
@@ -126,7 +125,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 
 // due is when the registry of a catalog is to be asked next, or its content to be verified again.
 func (c *Controller) due(object *olmv1.ClusterCatalog, known content, secret int) (time.Time, bool) {
-	policy := provenance.Policy(c.verifier)
+	policy := image.Policy(c.verifier)
 	switch {
 	case known.target.ref == "" || known.target.leads && check(object) != nil || !known.signatures.Due(policy, c.clock.Now()):
 		return due(object, known, secret)

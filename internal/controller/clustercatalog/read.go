@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // maxReads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
@@ -25,11 +24,11 @@ type reading struct {
 	resolved string         // the image by digest
 	index    *catalog.Index // nil when it is the content that is known
 
-	signatures provenance.Judgement
+	signatures image.Judgement
 }
 
 // conclude adds to what an attempt has found, or to how it failed, whether what was served before may be served still.
-func conclude(ctx context.Context, attempt *provenance.Attempt, found reading, err error, known content) (reading, error) {
+func conclude(ctx context.Context, attempt *image.Attempt, found reading, err error, known content) (reading, error) {
 	served := ""
 	if known.index != nil {
 		served = known.digest()
@@ -40,7 +39,7 @@ func conclude(ctx context.Context, attempt *provenance.Attempt, found reading, e
 
 // find finds out what a reference stands for now, and reads it unless that is known. It is verified in both cases, as what was asked for: the
 // policy may be another.
-func find(ctx context.Context, from imageReader, attempt *provenance.Attempt, ref, requested string, auth image.Auth, known content) (reading, error) {
+func find(ctx context.Context, from imageReader, attempt *image.Attempt, ref, requested string, auth image.Auth, known content) (reading, error) {
 	digest, err := from.Digest(ctx, ref, auth)
 	if err != nil {
 		return reading{}, err

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,7 +45,7 @@ func (c *Controller) restore(ctx context.Context, object *olmv1.ClusterCatalog) 
 		return known
 	}
 	known.index, known.resolved, known.unpacked = index, resolved, c.clock.Now()
-	known.signatures = provenance.Restored(c.verifier, requested(object, resolved))
+	known.signatures = image.Restored(c.verifier, requested(object, resolved))
 	if at := object.Status.LastUnpacked; at != nil {
 		known.unpacked = at.Time
 	}

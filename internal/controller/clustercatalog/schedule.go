@@ -5,7 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 const (
@@ -30,7 +30,7 @@ func due(object *olmv1.ClusterCatalog, known content, secret int) (time.Time, bo
 		return time.Time{}, false
 	case known.problem != nil && secret != known.secret:
 		return time.Time{}, true // new credentials may be what was missing
-	case provenance.IsUnverified(known.problem):
+	case image.IsUnverified(known.problem):
 		return known.looked.Add(refusedRetry(object)), true // a change of the policy comes first
 	case known.problem != nil:
 		return known.looked.Add(retryAfter(known.attempts)), true

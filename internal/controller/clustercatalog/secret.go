@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/client-go/metadata"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,7 +14,7 @@ import (
 
 // credentials are those that all catalogs are read with. They are read when they are needed, and not kept.
 type credentials struct {
-	from    unpack.Credentials
+	from    bundleio.Credentials
 	reader  client.Reader // uncached
 	changes atomic.Int64
 }

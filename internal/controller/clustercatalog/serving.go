@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
 )
 
 // Serving says where the catalogs of this process are served over HTTP.

@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
@@ -31,13 +30,13 @@ const workers = 4
 // Options are what the controller works with.
 type Options struct {
 	Store   *image.Store
-	Indexes *catalogcache.Cache
+	Indexes *catalogstore.Cache
 	// Catalogs are where contents are published, under snapshot.CatalogRef.
 	Catalogs *catalogset.Set
 	// Serving says where catalogs are served over HTTP; nil when they are not.
 	Serving *Serving
 	// Credentials are those that all images of catalogs are pulled with.
-	Credentials unpack.Credentials
+	Credentials bundleio.Credentials
 	// InUse tells whether content is served by somebody else, by its digest; nil is for nobody.
 	InUse func(digest string) bool
 	Clock clock.PassiveClock
@@ -58,7 +57,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	q := &queue{client: mgr.GetClient(), elected: mgr.Elected()}
 	c := &Controller{
 		client:      mgr.GetClient(),
-		images:      catalogimage.Reader{Images: o.Store, Indexes: o.Indexes, V1: true},
+		images:      catalogstore.ImageReader{Images: o.Store, Indexes: o.Indexes, V1: true},
 		verifier:    o.Store,
 		indexes:     o.Indexes,
 		catalogs:    o.Catalogs,

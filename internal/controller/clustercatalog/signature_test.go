@@ -14,9 +14,9 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/image"
-	policies "fairlead.dev/fairlead/internal/signature"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
+	policies "fairlead.dev/fairlead/internal/content/signature"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -137,7 +137,7 @@ func TestAPolicyJudgesTheRequestedTag(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld(t, clusterCatalog(ref, 0))
-			w.c.verifier, w.c.images = store, catalogimage.Reader{Images: store, Indexes: w.indexes}
+			w.c.verifier, w.c.images = store, catalogstore.ImageReader{Images: store, Indexes: w.indexes}
 			w.settle("cat")
 			served := ""
 			if test.want == "True Accepted" {

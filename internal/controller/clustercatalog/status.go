@@ -5,9 +5,9 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/provenance"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +53,7 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 		return next
 	}
 	switch {
-	case known.problem != nil && (isTerminal(known.target.ref, known.problem) || provenance.IsUnverified(known.problem)):
+	case known.problem != nil && (isTerminal(known.target.ref, known.problem) || image.IsUnverified(known.problem)):
 		set(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonBlocked, messages.Error(known.problem))
 	case known.problem != nil:
 		set(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, messages.Error(known.problem))

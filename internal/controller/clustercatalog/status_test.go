@@ -5,7 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/catalogimage"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // target is what a manager is to have of a catalog; empty when that is not known yet.
@@ -82,5 +82,5 @@ func isTerminal(ref string, err error) bool {
 	case kind == image.InvalidImage, kind == image.NoPlatform, kind == image.LimitExceeded:
 		return true
 	}
-	return errors.Is(err, image.ErrNoCatalog) || errors.Is(err, catalogimage.ErrNoPackage)
+	return errors.Is(err, image.ErrNoCatalog) || errors.Is(err, catalogstore.ErrNoPackage)
 }

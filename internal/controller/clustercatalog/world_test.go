@@ -11,12 +11,12 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogserver"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,7 +106,7 @@ type world struct {
 	client   client.WithWatch
 	registry *registry
 	clock    *clocktesting.FakeClock
-	indexes  *catalogcache.Cache
+	indexes  *catalogstore.Cache
 	leads    bool
 	finished chan string
 	mu       sync.Mutex
@@ -122,7 +122,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	indexes, err := catalogcache.Open(t.TempDir())
+	indexes, err := catalogstore.OpenCache(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (w *world) restart() {
 	w.finished = make(chan string, 16)
 	w.c = &Controller{client: w.client, images: w.registry, indexes: w.indexes, catalogs: catalogset.New(), clock: w.clock,
 		serving:     &Serving{URL: baseURL, Catalogs: &catalogserver.Set{}},
-		credentials: &credentials{reader: w.client, from: unpack.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}},
+		credentials: &credentials{reader: w.client, from: bundleio.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}},
 		leads:       func() bool { return w.leads },
 		remove: func(_ context.Context, digest string) {
 			w.removed = append(w.removed, digest)

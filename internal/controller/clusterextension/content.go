@@ -11,10 +11,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -63,7 +62,7 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 	if t.source != nil {
 		return c.repeat(ctx, s, t, o)
 	}
-	policy := provenance.Policy(c.Verifier)
+	policy := image.Policy(c.Verifier)
 	if known, ok := c.rendered.Load(s.ext.Name); ok && known.inputs == inputs && known.policy == policy && !known.expired(c.Clock.Now()) {
 		again := *known
 		return &again, nil
@@ -83,7 +82,7 @@ func (c *Controller) content(ctx context.Context, s *state, t *target, inputs st
 		return nil, err
 	}
 	made := &content{inputs: inputs, name: t.Name, version: t.Version, image: t.Image, digest: t.Content, objects: Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: provider, serving: rendered.Serving,
-		verification: provenance.Record(verification), policy: policy}
+		verification: image.Record(verification), policy: policy}
 	if verification != nil {
 		made.expires = verification.Expires
 	}
@@ -116,7 +115,7 @@ func (c *Controller) repeat(ctx context.Context, s *state, t *target, o *outcome
 	}
 	made := &content{repeated: true, inputs: t.source.Annotations[inputsKey], name: t.Name, version: t.Version, objects: objects, properties: t.source.Annotations[olmv1.PropertiesKey],
 		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey]), condition: t.source.Annotations[conditionKey],
-		conditionName: t.source.Annotations[conditionNameKey], verification: cmp.Or(provenance.Record(verification), t.source.Annotations[verificationKey])}
+		conditionName: t.source.Annotations[conditionNameKey], verification: cmp.Or(image.Record(verification), t.source.Annotations[verificationKey])}
 	made.serving, err = servingOf(t.source)
 	return made, err
 }
@@ -124,11 +123,11 @@ func (c *Controller) repeat(ctx context.Context, s *state, t *target, o *outcome
 // fetch gets the bundle of a target, and why it may be used; nil while it is not there. A bundle is called as its catalog says, whatever the name of its
 // ClusterServiceVersion.
 func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcome) (*bundle.Bundle, *image.Verification) {
-	request := unpack.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, ByCatalog: true}
+	request := bundleio.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, ByCatalog: true}
 	switch {
 	case t.info != nil && t.index != nil:
 		var err error
-		if request, err = (unpack.Origin{Index: t.index, Image: t.catalogImage, ByCatalog: true}).Bundle(ctx, c.live, t.info, unpack.Policy{}); err != nil {
+		if request, err = (bundleio.Origin{Index: t.index, Image: t.catalogImage, ByCatalog: true}).Bundle(ctx, c.live, t.info, bundleio.Policy{}); err != nil {
 			o.problem = err
 			return nil, nil
 		}
@@ -140,18 +139,18 @@ func (c *Controller) fetch(ctx context.Context, ext string, t *target, o *outcom
 }
 
 // get asks for a bundle; nil while it is not there, which the outcome tells.
-func (c *Controller) get(ctx context.Context, ext string, request unpack.Request, o *outcome) (*bundle.Bundle, *image.Verification) {
+func (c *Controller) get(ctx context.Context, ext string, request bundleio.Request, o *outcome) (*bundle.Bundle, *image.Verification) {
 	state := c.ask(ctx, ext, request, o)
 	return state.Bundle, state.Verification
 }
 
 // ask requests a bundle, or whether it may be used. Where that is not done, the outcome has the reason.
-func (c *Controller) ask(ctx context.Context, ext string, request unpack.Request, o *outcome) unpack.State {
+func (c *Controller) ask(ctx context.Context, ext string, request bundleio.Request, o *outcome) bundleio.State {
 	if request.Image != "" || request.NamedBy != nil {
 		var err error
 		if request.Auth, err = c.Credentials.Read(ctx, c.live); err != nil {
 			o.problem = err
-			return unpack.State{}
+			return bundleio.State{}
 		}
 	}
 	c.fetching.Store(ext, true) // before it is asked for, so that its arrival is not missed
@@ -161,7 +160,7 @@ func (c *Controller) ask(ctx context.Context, ext string, request unpack.Request
 		c.fetching.Delete(ext)
 	case state.Err != nil:
 		o.problem = state.Err
-		if provenance.IsUnverified(state.Err) {
+		if image.IsUnverified(state.Err) {
 			o.problem = blocked(state.Err)
 		}
 		o.soonest(max(state.RetryAt.Sub(c.Clock.Now()), minPause))

@@ -9,14 +9,13 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/policies"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/serving"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,14 +37,14 @@ type Options struct {
 	// Catalogs are the contents of the ClusterCatalogs.
 	Catalogs *catalogset.Set
 	Clock    clock.Clock
-	// Bundles fetches them, such as an *unpack.Unpacker. Whoever makes it calls Notify when one has arrived.
+	// Bundles fetches them, such as an *bundleio.Unpacker. Whoever makes it calls Notify when one has arrived.
 	Bundles Bundles
 	// Credentials are those that the images of bundles are pulled with.
-	Credentials unpack.Credentials
+	Credentials bundleio.Credentials
 	// AllowedImages are where the images may be that extensions name themselves; none is anywhere.
 	AllowedImages image.Prefixes
 	// Verifier knows the signature policy that Bundles obeys; nil for a process without one.
-	Verifier provenance.Images
+	Verifier image.Images
 	// SystemNamespace holds the Secrets with the objects of revisions.
 	SystemNamespace string
 	// Policies judges the admission policies that extensions rely on; nil requires none.
@@ -58,7 +57,7 @@ type Options struct {
 
 // Bundles fetches bundles in the background.
 type Bundles interface {
-	Get(ctx context.Context, r unpack.Request, patience time.Duration) unpack.State
+	Get(ctx context.Context, r bundleio.Request, patience time.Duration) bundleio.State
 }
 
 // Controller reconciles ClusterExtensions.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +22,7 @@ type asking struct {
 	with image.Auth
 }
 
-func (a *asking) Get(ctx context.Context, r unpack.Request, patience time.Duration) unpack.State {
+func (a *asking) Get(ctx context.Context, r bundleio.Request, patience time.Duration) bundleio.State {
 	a.with = r.Auth
 	return a.Bundles.Get(ctx, r, patience)
 }
@@ -32,7 +32,7 @@ func TestThePullSecretForAll(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}})
 	asked := &asking{Bundles: w.bundles}
-	w.controller.Bundles, w.controller.Credentials = asked, unpack.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}
+	w.controller.Bundles, w.controller.Credentials = asked, bundleio.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.pass("my")
 	if got := asked.with.DockerConfig; len(got) != 1 || string(got[0]) != `{"auths":{}}` {
@@ -44,7 +44,7 @@ func TestThePullSecretForAll(t *testing.T) {
 func TestPullSecretsThatCannotBeRead(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))
-	w.controller.Credentials = unpack.Credentials{Account: types.NamespacedName{Namespace: "olm", Name: "manager"}}
+	w.controller.Credentials = bundleio.Credentials{Account: types.NamespacedName{Namespace: "olm", Name: "manager"}}
 	away := true
 	w.controller.live = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {

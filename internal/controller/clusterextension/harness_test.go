@@ -17,10 +17,10 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -63,35 +63,35 @@ type bundles struct {
 	gets   int
 	failed map[string]error
 	slow   map[string]bool
-	images map[string]*bundle.Bundle                           // that are asked for without a name
-	judge  func(r unpack.Request) (*image.Verification, error) // is asked about every bundle; nil where there is no policy
+	images map[string]*bundle.Bundle                             // that are asked for without a name
+	judge  func(r bundleio.Request) (*image.Verification, error) // is asked about every bundle; nil where there is no policy
 }
 
-func (b *bundles) Get(_ context.Context, r unpack.Request, _ time.Duration) unpack.State {
+func (b *bundles) Get(_ context.Context, r bundleio.Request, _ time.Duration) bundleio.State {
 	b.gets++
 	if err := b.failed[r.Name]; err != nil {
-		return unpack.State{Err: err}
+		return bundleio.State{Err: err}
 	}
 	if b.slow[r.Name] {
-		return unpack.State{Slow: "1 of 9 MB"}
+		return bundleio.State{Slow: "1 of 9 MB"}
 	}
 	var verification *image.Verification
 	if b.judge != nil {
 		var err error
 		if verification, err = b.judge(r); err != nil {
-			return unpack.State{Err: err}
+			return bundleio.State{Err: err}
 		}
 	}
 	if r.Judge {
-		return unpack.State{Judged: true, Verification: verification}
+		return bundleio.State{Judged: true, Verification: verification}
 	}
 	if r.Name == "" {
 		if b.images[r.Image] == nil {
-			return unpack.State{Err: errors.New("there is no image " + r.Image)}
+			return bundleio.State{Err: errors.New("there is no image " + r.Image)}
 		}
-		return unpack.State{Bundle: b.images[r.Image]}
+		return bundleio.State{Bundle: b.images[r.Image]}
 	}
-	return unpack.State{Bundle: &bundle.Bundle{Name: r.Name}, Verification: verification}
+	return bundleio.State{Bundle: &bundle.Bundle{Name: r.Name}, Verification: verification}
 }
 
 var scheme = func() *runtime.Scheme {

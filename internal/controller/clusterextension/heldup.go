@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -42,7 +42,7 @@ func heldUp(ext *olmv1.ClusterExtension, o *outcome) string {
 		return heldByIncrease
 	case errors.As(o.problem, new(*gates.NotUpgradeable)):
 		return heldByOperator
-	case provenance.IsUnverified(o.problem):
+	case image.IsUnverified(o.problem):
 		return heldBySignature
 	case errors.As(o.problem, &stop):
 		return stop.Reason

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // fromImage makes the request one for the image that the extension names, in the place of what catalogs have. It is false while the bundle is
@@ -56,7 +56,7 @@ func (c *Controller) readImage(ctx context.Context, s *state, ref string, o *out
 		o.soonest(recheck)
 		return nil
 	}
-	b, _ := c.get(ctx, s.ext.Name, unpack.Request{Image: ref}, o)
+	b, _ := c.get(ctx, s.ext.Name, bundleio.Request{Image: ref}, o)
 	if b == nil {
 		return nil
 	}

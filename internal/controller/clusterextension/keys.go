@@ -2,10 +2,10 @@ package clusterextension
 
 import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +43,7 @@ const (
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
 	contentKey = gates.ContentKey
 	// verificationKey says why the signature policy let the bundle of the revision be used, as JSON.
-	verificationKey = provenance.Key
+	verificationKey = image.OutcomeKey
 	// generationKey is the generation of the ClusterExtension that the revision was made for.
 	generationKey = prefix + "generation"
 	// providerKey says who makes the serving certificates of the revision.

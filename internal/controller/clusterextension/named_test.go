@@ -10,8 +10,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/revision"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -29,7 +29,7 @@ const (
 func TestCatalogNamesTheBundle(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.controller.render = registryv1.Render
-	w.controller.Bundles = realUnpacker{unpack.New(nil, clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), func() {})}
+	w.controller.Bundles = realUnpacker{bundleio.NewUnpacker(nil, clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), func() {})}
 	text := strings.Replace(pkg("a", "1.0.0"), "image: quay.io/a:v1.0.0\n", "", 1)
 	for _, manifest := range []string{crdsOnlyCSV, crdsOnlyCRD} {
 		text += fmt.Sprintf("- {type: olm.bundle.object, value: {data: %s}}\n", base64.StdEncoding.EncodeToString([]byte(manifest)))
@@ -54,9 +54,9 @@ func TestCatalogNamesTheBundle(t *testing.T) {
 }
 
 // realUnpacker waits for what is fetched in the background.
-type realUnpacker struct{ *unpack.Unpacker }
+type realUnpacker struct{ *bundleio.Unpacker }
 
-func (u realUnpacker) Get(ctx context.Context, r unpack.Request, _ time.Duration) unpack.State {
+func (u realUnpacker) Get(ctx context.Context, r bundleio.Request, _ time.Duration) bundleio.State {
 	state, err := u.Fetch(ctx, r)
 	state.Err = err
 	return state

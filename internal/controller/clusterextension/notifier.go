@@ -3,7 +3,7 @@ package clusterextension
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/reconcile"
 
 	ctrl "sigs.k8s.io/controller-runtime"

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -20,8 +19,8 @@ func (v view) signature() *metav1.Condition {
 	if !v.outcome.verifies {
 		return nil
 	}
-	if provenance.Decides(v.outcome.problem) {
-		c := provenance.Verdict{Err: v.outcome.problem}.Condition()
+	if image.Decides(v.outcome.problem) {
+		c := image.Verdict{Err: v.outcome.problem}.Condition()
 		c.Message = olmv1.TruncateMessage(c.Message + v.keeps())
 		return c
 	}
@@ -33,13 +32,13 @@ func (v view) signature() *metav1.Condition {
 		return nil
 	}
 	name := r.Annotations[olmv1.BundleNameKey]
-	recorded := provenance.Recorded(r.Annotations)
+	recorded := image.Recorded(r.Annotations)
 	if recorded == nil {
 		c := olmv1.NewCondition(olmv1.TypeSignatureVerified, metav1.ConditionUnknown, olmv1.ReasonUndecided,
 			fmt.Sprintf("bundle %s was fetched before there was a signature policy; it is verified when it is fetched again, as for an upgrade or another configuration", name))
 		return &c
 	}
-	c := provenance.Verdict{Verification: recorded}.Condition()
+	c := image.Verdict{Verification: recorded}.Condition()
 	c.Message = olmv1.TruncateMessage(fmt.Sprintf("bundle %s is %s", name, c.Message))
 	return c
 }
@@ -62,7 +61,7 @@ func (c *Controller) judgeRevision(ctx context.Context, s *state, t *target, o *
 	}
 	state := c.ask(ctx, s.ext.Name, *request, o)
 	switch {
-	case provenance.IsUnverified(o.problem):
+	case image.IsUnverified(o.problem):
 		o.problem = blocked(fmt.Errorf("roll back to revision %s: %w; or remove annotation %s", t.source.Name, o.problem, RollbackToKey))
 		return nil, false
 	case o.problem != nil:
@@ -79,9 +78,9 @@ func (c *Controller) judgeRevision(ctx context.Context, s *state, t *target, o *
 }
 
 // judgementOf asks about the bundle of a revision, by the digest that it had; nil where nothing is known that could be asked about.
-func judgementOf(t *target) *unpack.Request {
-	recorded := provenance.Recorded(t.source.Annotations)
-	request := &unpack.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, Judge: true, Policy: unpack.Policy{Timeout: verifyTime}}
+func judgementOf(t *target) *bundleio.Request {
+	recorded := image.Recorded(t.source.Annotations)
+	request := &bundleio.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, Judge: true, Policy: bundleio.Policy{Timeout: verifyTime}}
 	switch {
 	case t.Image != "" && recorded != nil && recorded.Digest != "" && !strings.Contains(t.Image, "@"):
 		request.Image, request.Requested = image.Pin(t.Image, recorded.Digest), t.Image
@@ -99,7 +98,7 @@ func judgementOf(t *target) *unpack.Request {
 // NamedBy is the catalog that named the bundle of a revision by its digest when that was made. The catalog may have other content by now, which
 // takes nothing from what its signature covered.
 func NamedBy(r *olmv1.ClusterObjectSet) *image.Origin {
-	recorded := provenance.Recorded(r.Annotations)
+	recorded := image.Recorded(r.Annotations)
 	if recorded == nil || recorded.Catalog == nil || !strings.HasSuffix(r.Annotations[olmv1.BundleReferenceKey], "@"+recorded.Digest) {
 		return nil
 	}

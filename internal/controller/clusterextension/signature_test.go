@@ -7,8 +7,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +16,7 @@ import (
 // TestSignatureVerified is about what is fetched or refused now, and absent where no policy is configured.
 func TestSignatureVerified(t *testing.T) {
 	refused := blocked(fmt.Errorf("fetch bundle a.v2: %w", &image.Error{Kind: image.Unverified, Op: "pull", Ref: "r/a@sha256:2", Reason: "rule 1 of /p refuses it"}))
-	covered := provenance.Record(&image.Verification{Outcome: image.Covered, Digest: "sha256:1", Signers: []image.Signer{{Key: "sha256:k"}},
+	covered := image.Record(&image.Verification{Outcome: image.Covered, Digest: "sha256:1", Signers: []image.Signer{{Key: "sha256:k"}},
 		Catalog: &image.Origin{Ref: "r/c:v1", Digest: "sha256:c"}})
 	of := func(record string) revisions {
 		r := olmv1.ClusterObjectSet{}

@@ -8,8 +8,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 

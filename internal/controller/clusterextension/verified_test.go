@@ -8,9 +8,8 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -36,13 +35,13 @@ func newVerifiedWorld(t *testing.T) (*world, *policy) {
 	return w, p
 }
 
-func signs(r unpack.Request) (*image.Verification, error) {
+func signs(r bundleio.Request) (*image.Verification, error) {
 	return &image.Verification{Outcome: image.Signed, Ref: r.Image, Digest: digestA, Signers: []image.Signer{{Key: "sha256:k"}}}, nil
 }
 
 // refuses is a policy that was tightened. It notes what it is asked about.
-func refuses(asked *unpack.Request) func(unpack.Request) (*image.Verification, error) {
-	return func(r unpack.Request) (*image.Verification, error) {
+func refuses(asked *bundleio.Request) func(bundleio.Request) (*image.Verification, error) {
+	return func(r bundleio.Request) (*image.Verification, error) {
 		*asked = r
 		return nil, &image.Error{Kind: image.Unverified, Op: "verify", Ref: r.Image, Reason: "rule 1 of /p rejects it", Advice: "correct the policy"}
 	}
@@ -56,7 +55,7 @@ func TestUnsignedBundle(t *testing.T) {
 	if got := w.condition("my", olmv1.TypeSignatureVerified); got != "True/Signed: bundle a.v1.0.0 is signed by key sha256:k" {
 		t.Error(got)
 	}
-	var asked unpack.Request
+	var asked bundleio.Request
 	w.bundles.judge = refuses(&asked)
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.settle("my")
@@ -81,7 +80,7 @@ func TestRollbackUnderATightenedPolicy(t *testing.T) {
 	t.Run("to what the user names", func(t *testing.T) {
 		w, p := upgraded(t)
 		w.settle("my")
-		var asked unpack.Request
+		var asked bundleio.Request
 		p.version, w.bundles.judge = "sha256:tight", refuses(&asked)
 		w.annotate("my", RollbackToKey, "1")
 		w.settle("my")
@@ -114,7 +113,7 @@ func TestRollbackUnderATightenedPolicy(t *testing.T) {
 		w, p := upgraded(t)
 		w.annotate("my", OnFailureKey, OnFailureRollback)
 		w.pass("my")
-		var asked unpack.Request
+		var asked bundleio.Request
 		p.version, w.bundles.judge = "sha256:tight", refuses(&asked)
 		w.says(w.newest("my"), exceeded...)
 		w.settle("my")
@@ -144,7 +143,7 @@ func TestJudgementOf(t *testing.T) {
 		"in an accepted catalog":  {recorded: &image.Verification{Outcome: image.Accepted, Ref: catalog.Ref, Digest: catalog.Digest}, by: catalog},
 		"in a catalog, before":    {nothing: true},
 	} {
-		r := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{olmv1.BundleReferenceKey: test.image, verificationKey: provenance.Record(test.recorded)}}}
+		r := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{olmv1.BundleReferenceKey: test.image, verificationKey: image.Record(test.recorded)}}}
 		got := judgementOf(repeated(r))
 		if test.nothing {
 			if got != nil {
@@ -176,7 +175,7 @@ func TestRollbackToAnUnknownDigest(t *testing.T) {
 		t.Error(got)
 	}
 	p.version = "sha256:accepts"
-	w.bundles.judge = func(unpack.Request) (*image.Verification, error) {
+	w.bundles.judge = func(bundleio.Request) (*image.Verification, error) {
 		return &image.Verification{Outcome: image.Accepted}, nil
 	}
 	w.settle("my")
@@ -193,7 +192,7 @@ func TestWhatWasRenderedExpires(t *testing.T) {
 	}{"before": {time.Minute, false}, "after": {2 * time.Hour, true}} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := newVerifiedWorld(t)
-			w.bundles.judge = func(r unpack.Request) (*image.Verification, error) {
+			w.bundles.judge = func(r bundleio.Request) (*image.Verification, error) {
 				v, err := signs(r)
 				v.Expires = w.clock.Now().Add(time.Hour)
 				return v, err
@@ -205,7 +204,7 @@ func TestWhatWasRenderedExpires(t *testing.T) {
 				t.Fatalf("nothing is kept for the next pass: %+v", known)
 			}
 			w.clock.Step(test.after)
-			var asked unpack.Request
+			var asked bundleio.Request
 			w.bundles.judge = refuses(&asked)
 			w.settle("my")
 			if got := w.installed("my"); (asked.Name != "") != test.asked || (got == "") != test.asked {

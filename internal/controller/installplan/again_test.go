@@ -10,8 +10,8 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,8 +55,8 @@ func TestForeignPlanWaitsForItsPullSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.controller.Manifests = unpack.Manifests{Blobs: blobs{}}
-	w.controller.Bundles = Images{Unpacker: unpack.New(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
+	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
+	w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 	waitsFor(t, w, "read pull secret olm/pull")
 	empty := pullSecret()
 	empty.Data = nil

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/record"
@@ -36,7 +36,7 @@ type Options struct {
 	Signatures Signatures
 	// Catalogs are where the steps of plans that people wrote come from, and Unpacker fetches their bundles.
 	Catalogs *catalogset.Set
-	Unpacker *unpack.Unpacker
+	Unpacker *bundleio.Unpacker
 	// Notify is filled by Setup: whoever makes the Unpacker calls it when a bundle has arrived.
 	Notify *Notifier
 	// Bundles gives the objects of a bundle again when Manifests has lost them; nil is no such way.

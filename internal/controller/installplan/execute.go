@@ -9,7 +9,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,9 +35,9 @@ type execution struct {
 	held     string                                     // which group the operators of the plan wait for
 	incoming map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
 
-	left       bool                          // whether a step is due
-	signatures map[string]provenance.Verdict // on the bundles that were verified, by ClusterServiceVersion
-	unverified verification                  // what keeps the plan from beginning
+	left       bool                     // whether a step is due
+	signatures map[string]image.Verdict // on the bundles that were verified, by ClusterServiceVersion
+	unverified verification             // what keeps the plan from beginning
 
 	crds       map[string]*crdStep // what was found out about the CRDs that exist, by name
 	strictCRDs bool                // every upgrade of a CRD is checked as if it had several owners

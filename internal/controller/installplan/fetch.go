@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +26,7 @@ const (
 
 // fetched are the bundles of choices, or why they are not all there.
 type fetched struct {
-	states  []unpack.State
+	states  []bundleio.State
 	lookups []v1alpha1.BundleLookup
 	problem string
 	retry   time.Duration // when to look again if nothing happens before; 0 is not at all
@@ -34,12 +34,12 @@ type fetched struct {
 
 // fetchAll asks for the bundles of all choices. They arrive in the background.
 func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
-	f := fetched{states: make([]unpack.State, len(choices))}
-	requests := make([]unpack.Request, len(choices))
+	f := fetched{states: make([]bundleio.State, len(choices))}
+	requests := make([]bundleio.Request, len(choices))
 	for i, choice := range choices { // start all of them before waiting for any
 		request, err := c.bundleRequest(ctx, s, choice)
 		if err != nil {
-			f.states[i] = unpack.State{Err: err, RetryAt: c.Clock.Now().Add(retrySecrets)}
+			f.states[i] = bundleio.State{Err: err, RetryAt: c.Clock.Now().Add(retrySecrets)}
 			continue
 		}
 		requests[i] = request
@@ -75,21 +75,21 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resoluti
 	return f
 }
 
-func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (unpack.Request, error) {
-	var policy unpack.Policy
+func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (bundleio.Request, error) {
+	var policy bundleio.Policy
 	if len(s.Groups) == 1 {
 		var err error
-		if policy, err = unpack.PolicyOf(s.Groups[0].Annotations); err != nil {
-			return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
+		if policy, err = bundleio.PolicyOf(s.Groups[0].Annotations); err != nil {
+			return bundleio.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 		}
 	}
 	return originOf(s, choice).Bundle(ctx, c.live, choice.Bundle, policy)
 }
 
 // originOf is the catalog that a choice is from.
-func originOf(s *survey, choice resolution.Choice) unpack.Origin {
+func originOf(s *survey, choice resolution.Choice) bundleio.Origin {
 	from := s.Source(choice.Catalog)
-	return unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}
+	return bundleio.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}
 }
 
 // unpackPending is the reason of a bundle that is on its way. Tools know it from when bundles were unpacked by Jobs.
@@ -100,11 +100,11 @@ const catalogMissing = "CatalogSourceMissing"
 
 // lookupCondition says how far a bundle is; false is that it is there. A bundle that could not be had is failed, and not pending, until
 // it is there: that it is tried again is part of the message.
-func lookupCondition(name string, s unpack.State) (v1alpha1.BundleLookupCondition, bool) {
+func lookupCondition(name string, s bundleio.State) (v1alpha1.BundleLookupCondition, bool) {
 	c := v1alpha1.BundleLookupCondition{Type: v1alpha1.BundleLookupPending, Status: corev1.ConditionTrue, Reason: unpackPending}
 	switch {
 	case s.Err != nil:
-		c.Type, c.Reason = v1alpha1.BundleLookupFailed, unpack.Reason(s.Err)
+		c.Type, c.Reason = v1alpha1.BundleLookupFailed, bundleio.ReasonOf(s.Err)
 		c.Message = resolve.Tidy(s.Err.Error(), maxProblem)
 	case s.Done():
 		return c, false
@@ -117,9 +117,9 @@ func lookupCondition(name string, s unpack.State) (v1alpha1.BundleLookupConditio
 }
 
 // verdictOf is what is known of the signatures of a bundle. An error of a registry says nothing of them.
-func verdictOf(s unpack.State) provenance.Verdict {
-	v := provenance.Verdict{Verification: s.Verification}
-	if provenance.Decides(s.Err) {
+func verdictOf(s bundleio.State) image.Verdict {
+	v := image.Verdict{Verification: s.Verification}
+	if image.Decides(s.Err) {
 		v.Err = s.Err
 	}
 	return v
@@ -143,7 +143,7 @@ func keepTimes(lookups, before []v1alpha1.BundleLookup, now metav1.Time) {
 // fetchError says that a bundle which has to be had again is not there.
 type fetchError struct {
 	name   string
-	state  unpack.State
+	state  bundleio.State
 	awaits string // what has to come before it can be fetched; empty is nothing
 	source bool   // which is a CatalogSource that does not exist
 }

@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -94,8 +94,8 @@ func TestPlansOfTheOtherImplementation(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld(t, tc.plan, catalogSource("olm", "catalog", 0))
-			w.controller.Manifests = unpack.Manifests{Blobs: blobs{}}
-			w.controller.Bundles = Images{Unpacker: unpack.New(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
+			w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
+			w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 			p := w.settle(t, 20*time.Minute)
 			if tc.message != "" {
 				if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.Contains(p.Status.Message, tc.message) {
@@ -128,7 +128,7 @@ func TestForeignPlanHalfDone(t *testing.T) {
 		}
 	}
 	w := newWorld(t, plan)
-	w.controller.Manifests = unpack.Manifests{Blobs: blobs{}}
+	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

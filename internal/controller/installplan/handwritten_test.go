@@ -10,9 +10,9 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -302,7 +302,7 @@ func TestBundleLookupsTellOfTheRegistry(t *testing.T) {
 	pulled := lone
 	pulled.image = strings.TrimPrefix(server.URL, "http://") + "/lone:v1"
 	w := newWorld(t, append([]client.Object{handMade("Automatic", "lone.v1.0.0")}, objects...)...)
-	w.controller.Unpacker = unpack.New(store, realClock{w.clock}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(store, realClock{w.clock}, func() {})
 	w.shop(t, "ns", "cat", pulled)
 	var p *v1alpha1.InstallPlan
 	for range 20 {

@@ -8,11 +8,10 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,11 +19,11 @@ import (
 
 // Images renders bundles from their images, or those that have none from their catalogs. It implements Bundles.
 type Images struct {
-	Unpacker *unpack.Unpacker
+	Unpacker *bundleio.Unpacker
 	// Reader reads CatalogSources and their pull secrets.
 	Reader client.Reader
 	// Verifier verifies bundles before a plan is carried out; nil for a process without signature policies.
-	Verifier provenance.Images
+	Verifier image.Images
 	// Catalogs are those that are being served.
 	Catalogs *catalogset.Set
 	// GlobalNamespace holds the catalogs that every namespace can see. Those of any other namespace than the plan's, and their pull
@@ -47,13 +46,13 @@ func (r Images) Steps(ctx context.Context, namespace string, lookup v1alpha1.Bun
 		return nil, readAgain(lookup, err)
 	}
 	state := r.Unpacker.Get(ctx, request, patience)
-	if other, has := r.coveredNow(namespace, lookup, request); has && provenance.IsUnverified(state.Err) {
+	if other, has := r.coveredNow(namespace, lookup, request); has && image.IsUnverified(state.Err) {
 		state = r.Unpacker.Get(ctx, other, patience)
 	}
 	if !state.Done() {
 		return nil, &fetchError{name: lookup.Identifier, state: state}
 	}
-	return unpack.Steps(state.Bundle, namespace, lookup)
+	return bundleio.Steps(state.Bundle, namespace, lookup)
 }
 
 // readAgain says of a bundle that what it takes to ask for it is not there, such as a pull secret. That is waited out like the bundle
@@ -70,8 +69,8 @@ func readAgain(lookup v1alpha1.BundleLookup, why error) error {
 const whyAgain = "bundle %s has to be read again, because the content store has lost its manifests: "
 
 // fromImage asks for the image of a bundle. A CatalogSource that is gone leaves no pull secrets, and the image may be had without any.
-func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy unpack.Policy) (unpack.Request, error) {
-	request := unpack.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
+func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy bundleio.Policy) (bundleio.Request, error) {
+	request := bundleio.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
 	if origin := plansteps.OriginOf(lookup); origin != nil {
 		request.NamedBy, request.Requested = origin.NamedBy(), origin.Requested
 	} else {
@@ -92,40 +91,40 @@ func (r Images) auth(ctx context.Context, namespace string, lookup v1alpha1.Bund
 	if err != nil {
 		return image.Auth{}, err
 	}
-	return unpack.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets)
+	return bundleio.PullSecrets(ctx, r.Reader, ref.Namespace, source.Spec.Secrets)
 }
 
 // fromCatalog asks for a bundle as its catalog has it. Whatever is the matter with that is waited out.
-func (r Images) fromCatalog(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy unpack.Policy) (unpack.Request, error) {
+func (r Images) fromCatalog(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy bundleio.Policy) (bundleio.Request, error) {
 	awaits := func(format string, args ...any) *fetchError {
 		return &fetchError{name: lookup.Identifier, awaits: fmt.Sprintf(whyAgain+format, append([]any{lookup.Identifier}, args...)...)}
 	}
 	if lookup.CatalogSourceRef == nil {
-		return unpack.Request{}, awaits("nothing says which catalog it came from; delete the InstallPlan to have one made that is still wanted")
+		return bundleio.Request{}, awaits("nothing says which catalog it came from; delete the InstallPlan to have one made that is still wanted")
 	}
 	ref := sourceOf(lookup)
 	if !r.inView(namespace, ref.Namespace) {
-		return unpack.Request{}, awaits("catalog %s, which it is said to be in, is not in view of namespace %s; delete the InstallPlan to have one made that is still wanted", ref, namespace)
+		return bundleio.Request{}, awaits("catalog %s, which it is said to be in, is not in view of namespace %s; delete the InstallPlan to have one made that is still wanted", ref, namespace)
 	}
 	source, exists, err := r.source(ctx, lookup)
 	if err != nil {
-		return unpack.Request{}, err
+		return bundleio.Request{}, err
 	}
 	if !exists {
 		gone := awaits("CatalogSource %s, which it is in, does not exist: create it again, or delete the InstallPlan to have one made that is still wanted", ref)
 		gone.source = true
-		return unpack.Request{}, gone
+		return bundleio.Request{}, gone
 	}
 	served, _ := r.Catalogs.Get(ref)
 	switch b := bundleOf(served.Index, lookup); {
 	case served.Index == nil && served.Problem == "":
-		return unpack.Request{}, awaits("catalog %s, which it is in, is still being loaded", ref)
+		return bundleio.Request{}, awaits("catalog %s, which it is in, is still being loaded", ref)
 	case served.Index == nil:
-		return unpack.Request{}, awaits("catalog %s, which it is in, has no content: %s", ref, resolve.Tidy(served.Problem, maxProblem))
+		return bundleio.Request{}, awaits("catalog %s, which it is in, has no content: %s", ref, resolve.Tidy(served.Problem, maxProblem))
 	case b == nil:
-		return unpack.Request{}, awaits("catalog %s does not have it any more: delete the InstallPlan to have one made that is still wanted", ref)
+		return bundleio.Request{}, awaits("catalog %s does not have it any more: delete the InstallPlan to have one made that is still wanted", ref)
 	default:
-		return unpack.Origin{Namespace: ref.Namespace, Secrets: source.Spec.Secrets, Index: served.Index, Image: served.Image}.Bundle(ctx, r.Reader, b, policy)
+		return bundleio.Origin{Namespace: ref.Namespace, Secrets: source.Spec.Secrets, Index: served.Index, Image: served.Image}.Bundle(ctx, r.Reader, b, policy)
 	}
 }
 
@@ -152,13 +151,13 @@ func sourceOf(lookup v1alpha1.BundleLookup) catalogset.Ref {
 }
 
 // policy is that of the namespace's OperatorGroup, if there is one.
-func (r Images) policy(ctx context.Context, namespace string) (unpack.Policy, error) {
+func (r Images) policy(ctx context.Context, namespace string) (bundleio.Policy, error) {
 	var groups operatorsv1.OperatorGroupList
 	if err := r.Reader.List(ctx, &groups, client.InNamespace(namespace)); err != nil {
-		return unpack.Policy{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
+		return bundleio.Policy{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
 	}
 	if len(groups.Items) != 1 {
-		return unpack.Policy{}, nil
+		return bundleio.Policy{}, nil
 	}
-	return unpack.PolicyOf(groups.Items[0].Annotations)
+	return bundleio.PolicyOf(groups.Items[0].Annotations)
 }

@@ -14,11 +14,10 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/provenance"
-	"fairlead.dev/fairlead/internal/signature"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -57,7 +56,7 @@ func judgedBy(t *testing.T, accepts ...string) *judgedBundle {
 		t.Fatal(err)
 	}
 	reader := fake.NewClientBuilder().WithScheme(newWorld(t).Scheme()).WithObjects(catalogSource("olm", "catalog", 0)).Build()
-	return &judgedBundle{t, Images{Verifier: store, Unpacker: unpack.New(store, clock.RealClock{}, func() {}), Reader: reader, Catalogs: catalogset.New(), GlobalNamespace: "olm"}, ref, digest}
+	return &judgedBundle{t, Images{Verifier: store, Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: reader, Catalogs: catalogset.New(), GlobalNamespace: "olm"}, ref, digest}
 }
 
 // serve publishes the catalog, in which the bundle has an image.
@@ -114,12 +113,12 @@ func TestAPolicyJudgesTheRequestedTag(t *testing.T) {
 			lookup := j.lookup("catalog")
 			lookup.Properties = texts.Replace(test.recorded)
 			err := j.images.Verify(t.Context(), "olm", []v1alpha1.BundleLookup{lookup})[0].Err
-			if (err == nil) != test.ok || err != nil && !provenance.IsUnverified(err) {
+			if (err == nil) != test.ok || err != nil && !image.IsUnverified(err) {
 				t.Errorf("accepted %t, want %t: %v", err == nil, test.ok, err)
 			}
 			_, err = j.images.Steps(t.Context(), "olm", lookup) // the image is read, but is no bundle
 			var failed *fetchError
-			if !errors.As(err, &failed) || failed.state.Err == nil || provenance.IsUnverified(failed.state.Err) == test.ok {
+			if !errors.As(err, &failed) || failed.state.Err == nil || image.IsUnverified(failed.state.Err) == test.ok {
 				t.Errorf("read by its digest: %v", err)
 			}
 		})
@@ -165,13 +164,13 @@ func TestABundleOfAnAbsentCatalogIsUndecided(t *testing.T) {
 				j.images.Catalogs.Publish(ref, *test.entry)
 			}
 			err := j.verify(test.catalog)
-			if decided := test.says == ""; err == nil || provenance.IsUnverified(err) != decided || !provenance.Decides(err) || !strings.Contains(err.Error(), test.says) {
+			if decided := test.says == ""; err == nil || image.IsUnverified(err) != decided || !image.Decides(err) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v, want %q", err, test.says)
 			}
 		})
 	}
 	j := judgedBy(t)
-	if j.serve(j.ref); !provenance.IsUnverified(j.verify("catalog")) {
+	if j.serve(j.ref); !image.IsUnverified(j.verify("catalog")) {
 		t.Error("a bundle of a catalog that is served is not decided on")
 	}
 }
@@ -198,7 +197,7 @@ func TestAnAbsentCatalogIsFoundOutInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := j.images.Unpacker.Get(t.Context(), *request, 10*time.Second); !provenance.IsUnverified(s.Err) {
+	if s := j.images.Unpacker.Get(t.Context(), *request, 10*time.Second); !image.IsUnverified(s.Err) {
 		t.Fatalf("%+v", s)
 	}
 	state := j.images.verdict(t.Context(), ctx, "olm", lookup, *request)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +43,7 @@ func (w *world) remove(t *testing.T, o client.Object) {
 }
 
 // referring keeps every manifest by reference, as if it were large.
-type referring struct{ unpack.Manifests }
+type referring struct{ bundleio.Manifests }
 
 func (r referring) Refer(ctx context.Context, manifest []byte) (string, error) {
 	digest, err := r.Blobs.Put(ctx, manifest)
@@ -55,8 +55,8 @@ func lostWorld(t *testing.T) *world {
 	t.Helper()
 	contents := blobs{}
 	w := newWorld(t, handMade("Manual", "lone.v1.0.0"), catalogSource("ns", "cat", 0))
-	w.controller.Manifests = referring{unpack.Manifests{Blobs: contents}}
-	w.controller.Bundles = Images{Unpacker: unpack.New(nil, clock.RealClock{}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
+	w.controller.Manifests = referring{bundleio.Manifests{Blobs: contents}}
+	w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(nil, clock.RealClock{}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 	w.shop(t, "ns", "cat", lone)
 	p := w.settle(t, time.Minute)
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || len(contents) == 0 {

@@ -8,11 +8,11 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // Manifests returns the manifest behind the text of a step, and what a step should hold for a manifest. The error of the former wraps
-// unpack.ErrMissing when the manifest is lost.
+// bundleio.ErrMissing when the manifest is lost.
 type Manifests interface {
 	Resolve(ctx context.Context, text string) ([]byte, error)
 	Refer(ctx context.Context, manifest []byte) (string, error)
@@ -39,10 +39,10 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 	if err == nil {
 		return text, nil
 	}
-	if !errors.Is(err, unpack.ErrMissing) || m.bundles == nil {
+	if !errors.Is(err, bundleio.ErrMissing) || m.bundles == nil {
 		return nil, fmt.Errorf("read the manifest of %s %s: %w", step.Resource.Kind, step.Resource.Name, err)
 	}
-	lookup, found := unpack.LookupOf(m.plan, step)
+	lookup, found := bundleio.LookupOf(m.plan, step)
 	if !found {
 		return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: the InstallPlan does not say where it came from; delete it to have it made anew", step.Resolving)
 	}
@@ -69,8 +69,8 @@ func (m *manifests) confirmed(step *v1alpha1.Step, lookup v1alpha1.BundleLookup,
 	if err != nil {
 		return nil, fmt.Errorf("encode %s %s of bundle %s: %w", rendered.Kind, rendered.Object.GetName(), step.Resolving, err)
 	}
-	ref, known := unpack.ParseReference(step.Resource.Manifest)
-	if lookup.Path == "" && known && ref.Digest != unpack.Digest(manifest) {
+	ref, known := bundleio.ParseReference(step.Resource.Manifest)
+	if lookup.Path == "" && known && ref.Digest != bundleio.Digest(manifest) {
 		return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s has to be read again, because the content store has lost its manifests: "+
 			"catalog %s has another one of that name by now, which is not what the InstallPlan was made for: delete the InstallPlan to have one made that is still wanted",
 			step.Resolving, sourceOf(lookup)))
@@ -93,7 +93,7 @@ func (m *manifests) note(e *fetchError) {
 }
 
 func isForeign(step *v1alpha1.Step) bool {
-	_, is := unpack.ParseForeign(step.Resource.Manifest)
+	_, is := bundleio.ParseForeign(step.Resource.Manifest)
 	return is
 }
 

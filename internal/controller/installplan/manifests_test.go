@@ -12,9 +12,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -152,7 +152,7 @@ func TestImages(t *testing.T) {
 			if tc.secrets {
 				objects = append(objects, pullSecret())
 			}
-			images := Images{Unpacker: unpack.New(store, clock.RealClock{}, func() {}), Reader: newWorld(t, objects...), Catalogs: catalogset.New(), GlobalNamespace: "olm"}
+			images := Images{Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: newWorld(t, objects...), Catalogs: catalogset.New(), GlobalNamespace: "olm"}
 			steps, err := images.Steps(t.Context(), "ns", tc.lookup)
 			if tc.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {

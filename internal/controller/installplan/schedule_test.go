@@ -11,8 +11,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,11 +30,11 @@ func (m *moody) Steps(_ context.Context, namespace string, lookup v1alpha1.Bundl
 	if !m.willing {
 		switch m.rng.IntN(3) {
 		case 0:
-			return nil, &fetchError{name: lookup.Identifier, state: unpack.State{}}
+			return nil, &fetchError{name: lookup.Identifier, state: bundleio.State{}}
 		case 1:
-			return nil, &fetchError{name: lookup.Identifier, state: unpack.State{Slow: "1 of 2 MiB after 5s"}}
+			return nil, &fetchError{name: lookup.Identifier, state: bundleio.State{Slow: "1 of 2 MiB after 5s"}}
 		case 2:
-			return nil, &fetchError{name: lookup.Identifier, state: unpack.State{Err: errors.New("registry says no"), RetryAt: m.clock().Add(time.Second)}}
+			return nil, &fetchError{name: lookup.Identifier, state: bundleio.State{Err: errors.New("registry says no"), RetryAt: m.clock().Add(time.Second)}}
 		}
 	}
 	manifests := m.bundles[lookup.Identifier].manifests()
@@ -58,7 +58,7 @@ type forgetful struct {
 
 func (f *forgetful) Resolve(ctx context.Context, text string) ([]byte, error) {
 	if f.lost && f.rng.IntN(2) == 0 {
-		return nil, fmt.Errorf("%w: %.20s", unpack.ErrMissing, text)
+		return nil, fmt.Errorf("%w: %.20s", bundleio.ErrMissing, text)
 	}
 	return f.store.Resolve(ctx, text)
 }

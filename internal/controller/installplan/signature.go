@@ -9,12 +9,11 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/provenance"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/unpack"
 	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,19 +25,19 @@ import (
 type Signatures interface {
 	// Verify decides of each lookup whether its bundle may be installed. It does so in the background: a state that is neither done nor an
 	// error is followed by news, as of a bundle that is fetched.
-	Verify(ctx context.Context, namespace string, lookups []v1alpha1.BundleLookup) []unpack.State
+	Verify(ctx context.Context, namespace string, lookups []v1alpha1.BundleLookup) []bundleio.State
 }
 
 // Verify implements Signatures. It waits a moment for what is decided soon.
-func (r Images) Verify(ctx context.Context, namespace string, lookups []v1alpha1.BundleLookup) []unpack.State {
-	states := make([]unpack.State, len(lookups))
+func (r Images) Verify(ctx context.Context, namespace string, lookups []v1alpha1.BundleLookup) []bundleio.State {
+	states := make([]bundleio.State, len(lookups))
 	if r.Verifier == nil || !r.Verifier.Verifies() {
 		for i := range states {
 			states[i].Judged = true
 		}
 		return states
 	}
-	requests := make([]*unpack.Request, len(lookups))
+	requests := make([]*bundleio.Request, len(lookups))
 	for i, lookup := range lookups { // start all of them before waiting for any
 		requests[i], states[i].Err = r.judgement(ctx, namespace, lookup)
 		states[i].Judged = states[i].Err == nil
@@ -58,22 +57,22 @@ func (r Images) Verify(ctx context.Context, namespace string, lookups []v1alpha1
 
 // verdict is what is decided on a lookup until soon ends. A bundle that the catalog which the plan was made from does not cover may be covered by what
 // that catalog is now; while it has no content, nothing is decided.
-func (r Images) verdict(ctx, soon context.Context, namespace string, lookup v1alpha1.BundleLookup, request unpack.Request) unpack.State {
+func (r Images) verdict(ctx, soon context.Context, namespace string, lookup v1alpha1.BundleLookup, request bundleio.Request) bundleio.State {
 	state := r.Unpacker.Get(soon, request, patience)
-	if !provenance.IsUnverified(state.Err) || request.Requested != "" { // no catalog covers what it names by a tag
+	if !image.IsUnverified(state.Err) || request.Requested != "" { // no catalog covers what it names by a tag
 		return state
 	}
 	if other, has := r.coveredNow(namespace, lookup, request); has {
 		return r.Unpacker.Get(soon, other, patience)
 	}
 	if undecided := r.coverable(ctx, namespace, lookup, state.Err); undecided != nil {
-		return unpack.State{Err: undecided} // which waits for the catalog, and not for what the refusal waits for
+		return bundleio.State{Err: undecided} // which waits for the catalog, and not for what the refusal waits for
 	}
 	return state
 }
 
 // coveredNow is the request for a bundle as its catalog is served now; false where that names it no more, or is what the request has already.
-func (r Images) coveredNow(namespace string, lookup v1alpha1.BundleLookup, request unpack.Request) (unpack.Request, bool) {
+func (r Images) coveredNow(namespace string, lookup v1alpha1.BundleLookup, request bundleio.Request) (bundleio.Request, bool) {
 	now := r.namedBy(namespace, lookup)
 	if now == nil || request.Image == "" || request.Requested != "" || request.NamedBy != nil && *request.NamedBy == *now {
 		return request, false
@@ -83,9 +82,9 @@ func (r Images) coveredNow(namespace string, lookup v1alpha1.BundleLookup, reque
 }
 
 // judgement is what is asked about a lookup; nil where there is nothing that could be signed.
-func (r Images) judgement(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) (*unpack.Request, error) {
+func (r Images) judgement(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) (*bundleio.Request, error) {
 	if lookup.Path != "" {
-		request, err := r.fromImage(ctx, namespace, lookup, unpack.Policy{Timeout: verifyTime})
+		request, err := r.fromImage(ctx, namespace, lookup, bundleio.Policy{Timeout: verifyTime})
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +102,7 @@ func (r Images) judgement(ctx context.Context, namespace string, lookup v1alpha1
 	if err != nil {
 		return nil, err
 	}
-	return &unpack.Request{Name: lookup.Identifier, NamedBy: origin.Catalog, Auth: auth, Judge: true, Policy: unpack.Policy{Timeout: verifyTime}}, nil
+	return &bundleio.Request{Name: lookup.Identifier, NamedBy: origin.Catalog, Auth: auth, Judge: true, Policy: bundleio.Policy{Timeout: verifyTime}}, nil
 }
 
 // unrecorded is why nothing is decided on manifests of which it is not recorded what they were read from; nil where that has no signatures.
@@ -213,9 +212,9 @@ func (x *execution) verify(ctx context.Context, c *Controller) bool {
 	if x.begun() {
 		return true
 	}
-	x.signatures = map[string]provenance.Verdict{}
+	x.signatures = map[string]image.Verdict{}
 	lookups := x.origins()
-	states := make([]unpack.State, len(lookups))
+	states := make([]bundleio.State, len(lookups))
 	if c.Signatures != nil {
 		states = c.Signatures.Verify(ctx, x.plan.Namespace, lookups)
 	}
@@ -251,7 +250,7 @@ const (
 )
 
 // refuse notes why a bundle is not installed.
-func (x *execution) refuse(c *Controller, name string, state unpack.State) {
+func (x *execution) refuse(c *Controller, name string, state bundleio.State) {
 	if state.RetryAt.IsZero() {
 		pause := retrySecrets
 		if image.IsUndecided(state.Err) {
@@ -260,7 +259,7 @@ func (x *execution) refuse(c *Controller, name string, state unpack.State) {
 		state.RetryAt = c.Clock.Now().Add(pause)
 	}
 	decided := notDecided
-	if provenance.IsUnverified(state.Err) {
+	if image.IsUnverified(state.Err) {
 		decided = notAccepted
 	}
 	x.unverified = max(x.unverified, decided)
@@ -305,7 +304,7 @@ func (x *execution) origins() []v1alpha1.BundleLookup {
 		if !s.due || s.step.Resource.Kind == secretKind || slices.ContainsFunc(lookups, known) {
 			continue // a pull secret is copied from the namespace of the manager
 		}
-		lookup, found := unpack.LookupOf(x.plan, s.step)
+		lookup, found := bundleio.LookupOf(x.plan, s.step)
 		if r := s.step.Resource; !found {
 			lookup = v1alpha1.BundleLookup{Identifier: s.step.Resolving, CatalogSourceRef: &corev1.ObjectReference{Namespace: r.CatalogSourceNamespace, Name: r.CatalogSource}}
 		}

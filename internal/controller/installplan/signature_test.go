@@ -26,10 +26,10 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/signature"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -84,7 +84,7 @@ func newSignedWorld(t *testing.T, policyJSON bool, names ...string) *signedWorld
 	if err := w.notify.news.Start(context.WithoutCancel(t.Context()), w.queue); err != nil {
 		t.Fatal(err)
 	}
-	unpacker := unpack.New(contents, clock.RealClock{}, w.notify.BundleArrived)
+	unpacker := bundleio.NewUnpacker(contents, clock.RealClock{}, w.notify.BundleArrived)
 	bundles := Images{Unpacker: unpacker, Verifier: contents, Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 	w.controller.Unpacker, w.controller.Bundles, w.controller.Signatures = unpacker, bundles, bundles
 	return w
@@ -369,7 +369,7 @@ type judgedBefore struct {
 	happens func()
 }
 
-func (j *judgedBefore) Verify(ctx context.Context, namespace string, lookups []v1alpha1.BundleLookup) []unpack.State {
+func (j *judgedBefore) Verify(ctx context.Context, namespace string, lookups []v1alpha1.BundleLookup) []bundleio.State {
 	if j.happens != nil {
 		j.happens()
 		j.happens = nil

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -24,7 +24,7 @@ type outcome struct {
 	// lookups are the bundles that had to be had again and are not there, by ClusterServiceVersion.
 	lookups map[string]*fetchError
 	// signatures are the verdicts on bundles that were verified in this pass, by ClusterServiceVersion.
-	signatures map[string]provenance.Verdict
+	signatures map[string]image.Verdict
 	// unverified is how far the verification of those is that the pass ended with; accepted where it did not.
 	unverified verification
 	// away is set when nothing stands in the way but that the API server had no time.

@@ -12,10 +12,10 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -77,7 +77,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithObjects(group).WithObjects(objects...).WithInterceptorFuncs(w.funcs()).Build()
 	w.controller = &Controller{
 		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogset.New(), Metrics: metrics.NewInstallPlans(),
-			Unpacker: unpack.New(nil, realClock{w.clock}, func() {})},
+			Unpacker: bundleio.NewUnpacker(nil, realClock{w.clock}, func() {})},
 		client: w.WithWatch, live: w.WithWatch, events: w.events,
 		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
 	}
@@ -234,7 +234,7 @@ func (s store) Resolve(_ context.Context, text string) ([]byte, error) {
 	if manifest, ok := s[text]; ok {
 		return []byte(manifest), nil
 	}
-	return nil, fmt.Errorf("%w: %s", unpack.ErrMissing, text)
+	return nil, fmt.Errorf("%w: %s", bundleio.ErrMissing, text)
 }
 
 // Refer keeps everything in the plan.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // act makes sure that there is an InstallPlan for what each group chose.
@@ -21,7 +21,7 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 			failed = errors.Join(failed, err)
 		}
 	}
-	asked := map[*group][]unpack.Request{} // for all groups before any is waited for
+	asked := map[*group][]bundleio.Request{} // for all groups before any is waited for
 	for i := range d.groups {
 		g := &d.groups[i]
 		if g.Err != nil {
@@ -37,7 +37,7 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 		}
 		asked[g] = c.ask(ctx, s, g)
 	}
-	ready := map[*group][]unpack.State{}
+	ready := map[*group][]bundleio.State{}
 	for g, requests := range asked {
 		bundles := c.fetch(ctx, g, requests, deadline)
 		if len(g.fetching) == 0 && len(g.failures) == 0 {
@@ -60,7 +60,7 @@ func (c *Controller) act(ctx context.Context, s *state, d *decision) error {
 }
 
 // write makes the plan of a group, unless an earlier one is still being carried out.
-func (c *Controller) write(ctx context.Context, s *state, g *group, bundles []unpack.State) error {
+func (c *Controller) write(ctx context.Context, s *state, g *group, bundles []bundleio.State) error {
 	busy, err := c.supersede(ctx, s, g)
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/client-go/tools/record"
@@ -32,9 +32,9 @@ type Options struct {
 	Catalogs *catalogset.Set
 	Clock    clock.Clock
 	// Manifests keeps the manifests of steps.
-	Manifests unpack.Manifests
+	Manifests bundleio.Manifests
 	// Unpacker fetches bundles. Whoever makes it calls Notify when a bundle has arrived.
-	Unpacker *unpack.Unpacker
+	Unpacker *bundleio.Unpacker
 	// GlobalNamespace holds the catalogs that every namespace can see.
 	GlobalNamespace string
 	// Namespaces are those that the caches are limited to, besides the global one; none is all. OperatorGroups of others are seen, but

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/prometheus/client_golang/prometheus"

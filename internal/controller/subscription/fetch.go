@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // fetchFailure is a bundle that could not be had.
@@ -17,8 +17,8 @@ type fetchFailure struct {
 }
 
 // ask starts to fetch the bundles of all choices; they arrive in the background.
-func (c *Controller) ask(ctx context.Context, s *state, g *group) []unpack.Request {
-	requests := make([]unpack.Request, len(g.Choices))
+func (c *Controller) ask(ctx context.Context, s *state, g *group) []bundleio.Request {
+	requests := make([]bundleio.Request, len(g.Choices))
 	for i, choice := range g.Choices {
 		request, err := c.bundleRequest(ctx, s, choice)
 		if err != nil {
@@ -32,8 +32,8 @@ func (c *Controller) ask(ctx context.Context, s *state, g *group) []unpack.Reque
 }
 
 // fetch returns the bundles that were asked for as far as they are at hand, and waits for the others until the deadline.
-func (c *Controller) fetch(ctx context.Context, g *group, requests []unpack.Request, deadline time.Time) []unpack.State {
-	bundles := make([]unpack.State, len(requests))
+func (c *Controller) fetch(ctx context.Context, g *group, requests []bundleio.Request, deadline time.Time) []bundleio.State {
+	bundles := make([]bundleio.State, len(requests))
 	for i := range requests {
 		if requests[i].Name == "" {
 			continue
@@ -52,23 +52,23 @@ func (c *Controller) fetch(ctx context.Context, g *group, requests []unpack.Requ
 // retrySecrets is when pull secrets that could not be read are read again.
 const retrySecrets = 10 * time.Second
 
-func (c *Controller) bundleRequest(ctx context.Context, s *state, choice resolution.Choice) (unpack.Request, error) {
+func (c *Controller) bundleRequest(ctx context.Context, s *state, choice resolution.Choice) (bundleio.Request, error) {
 	origin, err := originOf(s, choice)
 	if err != nil {
-		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
+		return bundleio.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 	}
-	policy, err := unpack.PolicyOf(s.Groups[0].Annotations)
+	policy, err := bundleio.PolicyOf(s.Groups[0].Annotations)
 	if err != nil {
-		return unpack.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
+		return bundleio.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 	}
 	return origin.Bundle(ctx, c.live, choice.Bundle, policy)
 }
 
 // originOf is the catalog that a choice is from.
-func originOf(s *state, choice resolution.Choice) (unpack.Origin, error) {
+func originOf(s *state, choice resolution.Choice) (bundleio.Origin, error) {
 	from := s.Source(choice.Catalog)
 	if from == nil || from.Served.Index == nil {
-		return unpack.Origin{}, fmt.Errorf("catalog %s is gone", choice.Catalog)
+		return bundleio.Origin{}, fmt.Errorf("catalog %s is gone", choice.Catalog)
 	}
-	return unpack.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}, nil
+	return bundleio.Origin{Namespace: from.Object.Namespace, Secrets: from.Object.Spec.Secrets, Index: from.Served.Index, Image: from.Served.Image}, nil
 }

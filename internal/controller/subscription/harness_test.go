@@ -18,9 +18,9 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -86,9 +86,9 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.events = record.NewFakeRecorder(100_000)
 	w.controller = &Controller{judgements: &judgements{}, client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
-		Catalogs: catalogset.New(), Clock: w.clock, Manifests: unpack.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
+		Catalogs: catalogset.New(), Clock: w.clock, Manifests: bundleio.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
-	w.controller.Unpacker = unpack.New(nil, realTime{w.clock}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(nil, realTime{w.clock}, func() {})
 	return w
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,7 +48,7 @@ func decisionOf(g *group) string {
 
 // create writes the plan of a group: the object first, its content with the status. Its name follows from its generation, so that two managers, or
 // one that was interrupted, make the plan of a generation once.
-func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []unpack.State) error {
+func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []bundleio.State) error {
 	approval := s.approval(g.Subscriptions)
 	p := &v1alpha1.InstallPlan{
 		ObjectMeta: metav1.ObjectMeta{

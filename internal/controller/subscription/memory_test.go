@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogcache"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,7 +20,7 @@ import (
 // what the process needs then: its heap and its resident memory. The API server of the test is in the process, bundles are not fetched. The aim
 // is 250 MB; the field's needs about as much for two operators, and 765 MB for the pod of the catalog.
 func BenchmarkMemory(b *testing.B) {
-	cache, err := catalogcache.Open(filepath.Join(b.TempDir(), "indexes"))
+	cache, err := catalogstore.OpenCache(filepath.Join(b.TempDir(), "indexes"))
 	if err != nil {
 		b.Fatal(err)
 	}

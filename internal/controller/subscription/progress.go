@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/unpack"
 )
 
 // planConditions tell how far the plan is: at most one of them is there. While an operator is on its way without a plan, or its plan is
@@ -70,7 +70,7 @@ func (v view) decisionConditions() []v1alpha1.SubscriptionCondition {
 
 // unpackFailure begins with the kind of the first failure, where the field's tools have the reason of a Job.
 func (g *group) unpackFailure() string {
-	return fmt.Sprintf("Bundle unpacking failed - %s: %s", unpack.Reason(g.failures[0].err), g.failureText())
+	return fmt.Sprintf("Bundle unpacking failed - %s: %s", bundleio.ReasonOf(g.failures[0].err), g.failureText())
 }
 
 // Reasons of HeldBack when the annotation with the version range is what holds.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -325,10 +325,10 @@ func TestLargeManifestsAreReferences(t *testing.T) {
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	w.mustReconcile()
 	for _, s := range w.onlyPlan().Status.Plan {
-		if len(s.Resource.Manifest) > unpack.InlineLimit {
+		if len(s.Resource.Manifest) > bundleio.InlineLimit {
 			t.Errorf("the manifest of %s %s takes %d bytes of the plan", s.Resource.Kind, s.Resource.Name, len(s.Resource.Manifest))
 		}
-		_, reference := unpack.ParseReference(s.Resource.Manifest)
+		_, reference := bundleio.ParseReference(s.Resource.Manifest)
 		if large := s.Resource.Kind == v1alpha1.ClusterServiceVersionKind; reference != large {
 			t.Errorf("%s %s is a reference: %t", s.Resource.Kind, s.Resource.Name, reference)
 		}

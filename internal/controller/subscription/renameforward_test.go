@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // TestARenamedPackageFailsForward goes past what failed in an upgrade to a package of another name, by each kind of edge: F1 to F4, where the

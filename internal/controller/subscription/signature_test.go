@@ -12,10 +12,10 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
-	"fairlead.dev/fairlead/internal/catalogset"
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +61,7 @@ func newSignedWorld(t *testing.T, p *policy, pkg, from, content string) *world {
 		t.Fatal(err)
 	}
 	w.controller.Clock = clock.RealClock{}
-	w.controller.Unpacker = unpack.New(store, clock.RealClock{}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(store, clock.RealClock{}, func() {})
 	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

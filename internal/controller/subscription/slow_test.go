@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -45,7 +45,7 @@ func TestSlowBundlesAreWaitedForTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.controller.Clock = clock.RealClock{}
-	w.controller.Unpacker = unpack.New(store, clock.RealClock{}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(store, clock.RealClock{}, func() {})
 	began := time.Now()
 	w.mustReconcile()
 	if took := time.Since(began); took > subscriptions*patience/2 {

@@ -6,16 +6,16 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/provenance"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // content is what a plan consists of: a step for each object of each chosen bundle, and the bundles that they came from, so that
 // the objects can be had again when the content store has lost them.
-func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha1.InstallPlan, bundles []unpack.State) (v1alpha1.InstallPlanStatus, error) {
+func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha1.InstallPlan, bundles []bundleio.State) (v1alpha1.InstallPlanStatus, error) {
 	status := v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}}
 	if p.Spec.Approval == v1alpha1.ApprovalManual && !p.Spec.Approved {
 		status.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
@@ -39,7 +39,7 @@ func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha
 			return status, fmt.Errorf("record where bundle %s comes from: %w", choice.Bundle.Name, err)
 		}
 		lookup := plansteps.Lookup(choice, bundles[i].Pinned, origin.CatalogImage())
-		if signature := plansteps.Signature(provenance.Verdict{Verification: bundles[i].Verification}); signature != nil {
+		if signature := plansteps.Signature(image.Verdict{Verification: bundles[i].Verification}); signature != nil {
 			lookup.SetCondition(*signature, metav1.NewTime(c.Clock.Now()))
 		}
 		status.BundleLookups = append(status.BundleLookups, lookup)

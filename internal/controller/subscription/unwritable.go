@@ -12,9 +12,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
-	"fairlead.dev/fairlead/internal/unpack"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +23,7 @@ import (
 // judged is the content of a plan, or the status of a plan that failed before anything was written, because the API server would never take what
 // the bundles hold. Such a plan has no steps. It is written once for the same content under the same limits, and stands until one of them changes or a
 // user deletes it.
-func (c *Controller) judged(ctx context.Context, s *state, g *group, p *v1alpha1.InstallPlan, bundles []unpack.State) (v1alpha1.InstallPlanStatus, error) {
+func (c *Controller) judged(ctx context.Context, s *state, g *group, p *v1alpha1.InstallPlan, bundles []bundleio.State) (v1alpha1.InstallPlanStatus, error) {
 	status, err := c.content(ctx, s, g, p, bundles)
 	if !errors.Is(err, bundle.ErrUnwritable) {
 		return status, err
@@ -42,7 +42,7 @@ const judgedAnnotation = "operators.fairlead.dev/judged"
 var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, plansteps.MaxContent)
 
 // judgementOf identifies what was judged. A tag may lead to another image when the same plan is made the next time.
-func judgementOf(bundles []unpack.State) string {
+func judgementOf(bundles []bundleio.State) string {
 	sum := sha256.New()
 	for _, b := range bundles {
 		fmt.Fprintf(sum, "%q %q\n", b.Bundle.Name, b.Pinned)

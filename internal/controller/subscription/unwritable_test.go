@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/image"
-	"fairlead.dev/fairlead/internal/unpack"
+	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/image"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -121,7 +121,7 @@ func (w *world) tagged(t *testing.T) (push func(size int)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.controller.Unpacker = unpack.New(store, realTime{w.clock}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(store, realTime{w.clock}, func() {})
 	w.serve("cat", strings.Replace(pkg("a", "A", "", "1.0.0"), `image: ""`, "image: "+ref, 1))
 	return func(size int) {
 		t.Helper()

@@ -12,10 +12,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/signature"
 	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"

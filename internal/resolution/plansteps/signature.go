@@ -2,15 +2,15 @@ package plansteps
 
 import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/provenance"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
 // Signature is the condition of a lookup that reports who signed its bundle, or why the signature policy refuses it; nil where no policy
 // applies.
-func Signature(v provenance.Verdict) *v1alpha1.BundleLookupCondition {
+func Signature(v image.Verdict) *v1alpha1.BundleLookupCondition {
 	c := v.Condition()
 	if c == nil {
 		return nil

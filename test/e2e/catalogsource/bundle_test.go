@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/image"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // operator is a bundle to publish.

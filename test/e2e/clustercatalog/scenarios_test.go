@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/image"
 	"fairlead.dev/fairlead/internal/manager"
 
 	corev1 "k8s.io/api/core/v1"

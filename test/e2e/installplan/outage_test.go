@@ -11,9 +11,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +35,7 @@ type outage struct {
 	client.Client
 	gate      *gate
 	namespace string
-	published []publish.Published
+	published []bundleio.PublishedBundle
 }
 
 func newOutage(t *testing.T) *outage {
@@ -56,8 +56,8 @@ func newOutage(t *testing.T) *outage {
 	return o
 }
 
-func (o *outage) publisher() publish.Publisher {
-	return publish.Publisher{Registry: devcluster.Registry() + "/" + o.namespace}
+func (o *outage) publisher() bundleio.Publisher {
+	return bundleio.Publisher{Registry: devcluster.Registry() + "/" + o.namespace}
 }
 
 // publish makes the catalog one that has some versions of the example operators.
@@ -72,8 +72,8 @@ func (o *outage) publish(versions ...string) {
 			o.Fatal(err)
 		}
 	}
-	offered := slices.DeleteFunc(slices.Clone(o.published), func(p publish.Published) bool { return !slices.Contains(versions, p.Bundle.Version.String()) })
-	c, err := publish.Linear(offered)
+	offered := slices.DeleteFunc(slices.Clone(o.published), func(p bundleio.PublishedBundle) bool { return !slices.Contains(versions, p.Bundle.Version.String()) })
+	c, err := bundleio.Linear(offered)
 	if err != nil {
 		o.Fatal(err)
 	}

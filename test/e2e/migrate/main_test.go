@@ -18,8 +18,8 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/cli"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/publish"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,7 +40,7 @@ type world struct {
 	client.Client
 	name    string // of the namespace, of both catalogs, and of the ClusterExtension
 	image   string // of the catalogs
-	catalog publish.Publisher
+	catalog bundleio.Publisher
 	bundle  *bundle.Bundle // the newest that is offered
 }
 
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, targets []string, change func(*v1alpha1.Subscription
 		t.Fatal(err)
 	}
 	harness.Create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
-	w.catalog = publish.Publisher{Registry: devcluster.Registry() + "/" + w.name}
+	w.catalog = bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.name}
 	w.publish("1.0.0", "1.1.0")
 	meta := metav1.ObjectMeta{Namespace: w.name, Name: w.name}
 	if targets == nil {
@@ -85,9 +85,9 @@ func (w *world) publish(versions ...string) {
 	w.Helper()
 	tree, err := fs.Sub(examples.Bundles, "bundles")
 	w.must(err)
-	all, err := publish.Read(tree)
+	all, err := bundleio.ReadSource(tree)
 	w.must(err)
-	var sources []publish.Source
+	var sources []bundleio.BundleSource
 	for _, s := range all {
 		for _, v := range versions {
 			if s.Bundle.Package == pkg && s.Bundle.Version.String() == v {
@@ -98,7 +98,7 @@ func (w *world) publish(versions ...string) {
 	}
 	published, err := w.catalog.Push(w.Context(), sources)
 	w.must(err)
-	c, err := publish.Linear(published)
+	c, err := bundleio.Linear(published)
 	w.must(err)
 	digest, err := w.catalog.Catalog(w.Context(), c, "catalog:latest")
 	w.must(err)

@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/publish"
 )
 
 // TestAnOperatorShowsItsComponents: O1 whatever has the label is listed, with its conditions, as it comes and goes; an Operator that is
@@ -93,12 +93,12 @@ func (w *world) install() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	p := publish.Publisher{Registry: devcluster.Registry() + "/" + w.namespace}
+	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.namespace}
 	published, err := p.Bundles(w.Context(), tree)
 	if err != nil {
 		w.Fatal(err)
 	}
-	c, err := publish.Linear(published)
+	c, err := bundleio.Linear(published)
 	if err != nil {
 		w.Fatal(err)
 	}

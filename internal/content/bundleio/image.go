@@ -1,0 +1,157 @@
+package bundleio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/content/image"
+)
+
+// Published is an image that was made of a bundle.
+type Published struct {
+	// Image is the reference by digest, or the place on disk.
+	Image string `json:"image"`
+	// Digest is that of the manifest.
+	Digest string `json:"digest"`
+}
+
+// Prefixes of destinations on disk. Both can be followed by :TAG.
+const (
+	layoutPrefix  = "oci:"
+	archivePrefix = "oci-archive:"
+)
+
+// Publish makes the image of a bundle, without Docker, and puts it where destination says: an image reference in a registry,
+// oci:DIRECTORY[:TAG] or oci-archive:FILE[:TAG].
+func Publish(ctx context.Context, files fs.FS, labels map[string]string, destination string, o image.PushOptions) (Published, error) {
+	if err := checkDestination(destination); err != nil {
+		return Published{}, fmt.Errorf("publish bundle to %q: %w", destination, err)
+	}
+	if place, ok := strings.CutPrefix(destination, layoutPrefix); ok {
+		dir, tag := splitTag(place)
+		digest, err := image.WriteLayout(ctx, dir, tag, files, labels)
+		return Published{Image: destination, Digest: digest}, err
+	}
+	if place, ok := strings.CutPrefix(destination, archivePrefix); ok {
+		file, tag := splitTag(place)
+		digest, err := writeArchive(ctx, file, tag, files, labels)
+		return Published{Image: destination, Digest: digest}, err
+	}
+	digest, err := image.Push(ctx, destination, files, labels, o)
+	if err != nil {
+		return Published{}, err
+	}
+	return Published{Image: image.Pin(destination, digest), Digest: digest}, nil
+}
+
+// checkDestination refuses what would end up where nobody meant it to: in the current directory, or in a registry that is not named.
+func checkDestination(destination string) error {
+	for _, prefix := range []string{layoutPrefix, archivePrefix} {
+		if place, ok := strings.CutPrefix(destination, prefix); ok {
+			if path, _ := splitTag(place); path == "" {
+				return fmt.Errorf("%s needs a path after it", prefix)
+			}
+			return nil
+		}
+	}
+	if !HasHost(destination) {
+		return errors.New("write the host of the registry, too, as in quay.io/org/name:tag; or write oci:DIRECTORY or oci-archive:FILE for an image on disk")
+	}
+	return nil
+}
+
+// OnDisk reports whether a destination is an image on disk, rather than in a registry.
+func OnDisk(destination string) bool {
+	return strings.HasPrefix(destination, layoutPrefix) || strings.HasPrefix(destination, archivePrefix)
+}
+
+// splitTag takes the tag off a path; a colon in a directory above belongs to the path.
+func splitTag(text string) (path, tag string) {
+	if i := strings.LastIndex(text, ":"); i > strings.LastIndexAny(text, `/\`) {
+		return text[:i], text[i+1:]
+	}
+	return text, ""
+}
+
+func writeArchive(ctx context.Context, file, tag string, files fs.FS, labels map[string]string) (digest string, err error) {
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("write OCI archive %s: it is there already; remove it, or name another file", file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write OCI archive: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, out.Close()); err != nil {
+			_ = os.Remove(file)
+		}
+	}()
+	return image.WriteArchive(ctx, out, tag, files, labels)
+}
+
+// labelsOf are those of the image of a bundle, by its annotations.
+func labelsOf(in *bundle.Inspection) (map[string]string, error) {
+	labels := map[string]string{}
+	for key, value := range in.Bundle.Annotations {
+		if strings.HasPrefix(key, v1alpha1.BundleAnnotationPrefix) {
+			labels[key] = value
+		}
+	}
+	if len(labels) > 0 {
+		return labels, nil
+	}
+	for _, p := range in.Problems {
+		return nil, p.Err
+	}
+	return nil, errors.New("its annotations are not those of a bundle; write them with: fairlead bundle generate")
+}
+
+// maxContent is how many bytes the image of a bundle may hold before it is compressed; the limits of bundles themselves are lower.
+const maxContent = 256 << 20
+
+// contentOf is a directory with only what belongs to a bundle in it: manifests, metadata and tests.
+func contentOf(files fs.FS, manifests string) (fs.FS, error) {
+	content, left := map[string][]byte{}, int64(maxContent)
+	for _, dir := range []string{manifests, "metadata", "tests"} {
+		if _, err := fs.Stat(files, dir); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := fs.WalkDir(files, dir, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			if left -= info.Size(); left < 0 {
+				return fmt.Errorf("%s: the bundle is larger than %d bytes; remove what does not belong to it", name, maxContent)
+			}
+			content[name], err = fs.ReadFile(files, name)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read bundle: %w", err)
+		}
+	}
+	return image.Files(content)
+}
+
+// ImageOf is what the image of a bundle directory holds, and its labels.
+func ImageOf(dir string) (files fs.FS, labels map[string]string, err error) {
+	tree := os.DirFS(dir)
+	in := bundle.Inspect(tree)
+	if labels, err = labelsOf(in); err == nil {
+		files, err = contentOf(tree, in.ManifestsDir)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("bundle %s: %w", dir, err)
+	}
+	return files, labels, nil
+}

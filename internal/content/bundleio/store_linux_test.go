@@ -1,0 +1,48 @@
+package bundleio
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestReadOnlyCacheDirectory finds a store that another user made.
+func TestReadOnlyCacheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("OLM_CACHE_DIR", dir)
+	if _, err := (&Renderer{}).open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"..", "fairlead", "fairlead/blobs", "fairlead/images", "fairlead/locks", "fairlead/tmp"} {
+		if err := os.Chmod(filepath.Join(dir, path), 0o555); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // so that it can be removed
+		for _, path := range []string{"..", "fairlead", "fairlead/tmp"} {
+			_ = os.Chmod(filepath.Join(dir, path), 0o755)
+		}
+	})
+	if os.Geteuid() == 0 {
+		runtime.LockOSThread()
+		if err := syscall.Setfsuid(65534); err != nil { // who owns nothing
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := syscall.Setfsuid(0); err != nil {
+				t.Error(err)
+			}
+			runtime.UnlockOSThread()
+		})
+	}
+	r := &Renderer{}
+	if _, err := r.open(t.Context()); err != nil || r.temporary == "" || strings.HasPrefix(r.temporary, dir) {
+		t.Errorf("store in %q, %v, want a temporary one", r.temporary, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}

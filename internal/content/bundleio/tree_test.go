@@ -1,0 +1,38 @@
+package bundleio
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"fairlead.dev/fairlead/internal/content/image"
+)
+
+func TestCatalogTree(t *testing.T) {
+	p := publisher(t)
+	tree := fstest.MapFS{"a/catalog.yaml": {Data: []byte("schema: x\n")}, ".indexignore": {Data: []byte("*.md\n")}}
+	pushed, err := CatalogTree(t.Context(), tree, p.Registry+"/catalog:v1", map[string]string{"team": "t", image.LabelConfigs: "/elsewhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := p.Registry + "/catalog@" + pushed.Digest; pushed.Image != want || pushed.Ref != p.Registry+"/catalog:v1" {
+		t.Errorf("%+v", pushed)
+	}
+	store, err := image.Open(t.TempDir(), image.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := store.Pull(t.Context(), pushed.Image, image.PullOptions{Select: image.SelectCatalog})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer img.Close()
+	if content, err := fs.ReadFile(img.FS(), "configs/a/catalog.yaml"); string(content) != "schema: x\n" || img.Labels["team"] != "t" {
+		t.Errorf("%q, %v, labels %v", content, err, img.Labels)
+	}
+	_, err = CatalogTree(t.Context(), fstest.MapFS{}, "", nil)
+	if err == nil || !strings.Contains(err.Error(), "push image") {
+		t.Errorf("no reference: %v", err)
+	}
+}

@@ -1,0 +1,143 @@
+package catalogstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/image"
+)
+
+// Cache is a directory of indexes. It is safe for concurrent use.
+type Cache struct {
+	// Enforce makes Dir read all files of a catalog, rather than believe their
+	// sizes and times, and Dir and FS check every byte of the index.
+	Enforce bool
+	// Limits bound what one catalog may cost; what exceeds them has no index.
+	// Flags names, for fields of Limits, the options that raise them. Both are
+	// set before the cache is used.
+	Limits catalog.Limits
+	Flags  map[string]string
+
+	dir     string
+	program string // the build that is running
+	lanes   lanes
+	refused refusals
+}
+
+// The files in the directory, each named by a digest.
+const (
+	indexSuffix  = ".index"  // the index of a content
+	recordSuffix = ".record" // what a directory was when it was read
+	lockSuffix   = ".lock"   // held by the process that builds an index
+	tempPrefix   = ".index-" // what is being written
+)
+
+// OpenCache opens the cache in dir and makes it when it is not there.
+func OpenCache(dir string) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("open the cache of catalogs %s: %w", dir, err)
+	}
+	return &Cache{dir: dir, program: program(), lanes: newLanes()}, nil
+}
+
+// FS is the index of the catalog in fsys, whose content digest identifies: the
+// digest of the image it is from, or any other that changes with it. The caller
+// may close the Index.
+func (c *Cache) FS(ctx context.Context, digest string, fsys fs.FS) (*catalog.Index, error) {
+	return c.index(ctx, digest, fsys, func(path string) (*catalog.Index, error) {
+		return catalog.Build(ctx, fsys, digest, path, c.options())
+	})
+}
+
+// index opens the index of a content, or has it built at a path.
+func (c *Cache) index(ctx context.Context, digest string, fsys fs.FS, build func(path string) (*catalog.Index, error)) (*catalog.Index, error) {
+	path := c.path(digest, indexSuffix)
+	if x := c.open(ctx, path); x != nil {
+		return x, nil
+	}
+	if err := c.refused.of(path); err != nil {
+		return nil, err
+	}
+	unlock, err := image.Lock(ctx, c.path(digest, lockSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("lock the index of catalog %s, to build it in %s: %w", digest, c.dir, err)
+	}
+	defer unlock()
+	if x := c.open(ctx, path); x != nil {
+		return x, nil // somebody else has built it in the meantime
+	}
+	bytes, err := c.weigh(ctx, fsys)
+	if err != nil {
+		return nil, c.refuse(path, fmt.Errorf("read catalog %s: %w", digest, err))
+	}
+	leave, err := c.lanes.enter(ctx, bytes)
+	if err != nil {
+		return nil, fmt.Errorf("build the index of catalog %s in %s: %w", digest, c.dir, err)
+	}
+	defer leave()
+	x, err := func() (*catalog.Index, error) {
+		defer thrifty()()
+		return build(path)
+	}()
+	// Reading takes several times the memory that is needed afterwards. Whoever
+	// serves catalogs wants it back now, and not by and by.
+	debug.FreeOSMemory()
+	if err != nil {
+		return nil, c.refuse(path, err)
+	}
+	return x, nil
+}
+
+// refuse returns the error about a content, with what raises the limit that it
+// exceeds, and remembers it.
+func (c *Cache) refuse(path string, err error) error {
+	err = c.Advise(err)
+	c.refused.note(path, err)
+	return err
+}
+
+// open opens an index that is there and good, and marks it as used.
+func (c *Cache) open(ctx context.Context, path string) *catalog.Index {
+	x, err := catalog.Open(path)
+	if err != nil {
+		return nil // not there, damaged or stale: in any case it is built
+	}
+	if c.Enforce && x.Verify(ctx) != nil {
+		_ = x.Close()
+		return nil
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now)
+	return x
+}
+
+// path is the file of a kind for a content. Another build of the program, or the
+// same with other limits, may judge catalogs in another way, so it has files of
+// its own.
+func (c *Cache) path(digest, suffix string) string {
+	judge := c.program
+	if c.Limits != (catalog.Limits{}) {
+		judge += fmt.Sprintf(" %+v", c.Limits)
+	}
+	return filepath.Join(c.dir, stem(digest)+shorthand(judge)+suffix)
+}
+
+// stem begins the names of all files for a content, whichever build wrote them.
+func stem(digest string) string {
+	sum := sha256.Sum256([]byte(digest))
+	return hex.EncodeToString(sum[:]) + "-"
+}
+
+// shorthand stands for a build of the program in the name of a file.
+func shorthand(program string) string {
+	sum := sha256.Sum256([]byte(program))
+	return hex.EncodeToString(sum[:8])
+}

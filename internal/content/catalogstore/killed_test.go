@@ -1,0 +1,137 @@
+//go:build unix
+
+package catalogstore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/bigcatalog"
+)
+
+// builderVariable makes a process of this test program one that fills a cache
+// until it is killed.
+const builderVariable = "FAIRLEAD_TEST_CACHE_BUILDER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(builderVariable) != "" {
+		fmt.Fprintln(os.Stderr, buildForever(os.Args[1], os.Args[2]))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// buildForever builds the index of a directory again and again, and says on
+// standard output when it begins.
+func buildForever(cacheDir, dir string) error {
+	c, err := OpenCache(cacheDir)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for {
+		x, err := c.Dir(context.Background(), dir)
+		if err != nil {
+			return err
+		}
+		if err := x.Close(); err != nil {
+			return err
+		}
+		indexes, err := filepath.Glob(filepath.Join(cacheDir, "*"+indexSuffix))
+		if err != nil {
+			return err
+		}
+		for _, name := range indexes {
+			if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+	}
+}
+
+// TestKilledAtAnyMoment kills two processes that fill one cache, and expects
+// that what they leave does no harm.
+func TestKilledAtAnyMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds indexes for some seconds")
+	}
+	dir, cacheDir := t.TempDir(), t.TempDir()
+	shape := bigcatalog.Shape{Packages: 4, Bundles: 100, BundleBytes: 5000}
+	if err := bigcatalog.Write(dir, shape, catalog.JSON); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 20 {
+		builders := []*exec.Cmd{builder(t, cacheDir, dir), builder(t, cacheDir, dir)}
+		time.Sleep(time.Duration(round) * 7 * time.Millisecond)
+		for _, b := range builders {
+			if err := b.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = b.Wait() // it was killed
+		}
+		indexes, err := filepath.Glob(filepath.Join(cacheDir, "*"+indexSuffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range indexes {
+			checkIndex(t, name, shape)
+		}
+	}
+	c, err := OpenCache(cacheDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := c.Dir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// builder is a process that has begun to fill the cache.
+func builder(t *testing.T, cacheDir, dir string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, cacheDir, dir)
+	cmd.Env = append(os.Environ(), builderVariable+"=1")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func checkIndex(t *testing.T, name string, want bigcatalog.Shape) {
+	t.Helper()
+	x, err := catalog.Open(name)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer x.Close()
+	if err := x.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := len(x.PackageNames()); got != want.Packages {
+		t.Errorf("%d packages, want %d", got, want.Packages)
+	}
+}

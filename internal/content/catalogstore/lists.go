@@ -1,0 +1,102 @@
+package catalogstore
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"fairlead.dev/fairlead/catalog"
+)
+
+// lists are the values of the older form, lists in YAML or JSON.
+type lists struct{ crds, csvs, packages []byte }
+
+func (l lists) empty() bool { return len(l.crds)+len(l.csvs)+len(l.packages) == 0 }
+
+// operator is what matters here of a ClusterServiceVersion.
+type operator struct {
+	Metadata struct{ Name string }
+	Spec     struct {
+		Replaces                  string
+		Skips                     []string
+		CustomResourceDefinitions struct{ Owned []owned }
+	}
+}
+
+// owned is a version of a CustomResourceDefinition that an operator provides.
+type owned struct{ Name, Version string }
+
+// content is what the lists hold. What cannot be used is left out, and warned of: the rest is served.
+type content struct {
+	packages    []listed
+	operators   map[string]item[operator]
+	definitions definitions
+	warnings    []string
+}
+
+// warn says what was left out or taken in another way than it is written, and where that is.
+func (c *content) warn(place, format string, args ...any) {
+	c.warnings = append(c.warnings, place+": "+fmt.Sprintf(format, args...))
+}
+
+// read reads the lists. Its error is that of a key that holds no list at all.
+func (l lists) read() (*content, error) {
+	c := &content{operators: map[string]item[operator]{}, definitions: definitions{}}
+	packages, err := items[Manifest](c, keyPackages, l.packages)
+	if err != nil {
+		return nil, err
+	}
+	operators, err := items[operator](c, keyCSVs, l.csvs)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := items[definition](c, keyCRDs, l.crds)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range operators {
+		name := o.value.Metadata.Name
+		first, twice := c.operators[name]
+		switch {
+		case name == "":
+			c.warn(o.place, "it has no metadata.name and is left out; name it")
+		case !twice:
+			c.operators[name] = o
+		case string(first.text) != string(o.text):
+			c.warn(o.place, "%s is listed before, at %s, and that one is served; keep one of the two", name, first.place)
+		}
+	}
+	for _, d := range crds {
+		c.addDefinition(d)
+	}
+	c.addPackages(packages)
+	return c, nil
+}
+
+// item is an element of a list: where it is, what is known of it, and all of it as JSON.
+type item[T any] struct {
+	place string // such as packages[0]
+	value T
+	text  []byte
+}
+
+// items reads a list, and leaves out what is no object of the right form.
+func items[T any](c *content, key string, text []byte) ([]item[T], error) {
+	asJSON, err := catalog.ToJSON(text)
+	var raw []json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(asJSON, &raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key %s, which holds a list in YAML or JSON: %w", key, err)
+	}
+	var all []item[T]
+	for i, one := range raw {
+		read := item[T]{place: fmt.Sprintf("%s[%d]", key, i), text: one}
+		if err := json.Unmarshal(one, &read.value); err != nil {
+			c.warn(read.place, "it cannot be read and is left out; correct it: %v", err)
+			continue
+		}
+		all = append(all, read)
+	}
+	return all, nil
+}

@@ -1,0 +1,122 @@
+package catalogstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// listed is a package, put together from all elements that list it.
+type listed struct {
+	place string // of the first one
+	Manifest
+}
+
+// addPackages puts together what is listed of each package, and corrects what stands in the way of serving it.
+func (c *content) addPackages(all []item[Manifest]) {
+	at := map[string]int{}
+	for _, p := range all {
+		name := p.value.PackageName
+		if name == "" {
+			c.warn(p.place, "it has no packageName and is left out; name the package")
+			continue
+		}
+		i, again := at[name]
+		if !again {
+			i = len(c.packages)
+			at[name] = i
+			c.packages = append(c.packages, listed{place: p.place, Manifest: Manifest{PackageName: name}})
+		} else {
+			c.warn(p.place, "package %s is listed before, at %s, and the channels of both are served; put them into one", name, c.packages[i].place)
+		}
+		c.addChannels(&c.packages[i], p)
+	}
+	for i := range c.packages {
+		c.settleDefault(&c.packages[i])
+	}
+	c.packages = slices.DeleteFunc(c.packages, func(p listed) bool { return len(p.Channels) == 0 })
+}
+
+// addChannels adds the channels of one element to its package.
+func (c *content) addChannels(p *listed, from item[Manifest]) {
+	for i, channel := range from.value.Channels {
+		place := fmt.Sprintf("%s.channels[%d]", from.place, i)
+		known := slices.IndexFunc(p.Channels, func(have ManifestChannel) bool { return have.Name == channel.Name })
+		_, there := c.operators[channel.CurrentCSV]
+		switch {
+		case channel.Name == "":
+			c.warn(place, "the channel of package %s has no name and is left out; name it", p.PackageName)
+		case known >= 0 && p.Channels[known] == channel:
+		case known >= 0:
+			c.warn(place, "channel %s of package %s is listed before with the head %s, and that one is served; keep one of the two", channel.Name, p.PackageName, p.Channels[known].CurrentCSV)
+		case !there:
+			c.warn(place, "channel %s of package %s is left out, because its head %q is none of the %s; correct currentCSV, or add it", channel.Name, p.PackageName, channel.CurrentCSV, keyCSVs)
+		default:
+			p.Channels = append(p.Channels, channel)
+		}
+	}
+	if p.DefaultChannel == "" {
+		p.DefaultChannel = from.value.DefaultChannel
+	}
+}
+
+// settleDefault takes the first channel by name where the default channel is none of those that are served, as PackageManifests show it.
+func (c *content) settleDefault(p *listed) {
+	if len(p.Channels) == 0 {
+		c.warn(p.place, "package %s is left out, because it has no channel that can be served; add one", p.PackageName)
+		return
+	}
+	names := make([]string, len(p.Channels))
+	for i, channel := range p.Channels {
+		names[i] = channel.Name
+	}
+	if slices.Contains(names, p.DefaultChannel) {
+		return
+	}
+	asked := p.DefaultChannel
+	p.DefaultChannel = slices.Min(names)
+	if asked != "" || len(names) > 1 {
+		c.warn(p.place, "the default channel %q of package %s is none of its channels; %s, the first by name, is served as such: correct defaultChannel", asked, p.PackageName, p.DefaultChannel)
+	}
+}
+
+// layout lays a package out as a directory with all that its channels lead to, and one in it for each ClusterServiceVersion with the
+// CustomResourceDefinitions that it owns. The names say where in the ConfigMap a manifest is.
+func (c *content) layout(p listed) (map[string][]byte, error) {
+	text, err := json.Marshal(p.Manifest)
+	if err != nil {
+		return nil, fmt.Errorf("write down package %s: %w", p.PackageName, err)
+	}
+	files := map[string][]byte{p.place + "/package.yaml": text}
+	for _, name := range c.reached(p) {
+		o := c.operators[name]
+		dir := p.place + "/" + o.place + "/"
+		files[dir+"csv.json"] = o.text
+		for _, crd := range c.owned(o) {
+			files[dir+crd.place+".json"] = crd.text
+		}
+	}
+	return files, nil
+}
+
+// reached are the ClusterServiceVersions that the channels of a package lead to, sorted.
+func (c *content) reached(p listed) []string {
+	seen := map[string]bool{}
+	var follow func(name string)
+	follow = func(name string) {
+		o, ok := c.operators[name]
+		if !ok || seen[name] {
+			return
+		}
+		seen[name] = true
+		follow(o.value.Spec.Replaces)
+		for _, skipped := range o.value.Spec.Skips {
+			follow(skipped)
+		}
+	}
+	for _, channel := range p.Channels {
+		follow(channel.CurrentCSV)
+	}
+	return slices.Sorted(maps.Keys(seen))
+}

@@ -1,0 +1,123 @@
+package catalogstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/image"
+)
+
+// The keys of the older form.
+const (
+	keyCRDs     = "customResourceDefinitions"
+	keyCSVs     = "clusterServiceVersions"
+	keyPackages = "packages"
+)
+
+// convertedFile holds what the older form comes to. No key of a ConfigMap has a slash.
+const convertedFile = "manifests/catalog.json"
+
+// Content is the catalog in a ConfigMap.
+type Content struct {
+	Files fs.FS
+	// Digest changes with the content.
+	Digest string
+	// Warnings say which manifests were left out, or taken in another way than they are written.
+	Warnings []string
+}
+
+// ReadConfigMap returns the content of a ConfigMap as the files of a catalog. Of manifests all is served that can be; where that is nothing, the error
+// says why.
+func ReadConfigMap(ctx context.Context, data map[string]string, binary map[string][]byte) (Content, error) {
+	contents := map[string][]byte{}
+	for key, value := range data {
+		contents[key] = []byte(value)
+	}
+	maps.Copy(contents, binary)
+	read := Content{Digest: digestOf(contents)}
+	lists := lists{crds: contents[keyCRDs], csvs: contents[keyCSVs], packages: contents[keyPackages]}
+	for _, key := range []string{keyCRDs, keyCSVs, keyPackages} {
+		delete(contents, key)
+	}
+	if !lists.empty() {
+		converted, warnings, err := convert(ctx, lists)
+		if err != nil {
+			return Content{}, err
+		}
+		contents[convertedFile], read.Warnings = converted, warnings
+	}
+	if len(contents) == 0 {
+		return Content{}, fmt.Errorf("it is empty; put a file-based catalog into it, or manifests under the keys %s, %s and %s", keyPackages, keyCSVs, keyCRDs)
+	}
+	var err error
+	read.Files, err = image.Files(contents)
+	return read, err
+}
+
+// convert makes a catalog of the older form, package by package.
+func convert(ctx context.Context, l lists) (text []byte, warnings []string, err error) {
+	content, err := l.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	var all catalog.Catalog
+	for _, p := range content.packages {
+		c, err := content.convert(ctx, p)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if err != nil {
+			content.warn(p.place, "package %s is left out: %v", p.PackageName, err)
+			continue
+		}
+		all.Packages = append(all.Packages, c.Packages...)
+		all.Channels = append(all.Channels, c.Channels...)
+		all.Bundles = append(all.Bundles, c.Bundles...)
+	}
+	if len(all.Packages) == 0 {
+		if len(content.warnings) == 0 {
+			return nil, nil, fmt.Errorf("the key %s lists no package; without one nothing can be subscribed to", keyPackages)
+		}
+		return nil, nil, fmt.Errorf("its manifests hold no package that can be served: %s", strings.Join(content.warnings, "; "))
+	}
+	var out bytes.Buffer
+	if err := catalog.WriteJSON(&out, &all); err != nil {
+		return nil, nil, fmt.Errorf("write the manifests as a catalog: %w", err)
+	}
+	return out.Bytes(), content.warnings, nil
+}
+
+// convert makes a catalog of one package.
+func (c *content) convert(ctx context.Context, p listed) (*catalog.Catalog, error) {
+	files, err := c.layout(p)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := image.Files(files)
+	if err != nil {
+		return nil, err
+	}
+	converted, passed, err := ConvertManifests(ctx, tree)
+	if err != nil && len(passed) > 0 {
+		return nil, fmt.Errorf("%w; %s", err, strings.Join(passed, "; ")) // a head may be missing because it was passed over
+	}
+	return converted, err
+}
+
+// digestOf is a digest of keys and values.
+func digestOf(contents map[string][]byte) string {
+	sum := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(contents)) {
+		part := sha256.Sum256(contents[key])
+		fmt.Fprintf(sum, "%q %x\n", key, part)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}

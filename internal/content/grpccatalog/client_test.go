@@ -1,0 +1,312 @@
+package grpccatalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+)
+
+const served = `
+schema: olm.package
+name: a
+defaultChannel: stable
+---
+schema: olm.channel
+package: a
+name: stable
+entries:
+- {name: a.v2.0.0, replaces: a.v1.0.0, skips: [a.v1.5.0], skipRange: ">=1.0.0 <2.0.0"}
+- {name: a.v1.0.0}
+---
+schema: olm.channel
+package: a
+name: fast
+entries:
+- {name: a.v2.0.0, replaces: a.v1.0.0}
+---
+schema: olm.bundle
+package: a
+name: a.v2.0.0
+image: quay.io/example/a:v2
+properties:
+- {type: olm.package, value: {packageName: a, version: 2.0.0}}
+- {type: olm.gvk, value: {group: example.com, version: v1, kind: Thing}}
+- {type: olm.gvk.required, value: {group: other.example.com, version: v1, kind: Other}}
+- {type: olm.package.required, value: {packageName: b, versionRange: ">=1.0.0"}}
+- {type: example.com.other, value: ["<x>", 9007199254740993]}
+---
+schema: olm.bundle
+package: a
+name: a.v1.0.0
+properties:
+- {type: olm.package, value: {packageName: a, version: 1.0.0}}
+# {"kind":"ClusterServiceVersion","spec":{"relatedImages":[{"name":"x","image":"quay.io/example/x:v1"}]}}
+- {type: olm.bundle.object, value: {data: eyJraW5kIjoiQ2x1c3RlclNlcnZpY2VWZXJzaW9uIiwic3BlYyI6eyJyZWxhdGVkSW1hZ2VzIjpbeyJuYW1lIjoieCIsImltYWdlIjoicXVheS5pby9leGFtcGxlL3g6djEifV19fQ==}}
+relatedImages: [{name: x, image: "quay.io/example/x:v1"}]
+---
+schema: olm.deprecations
+package: a
+entries:
+- {reference: {schema: olm.package}, message: use b}
+- {reference: {schema: olm.channel, name: fast}, message: use stable}
+- {reference: {schema: olm.bundle, name: a.v1.0.0}, message: use 2.0.0}
+`
+
+// listen serves gRPC on loopback until the test ends.
+func listen(t testing.TB, s *grpc.Server) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(listener)
+	t.Cleanup(s.Stop)
+	return listener.Addr().String()
+}
+
+func dial(t testing.TB, address string) *Client {
+	t.Helper()
+	c, err := Dial(address, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// original is the index of the catalog that is served, and a client of its server.
+func original(t *testing.T) (*catalog.Index, *catalogserver.Health, *Client) {
+	t.Helper()
+	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(served)}}, catalog.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := index(t, c)
+	var set catalogserver.Set
+	set.Publish("c", x)
+	health := catalogserver.NewHealth()
+	health.Set(true)
+	return x, health, dial(t, listen(t, catalogserver.NewGRPC(&set, health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})))
+}
+
+func index(t testing.TB, c *catalog.Catalog) *catalog.Index {
+	t.Helper()
+	x, err := catalog.NewIndex(c, "sha256:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Problems().Err(); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestCatalogIsWhatIsServed(t *testing.T) {
+	want, _, client := original(t)
+	var text bytes.Buffer
+	if _, err := client.Write(t.Context(), &text); err != nil {
+		t.Fatal(err)
+	}
+	read, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, catalog.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := index(t, read)
+	texts := cmp.Transformer("text", func(v interface{ String() string }) string { return v.String() })
+	for _, name := range want.PackageNames() {
+		a, _ := want.Package(name)
+		b, _ := got.Package(name)
+		if diff := cmp.Diff(a, b, texts); diff != "" {
+			t.Errorf("package %s (-served +read):\n%s", name, diff)
+		}
+	}
+	bundle, _ := got.Bundle("a", "a.v1.0.0")
+	manifests, err := got.Manifests(bundle)
+	if err != nil || len(manifests) != 1 {
+		t.Errorf("got %d manifests, %v, want one", len(manifests), err)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	_, health, client := original(t)
+	if ok, err := client.Healthy(t.Context()); err != nil || !ok {
+		t.Errorf("healthy: %t, %v", ok, err)
+	}
+	health.Set(false)
+	if ok, err := client.Healthy(t.Context()); err != nil || ok {
+		t.Errorf("not healthy: %t, %v", ok, err)
+	}
+	b, err := client.Bundle(t.Context(), "a", "stable", "a.v1.0.0")
+	if err != nil || b.GetVersion() != "1.0.0" {
+		t.Errorf("got %v, %v", b, err)
+	}
+	if _, err := client.Bundle(t.Context(), "a", "stable", "b"); status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), `get bundle "b" of channel "stable" of package "a"`) {
+		t.Errorf("got %v, want NotFound", err)
+	}
+	if _, err := client.Package(t.Context(), "b"); status.Code(err) != codes.NotFound {
+		t.Errorf("got %v, want NotFound", err)
+	}
+	for range client.Bundles(t.Context()) {
+		break // what is not wanted is not read
+	}
+	if client.State().String() != "READY" {
+		t.Errorf("state %s", client.State())
+	}
+}
+
+func TestDialTakesAddressesOnly(t *testing.T) {
+	for _, address := range []string{"", "a", "unix:///run/x.sock", "passthrough:///a:1", "dns:a", "a:b:c"} {
+		if c, err := Dial(address, Options{}); err == nil {
+			c.Close()
+			t.Errorf("%q was taken", address)
+		}
+	}
+}
+
+func TestHealthyWaitsForTheServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := dial(t, address).Healthy(ctx); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("got %v, want DeadlineExceeded", err)
+	}
+}
+
+// oldServer lists one package and the bundles that a test gives it.
+type oldServer struct {
+	registry.UnimplementedRegistryServer
+	bundles []*registry.Bundle
+	err     error
+}
+
+func (s *oldServer) ListPackages(_ *registry.ListPackageRequest, stream grpc.ServerStreamingServer[registry.PackageName]) error {
+	return stream.Send(&registry.PackageName{Name: "a"})
+}
+
+func (s *oldServer) GetPackage(context.Context, *registry.GetPackageRequest) (*registry.Package, error) {
+	return &registry.Package{Name: "a", DefaultChannelName: "stable"}, nil
+}
+
+func (s *oldServer) ListBundles(_ *registry.ListBundlesRequest, stream grpc.ServerStreamingServer[registry.Bundle]) error {
+	for _, b := range s.bundles {
+		if err := stream.Send(b); err != nil {
+			return err
+		}
+	}
+	return s.err
+}
+
+func TestOtherServers(t *testing.T) {
+	gvk := func(kind string) []*registry.GroupVersionKind {
+		return []*registry.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: kind, Plural: "things"}}
+	}
+	tests := map[string]struct {
+		bundle *registry.Bundle
+		err    error
+		want   []string // properties
+		fails  string
+	}{
+		"everything in fields": {
+			bundle: &registry.Bundle{Version: "1.0.0", ProvidedApis: gvk("Thing"), RequiredApis: gvk("Other"), Dependencies: []*registry.Dependency{
+				{Type: "olm.gvk", Value: `{"version":"v1", "kind":"Other", "group":"example.com"}`},
+				{Type: "olm.package", Value: `{"packageName":"b","version":"<2.0.0"}`},
+				{Type: "olm.constraint", Value: `{"failureMessage":"no"}`},
+				{Type: "olm.label", Value: `{"label":"storage"}`},
+			}},
+			want: []string{`olm.package {"packageName":"a","version":"1.0.0"}`, `olm.gvk {"group":"example.com","kind":"Thing","version":"v1"}`,
+				`olm.gvk.required {"group":"example.com","kind":"Other","version":"v1"}`, `olm.package.required {"packageName":"b","versionRange":"<2.0.0"}`,
+				`olm.constraint {"failureMessage":"no"}`, `olm.label.required {"label":"storage"}`},
+		},
+		"the same in properties": {
+			bundle: &registry.Bundle{Version: "1.0.0", ProvidedApis: gvk("Thing"), Properties: []*registry.Property{
+				{Type: "olm.gvk", Value: `{"kind": "Thing", "group": "example.com", "version": "v1"}`},
+				{Type: "olm.package", Value: `{"packageName":"a","version":"1.0.0"}`},
+			}},
+			want: []string{`olm.gvk {"group":"example.com","kind":"Thing","version":"v1"}`, `olm.package {"packageName":"a","version":"1.0.0"}`},
+		},
+		"manifests, equal ones too": {
+			bundle: &registry.Bundle{Version: "1.0.0", Object: []string{"{}", "{}"}, CsvJson: "not JSON"},
+			want:   []string{`olm.package {"packageName":"a","version":"1.0.0"}`, `olm.bundle.object {"data":"e30="}`, `olm.bundle.object {"data":"e30="}`},
+		},
+		"a property that is not JSON": {
+			bundle: &registry.Bundle{Properties: []*registry.Property{{Type: "x", Value: "{"}}}, fails: `bundle "a.v1" of package "a": property x: the value is not JSON`,
+		},
+		"a property that is twice JSON": {
+			bundle: &registry.Bundle{Properties: []*registry.Property{{Type: "x", Value: "{}{}"}}}, fails: "more than one value",
+		},
+		"a property with something behind it": {
+			bundle: &registry.Bundle{Properties: []*registry.Property{{Type: "x", Value: "{}]"}}}, fails: "more than one value",
+		},
+		"a dependency that is not JSON": {
+			bundle: &registry.Bundle{Dependencies: []*registry.Dependency{{Type: "olm.package", Value: "["}}}, fails: "dependency olm.package",
+		},
+		"a server that fails in the middle": {
+			bundle: &registry.Bundle{Version: "1.0.0"}, err: errors.New("disk on fire"), fails: "disk on fire",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.bundle.PackageName, test.bundle.ChannelName, test.bundle.CsvName = "a", "stable", "a.v1"
+			s := grpc.NewServer()
+			registry.RegisterRegistryServer(s, &oldServer{bundles: []*registry.Bundle{test.bundle}, err: test.err})
+			var text bytes.Buffer
+			_, err := dial(t, listen(t, s)).Write(t.Context(), &text)
+			if test.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), test.fails) {
+					t.Errorf("got %v, want %s", err, test.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range writtenBundle(t, &text).Properties {
+				var value bytes.Buffer
+				if err := json.Compact(&value, p.Value); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, p.Type+" "+value.String())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("properties (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzCanonical(f *testing.F) {
+	for _, seed := range []string{"", "{}", `{"b":1,"a":[1.0,1e400,"<"]}`, "1 2", "\xff", `"\ud800"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		once, err := canonical(text)
+		if err != nil {
+			return
+		}
+		if twice, err := canonical(once); err != nil || twice != once {
+			t.Fatalf("%q becomes %q, which becomes %q, %v", text, once, twice, err)
+		}
+	})
+}

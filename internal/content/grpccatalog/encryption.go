@@ -1,0 +1,88 @@
+package grpccatalog
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"syscall"
+	"time"
+)
+
+// handshakeTime bounds how long a server may take to answer the beginning of a TLS connection. One that speaks no TLS may wait for more
+// of what it does speak.
+const handshakeTime = 3 * time.Second
+
+// encryption opens connections: with TLS where the server has it. With authorities a server must prove who it is, and one without TLS is
+// refused. Without, TLS keeps out those who only listen: whoever could pretend to be the server could pretend that it has no TLS.
+type encryption struct {
+	authorities *x509.CertPool
+	dial        dialer
+	profile     func() *tls.Config // may be nil, or return nil
+}
+
+// newEncryption reads authorities in PEM; there may be none.
+func newEncryption(authorities []byte) (encryption, error) {
+	if len(authorities) == 0 {
+		return encryption{dial: dialTCP}, nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(authorities) {
+		return encryption{}, errors.New("the authorities of its certificate cannot be read; give certificates in PEM")
+	}
+	return encryption{authorities: pool, dial: dialTCP}, nil
+}
+
+// open connects to one of the addresses that the name of a server stands for.
+func (e encryption) open(ctx context.Context, name, address string) (net.Conn, error) {
+	conn, err := e.dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	secure := tls.Client(conn, e.config(name))
+	ctxHandshake, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	err = secure.HandshakeContext(ctxHandshake)
+	if err == nil {
+		return secure, nil
+	}
+	_ = conn.Close() // it is of no use any more
+	if e.authorities != nil {
+		return nil, fmt.Errorf("speak TLS, which is required because authorities are given: %w", err)
+	}
+	if ctx.Err() != nil || !speaksNoTLS(err) {
+		return nil, fmt.Errorf("speak TLS: %w", err)
+	}
+	return e.dial(ctx, address)
+}
+
+func (e encryption) config(name string) *tls.Config {
+	host, _, err := net.SplitHostPort(name)
+	if err != nil {
+		host = name
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.profile != nil {
+		if chosen := e.profile(); chosen != nil {
+			c = chosen
+		}
+	}
+	c.ServerName, c.NextProtos = host, []string{"h2"}
+	c.RootCAs, c.InsecureSkipVerify = e.authorities, e.authorities == nil
+	return c
+}
+
+func dialTCP(ctx context.Context, address string) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", address)
+}
+
+// speaksNoTLS tells whether a server that was offered TLS answered as one does that knows nothing of it.
+func speaksNoTLS(err error) bool {
+	var header tls.RecordHeaderError
+	return errors.As(err, &header) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, context.DeadlineExceeded)
+}

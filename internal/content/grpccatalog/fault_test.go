@@ -1,0 +1,251 @@
+package grpccatalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+var errCut = errors.New("the connection was cut")
+
+// faulty is a fake API server that hands out UIDs and times, and cuts one write off: before it is made, or before it is answered.
+type faulty struct {
+	client.WithWatch
+	mu    sync.Mutex
+	made  int
+	cut   int // which write, from 1; 0 is none
+	after bool
+}
+
+func newFaulty(t testing.TB, objects ...client.Object) *faulty {
+	t.Helper()
+	f := &faulty{}
+	f.WithWatch = fake.NewClientBuilder().WithScheme(testScheme(t)).WithReturnManagedFields().WithStatusSubresource(&corev1.Pod{}).
+		WithObjects(append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})...).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				return f.write(func(n int) error {
+					o.SetUID(types.UID(fmt.Sprintf("uid-%d", n)))
+					o.SetCreationTimestamp(metav1.NewTime(epoch.Add(time.Duration(n) * time.Second)))
+					return w.Create(ctx, o, opts...)
+				})
+			},
+			Apply: func(ctx context.Context, w client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+				return f.write(func(int) error { return w.Apply(ctx, o, opts...) })
+			},
+			Patch: func(ctx context.Context, w client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				return f.write(func(int) error { return w.Patch(ctx, o, p, opts...) })
+			},
+			Update: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+				return f.write(func(int) error { return w.Update(ctx, o, opts...) })
+			},
+			Delete: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				return f.write(func(int) error { return w.Delete(ctx, o, opts...) })
+			},
+		}).Build()
+	return f
+}
+
+func (f *faulty) write(do func(n int) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.made++
+	if f.made == f.cut && !f.after {
+		return errCut
+	}
+	err := do(f.made)
+	if f.made == f.cut {
+		return errCut
+	}
+	return err
+}
+
+// life is what a catalog goes through in a test: it comes up, its spec changes, and a poll brings a newer image.
+func life(t *testing.T, f *faulty) (interruptions int) {
+	t.Helper()
+	source := grpcSource()
+	request := Request{Source: source}
+	for step, change := range []func(){
+		func() {},
+		func() { source.Spec.Image = "registry.example.com/catalog:v2" },
+		func() { request.PollDue, request.RegistryDigest = true, digestTwo },
+	} {
+		change()
+		for round := 0; ; round++ {
+			if round == 20 {
+				t.Fatalf("step %d does not come to an end", step)
+			}
+			k := &Keeper{Client: f, Reader: f, FieldOwner: "fairlead-test", Settings: defaults().Settings} // a manager that was just started
+			out, err := k.Ensure(t.Context(), request)
+			if err != nil {
+				if !errors.Is(err, errCut) && !strings.Contains(err.Error(), errCut.Error()) {
+					t.Fatalf("step %d: %v", step, err)
+				}
+				interruptions++
+			}
+			if out.Polled && err == nil {
+				request.PollDue = false // as the status would say from now on
+			}
+			run(t, f)
+			if err == nil && len(out.Changes) == 0 && out.Waiting == "" {
+				break
+			}
+		}
+	}
+	return interruptions
+}
+
+// run makes all pods run: those of an update the newer image.
+func run(t *testing.T, f *faulty) {
+	t.Helper()
+	var pods corev1.PodList
+	if err := f.List(t.Context(), &pods); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if isReady(p) {
+			continue
+		}
+		digest := digestOne
+		if p.Labels[v1alpha1.CatalogSourceLabel] == "" {
+			digest = digestTwo
+		}
+		p.Status.Phase = corev1.PodRunning
+		ready(true)(p)
+		runsImage(digest)(p)
+		if err := f.Status().Update(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// end is what is there in the end.
+func end(t *testing.T, f *faulty) string {
+	t.Helper()
+	var pods corev1.PodList
+	var services corev1.ServiceList
+	if err := errors.Join(f.List(t.Context(), &pods), f.List(t.Context(), &services)); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("%d services;", len(services.Items))
+	for _, p := range pods.Items {
+		text += fmt.Sprintf(" pod of %s runs %s for %q;", p.Spec.Containers[0].Image, RunningDigest(&p), p.Labels[v1alpha1.CatalogSourceLabel])
+	}
+	return text
+}
+
+// TestInterruptedAtEveryWrite: whichever write fails, or is made and not answered, the next manager comes to the same end.
+func TestInterruptedAtEveryWrite(t *testing.T) {
+	calm := newFaulty(t)
+	life(t, calm)
+	want := "1 services; pod of registry.example.com/catalog:v2 runs " + digestTwo + ` for "operators";`
+	if got := end(t, calm); got != want {
+		t.Fatalf("undisturbed: %s, want %s", got, want)
+	}
+	if calm.made < 9 {
+		t.Fatalf("only %d writes to interrupt", calm.made)
+	}
+	for n := 1; n <= calm.made; n++ {
+		for _, after := range []bool{false, true} {
+			f := newFaulty(t)
+			f.cut, f.after = n, after
+			if interruptions := life(t, f); interruptions != 1 {
+				t.Errorf("write %d (after it: %t): interrupted %d times", n, after, interruptions)
+			}
+			if got := end(t, f); got != want {
+				t.Errorf("write %d (after it: %t): %s, want %s", n, after, got, want)
+			}
+		}
+	}
+}
+
+// TestTwoManagersAtOnce make one pod.
+func TestTwoManagersAtOnce(t *testing.T) {
+	for range 20 {
+		f := newFaulty(t)
+		var group sync.WaitGroup
+		for range 2 {
+			group.Go(func() {
+				k := &Keeper{Client: f, Reader: f, FieldOwner: "fairlead-test", Settings: defaults().Settings}
+				if _, err := k.Ensure(t.Context(), Request{Source: grpcSource()}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		var pods corev1.PodList
+		if err := f.List(t.Context(), &pods); err != nil {
+			t.Fatal(err)
+		}
+		if len(pods.Items) != 1 {
+			t.Fatalf("%d pods", len(pods.Items))
+		}
+	}
+}
+
+// lagging is a reader that has not heard of any pod yet.
+type lagging struct{ client.Reader }
+
+func (l lagging) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// TestAReaderThatLagsBehind: the pod that was just made is not made again.
+func TestAReaderThatLagsBehind(t *testing.T) {
+	f := newFaulty(t)
+	k := &Keeper{Client: f, Reader: lagging{f}, FieldOwner: "fairlead-test", Settings: defaults().Settings}
+	var names []string
+	for range 2 {
+		out, err := k.Ensure(t.Context(), Request{Source: grpcSource()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, out.Serving.Name)
+	}
+	var pods corev1.PodList
+	if err := f.List(t.Context(), &pods); err != nil || len(pods.Items) != 1 || names[0] != names[1] {
+		t.Errorf("%v: %d pods, served by %v", err, len(pods.Items), names)
+	}
+}
+
+// TestANameOfSomebodyElse: another pod has the name that this one would get.
+func TestANameOfSomebodyElse(t *testing.T) {
+	name := Decide(Situation{Wanted: wantedPod(t)}).Actions[0].Pod.Name
+	f := newFaulty(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: name, UID: "somebody"}})
+	k := &Keeper{Client: f, Reader: f, FieldOwner: "fairlead-test", Settings: defaults().Settings}
+	out, err := k.Ensure(t.Context(), Request{Source: grpcSource()})
+	if err != nil || out.Serving.Name == name || !strings.HasPrefix(out.Serving.Name, "operators-") {
+		t.Errorf("%v: served by %s", err, out.Serving.Name)
+	}
+}
+
+// TestPodsOfOthersAreLeftAlone, whatever they are labelled as.
+func TestPodsOfOthersAreLeftAlone(t *testing.T) {
+	foreign := podAt(t, "foreign", 0, oldSpec)
+	foreign.OwnerReferences = nil
+	f := newFaulty(t, &foreign)
+	k := &Keeper{Client: f, Reader: f, FieldOwner: "fairlead-test", Settings: defaults().Settings}
+	if out, err := k.Ensure(t.Context(), Request{Source: grpcSource()}); err != nil || out.Ready || out.Serving.Name == "foreign" {
+		t.Errorf("%v: served by %s", err, out.Serving.Name)
+	}
+	if _, err := k.Remove(t.Context(), grpcSource()); err != nil {
+		t.Fatal(err)
+	}
+	var pods corev1.PodList
+	if err := f.List(t.Context(), &pods); err != nil || len(pods.Items) != 1 || pods.Items[0].Name != "foreign" {
+		t.Errorf("%v: %d pods are left", err, len(pods.Items))
+	}
+}

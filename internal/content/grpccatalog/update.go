@@ -1,0 +1,123 @@
+package grpccatalog
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// UpdateWait is the time between two looks at the pod of an update that is not ready.
+const UpdateWait = 30 * time.Second
+
+// UpdatePod is the wanted pod as it is run to find out what the image is now. It serves nobody until it is promoted.
+func UpdatePod(wanted *corev1.Pod) *corev1.Pod {
+	p := wanted.DeepCopy()
+	p.Labels[v1alpha1.CatalogSourceUpdateLabel] = p.Labels[v1alpha1.CatalogSourceLabel]
+	p.Labels[v1alpha1.CatalogSourceLabel] = ""
+	return p
+}
+
+// PromotedLabels are what makes the pod of an update serve.
+func PromotedLabels(wanted *corev1.Pod) map[string]string {
+	return map[string]string{
+		v1alpha1.CatalogSourceLabel:       wanted.Labels[v1alpha1.CatalogSourceLabel],
+		v1alpha1.CatalogSourceUpdateLabel: "",
+	}
+}
+
+// settleUpdate decides on the pods of updates, and returns the pods that serve as wanted after that.
+func (d *Decision) settleUpdate(s Situation, in inventory) []*corev1.Pod {
+	if len(in.updates) == 0 {
+		return in.current
+	}
+	for _, p := range in.updates[1:] {
+		d.add(Delete, p, graceReplaced, "a newer pod was started for an update")
+	}
+	p, serving := in.updates[0], first(in.current)
+	switch {
+	case !IsCurrent(p, s.Wanted):
+		d.add(Delete, p, graceReplaced, "the spec changed since the update began")
+	case updateFailed(p):
+		d.fail(p)
+	case serving == nil:
+		return d.promote(s, in, p, "no pod serves")
+	case !isReady(p):
+		d.Waiting = fmt.Sprintf("pod %s, started for an update, is not ready: %s", p.Name, words(p))
+		d.Again = UpdateWait
+	case !isReady(serving):
+		return d.promote(s, in, p, "no pod that serves is ready")
+	case differ(p, serving):
+		return d.promote(s, in, p, "it runs a newer image")
+	default:
+		d.confirm(p, serving)
+	}
+	return in.current
+}
+
+// fail ends an update that came to nothing.
+func (d *Decision) fail(p *corev1.Pod) {
+	d.Problem = fmt.Sprintf("pod %s, started for an update, failed: %s", p.Name, words(p))
+	grace := int64(graceReplaced)
+	if isDead(p) {
+		grace = graceDead
+	}
+	d.add(Delete, p, grace, d.Problem)
+}
+
+// updateFailed tells whether the pod of an update will not become ready.
+func updateFailed(p *corev1.Pod) bool {
+	return isDead(p) || p.Status.Phase == corev1.PodUnknown ||
+		slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
+			return s.State.Waiting != nil && s.State.Waiting.Reason == crashLoop
+		})
+}
+
+// promote makes a pod serve in place of all others. It is the only one that is current from then on, also for who decides again after
+// an interruption: it is the newest.
+func (d *Decision) promote(s Situation, in inventory, p *corev1.Pod, why string) []*corev1.Pod {
+	d.add(Promote, p, 0, why)
+	p = p.DeepCopy()
+	for key, value := range PromotedLabels(s.Wanted) {
+		p.Labels[key] = value
+	}
+	return append([]*corev1.Pod{p}, in.current...)
+}
+
+// confirm ends an update that found nothing new, and remembers what the registry calls the image.
+func (d *Decision) confirm(p, serving *corev1.Pod) {
+	if digest := p.Annotations[RegistryDigestAnnotation]; digest != "" && serving.Annotations[RegistryDigestAnnotation] != digest {
+		d.add(Annotate, serving, 0, digest)
+	}
+	d.add(Delete, p, graceReplaced, "it runs the same image as the pod that serves")
+}
+
+// poll runs the image to find out what it is now, unless that is known.
+func (d *Decision) poll(s Situation, in inventory) {
+	if len(in.updates) > 0 {
+		return // the poll before this one is only just over, or not yet
+	}
+	d.Polled = true
+	if pinned(sourceImage(s.Wanted)) != "" || runs(d.Serving, s.RegistryDigest) {
+		return
+	}
+	p := UpdatePod(s.Wanted)
+	p.Name = nameFor(p, s.Pods, "update")
+	why := "a poll is due"
+	if s.RegistryDigest != "" {
+		why = "the registry names another digest, " + s.RegistryDigest
+	}
+	d.add(Create, p, 0, why)
+	d.Again = UpdateWait
+}
+
+// sourceImage is the image of the catalog, as the wanted pod uses it.
+func sourceImage(wanted *corev1.Pod) string {
+	if c := named(wanted.Spec.InitContainers, extractContent); c != nil {
+		return c.Image
+	}
+	return wanted.Spec.Containers[0].Image
+}

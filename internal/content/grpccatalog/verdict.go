@@ -1,0 +1,146 @@
+package grpccatalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/resolve"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	crashLoop    = "CrashLoopBackOff"
+	maxWordsSize = 512
+)
+
+// inventory is what there is of a catalog's pods, newest first in each list. Pods that are being deleted are in none: they serve
+// nothing any more, however long they take to go.
+type inventory struct {
+	current  []*corev1.Pod // serve, as wanted
+	outdated []*corev1.Pod // serve, but are of another spec
+	dead     []*corev1.Pod // will serve never again
+	updates  []*corev1.Pod // were run to find out what the image is now
+}
+
+// survey judges the pods.
+func survey(wanted *corev1.Pod, pods []corev1.Pod) inventory {
+	var in inventory
+	for i := range pods {
+		p := &pods[i]
+		switch {
+		case p.DeletionTimestamp != nil:
+		case isUpdate(p, wanted):
+			in.updates = append(in.updates, p)
+		case p.Labels[v1alpha1.CatalogSourceLabel] != wanted.Labels[v1alpha1.CatalogSourceLabel]:
+		case isDead(p):
+			in.dead = append(in.dead, p)
+		case IsCurrent(p, wanted):
+			in.current = append(in.current, p)
+		default:
+			in.outdated = append(in.outdated, p)
+		}
+	}
+	for _, list := range [][]*corev1.Pod{in.current, in.outdated, in.dead, in.updates} {
+		slices.SortFunc(list, newer)
+	}
+	return in
+}
+
+// newer orders pods. Of two of the same second, the one that was promoted is the newer one.
+func newer(a, b *corev1.Pod) int {
+	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), promoted(b)-promoted(a), strings.Compare(a.Name, b.Name))
+}
+
+func promoted(p *corev1.Pod) int {
+	if _, was := p.Labels[v1alpha1.CatalogSourceUpdateLabel]; was {
+		return 1
+	}
+	return 0
+}
+
+// isUpdate tells whether a pod was run for an update, and not promoted.
+func isUpdate(p, wanted *corev1.Pod) bool {
+	return p.Labels[v1alpha1.CatalogSourceLabel] == "" &&
+		p.Labels[v1alpha1.CatalogSourceUpdateLabel] == wanted.Labels[v1alpha1.CatalogSourceLabel]
+}
+
+// IsCurrent tells whether a pod is of the wanted spec.
+func IsCurrent(p, wanted *corev1.Pod) bool {
+	return p.Labels[v1alpha1.PodSpecHashLabel] == wanted.Labels[v1alpha1.PodSpecHashLabel] && !imageEdited(p, wanted)
+}
+
+// imageEdited tells whether another image was put into the pod. One that it had from the beginning is the doing of an admission
+// webhook, such as for a mirror, and the next pod would get it as well: only a pod whose spec was changed since counts. API servers
+// that do not count the changes of a pod's spec leave 0 there.
+func imageEdited(p, wanted *corev1.Pod) bool {
+	if p.Generation == 1 {
+		return false
+	}
+	edited := func(there, want []corev1.Container) bool {
+		return slices.ContainsFunc(want, func(c corev1.Container) bool {
+			found := named(there, c.Name)
+			return found == nil || found.Image != c.Image
+		})
+	}
+	return edited(p.Spec.Containers, wanted.Spec.Containers) || edited(p.Spec.InitContainers, wanted.Spec.InitContainers)
+}
+
+// isDead tells whether a pod will never serve again: it ended, or was evicted, preempted, or lost with its node.
+func isDead(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded || condition(p, corev1.DisruptionTarget) != nil
+}
+
+// isReady tells whether the server in the pod answers.
+func isReady(p *corev1.Pod) bool { return condition(p, corev1.PodReady) != nil }
+
+// condition returns a condition that is true.
+func condition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// words say, in those of the cluster where there are any, why a pod is not ready or is dead.
+func words(p *corev1.Pod) string { return resolve.Tidy(rawWords(p), maxWordsSize) }
+
+func rawWords(p *corev1.Pod) string {
+	if c := condition(p, corev1.DisruptionTarget); c != nil {
+		return fmt.Sprintf("it was disrupted (%s: %s)", c.Reason, c.Message)
+	}
+	for _, s := range containerStatuses(p) {
+		if w := s.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
+			return fmt.Sprintf("container %s waits (%s: %s)", s.Name, w.Reason, withLastEnd(w.Message, s))
+		}
+		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
+			return fmt.Sprintf("container %s ended with exit code %d (%s: %s)", s.Name, t.ExitCode, t.Reason, t.Message)
+		}
+	}
+	if p.Status.Reason != "" || p.Status.Message != "" {
+		return fmt.Sprintf("it is %s (%s: %s)", p.Status.Phase, p.Status.Reason, p.Status.Message)
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("no node was found for it (%s: %s)", c.Reason, c.Message)
+		}
+	}
+	return fmt.Sprintf("it is %s, and its server does not answer the health probe yet", cmp.Or(p.Status.Phase, corev1.PodPending))
+}
+
+// withLastEnd adds what the container said when it ended last: that it is being restarted explains nothing.
+func withLastEnd(message string, s corev1.ContainerStatus) string {
+	if t := s.LastTerminationState.Terminated; t != nil && t.Message != "" {
+		return message + "; it ended with: " + t.Message
+	}
+	return message
+}
+
+func containerStatuses(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+}

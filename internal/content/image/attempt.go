@@ -1,0 +1,81 @@
+package image
+
+import (
+	"context"
+)
+
+// Images verifies images, such as an *Store. A nil Images is for a
+// process without signature policies.
+type Images interface {
+	Verify(ctx context.Context, ref string, o VerifyOptions) (*Verification, error)
+	Policy() string
+	Verifies() bool
+}
+
+// Policy identifies the policy as it is now; empty without one.
+func Policy(i Images) string {
+	if i == nil {
+		return ""
+	}
+	return i.Policy()
+}
+
+// Attempt verifies what one attempt to read a catalog finds.
+type Attempt struct {
+	images    Images
+	auth      Auth
+	judgement Judgement
+}
+
+// BeginAttempt starts an attempt to read the image of a catalog.
+func BeginAttempt(i Images, ref string, auth Auth) *Attempt {
+	return &Attempt{images: i, auth: auth, judgement: Judgement{Image: ref, Policy: Policy(i)}}
+}
+
+// Verify decides whether the image may be used, by the digest that its
+// reference stands for now. Without policies it may.
+func (a *Attempt) Verify(ctx context.Context, digest string) error {
+	if a.images == nil {
+		return nil
+	}
+	var err error
+	a.judgement.Verification, err = a.images.Verify(ctx, a.judgement.Image, VerifyOptions{Auth: a.auth, Digest: digest})
+	return err
+}
+
+// VerifyNow decides whether the image may be run, as its reference stands now.
+// The registry is asked only where the decision depends on signatures: else the
+// Verification has no digest.
+func (a *Attempt) VerifyNow(ctx context.Context) error {
+	if a.images == nil {
+		return nil
+	}
+	var err error
+	a.judgement.Verification, err = a.images.Verify(ctx, a.judgement.Image, VerifyOptions{Auth: a.auth, Outright: true})
+	return err
+}
+
+// Authenticate sets the credentials, of an attempt that began before they were
+// known.
+func (a *Attempt) Authenticate(auth Auth) { a.auth = auth }
+
+// Judgement concludes an attempt that ended with err. Of one that failed it
+// reports whether the content at digest that was served before may still be
+// served; an empty digest is for none.
+func (a *Attempt) Judgement(ctx context.Context, err error, before Content, digest string) Judgement {
+	if err == nil || digest == "" || before.Image == "" {
+		return a.judgement
+	}
+	var served Verdict
+	if a.images != nil {
+		served.Verification, served.Err = a.images.Verify(ctx, before.Image, VerifyOptions{Auth: a.auth, Digest: digest})
+	}
+	a.judgement.Served = &served
+	return a.judgement
+}
+
+// Restored is what is known of content that an earlier run has verified: nothing
+// that this process has decided.
+func Restored(i Images, ref string) Content {
+	return Content{Image: ref, Pending: i != nil && ref != "" && i.Verifies()}
+}

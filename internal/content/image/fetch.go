@@ -1,0 +1,173 @@
+package image
+
+import (
+	"context"
+	"os"
+
+	"github.com/opencontainers/go-digest"
+)
+
+// fetching is one image on its way out of the store, or into it.
+type fetching struct {
+	store     *Store
+	digest    digest.Digest
+	said      *endpoint // which named the digest just now; nil when the reference has it
+	endpoints []endpoint
+	options   PullOptions
+	limits    Limits
+	wanted    func(string) bool // known once the labels are
+}
+
+// image takes the image from the store, or reads it from the first endpoint
+// that has it into the store.
+func (f *fetching) image(ctx context.Context) (*pack, error) {
+	if p, err := f.cached(ctx); p != nil || err != nil {
+		return p, err
+	}
+	unlock, err := Lock(ctx, f.store.path(locksDir, f.digest))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	// Whoever held the lock before has probably fetched just this.
+	if p, err := f.cached(ctx); p != nil || err != nil {
+		return p, err
+	}
+	return patiently(ctx, f.store.config.Retries, func() (*pack, error) {
+		return first(ctx, f.endpoints, func(e endpoint) (*pack, error) {
+			p, err := f.from(ctx, e)
+			if err == nil {
+				f.store.grant(f.digest, e)
+			}
+			return p, err
+		})
+	})
+}
+
+// cached takes the image from the store. It returns nil when the store does not
+// hold all that is wanted, or not for these credentials.
+func (f *fetching) cached(ctx context.Context) (*pack, error) {
+	p, wanted, err := f.store.open(f.digest, f.options)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if !f.store.mayRead(ctx, f.digest, f.said, f.endpoints, f.limits) {
+		return nil, p.file.Close()
+	}
+	f.wanted = wanted
+	return p, nil
+}
+
+// from reads the image from one endpoint.
+func (f *fetching) from(ctx context.Context, e endpoint) (*pack, error) {
+	w := newWatch(ctx, f.limits.Stall)
+	defer w.stop()
+	src, err := openSource(w, e, f.digest)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	manifest, err := src.manifest(f.store.config.architecture())
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkLayers(manifest.Layers); err != nil {
+		return nil, err
+	}
+	labels, err := src.labels(*manifest.Config, f.limits.ConfigBytes)
+	if err != nil {
+		return nil, err
+	}
+	if f.wanted, err = f.options.filter(labels); err != nil {
+		return nil, err
+	}
+	return f.extract(src, manifest.Layers, labels)
+}
+
+// checkLayers applies the limits that can be seen to be exceeded beforehand.
+func (f *fetching) checkLayers(layers []descriptor) error {
+	if len(layers) > f.limits.Layers {
+		return exceeded("Layers", f.limits.Layers, "it has %d layers", len(layers))
+	}
+	left := budget{limits: f.limits}
+	for _, layer := range layers {
+		if err := left.takeCompressed(layer.Size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extract writes the wanted files of the layers to a pack, and stores it.
+func (f *fetching) extract(src *source, layers []descriptor, labels map[string]string) (*pack, error) {
+	out, err := f.store.temp()
+	if err != nil {
+		return nil, storeFailure(err)
+	}
+	defer func() { _ = os.Remove(out.Name()) }()
+	if err := f.write(out, src, layers, labels); err != nil {
+		_ = out.Close()
+		return nil, err
+	}
+	if err := os.Rename(out.Name(), f.store.path(imagesDir, f.digest)); err != nil {
+		_ = out.Close()
+		return nil, storeFailure(err)
+	}
+	return openPack(out)
+}
+
+func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels map[string]string) error {
+	names, err := f.store.temp()
+	if err != nil {
+		return storeFailure(err)
+	}
+	defer discard(names)
+	keep, err := f.keep()
+	if err != nil {
+		return err
+	}
+	x := extraction{
+		budget:   budget{limits: f.limits},
+		wanted:   keep,
+		merge:    newMerger(),
+		out:      newPackWriter(out, names),
+		progress: f.options.Progress,
+	}
+	for _, layer := range layers {
+		x.total += layer.Size
+	}
+	for _, layer := range layers {
+		if err := x.fetch(src, layer); err != nil {
+			return err
+		}
+	}
+	files, err := x.files()
+	if err != nil {
+		return err
+	}
+	return storeFailure(x.out.finish(packIndex{Digest: f.digest.String(), Labels: labels, Files: files}))
+}
+
+// keep returns what the new pack is to hold: what is wanted now, and what the
+// pack that it replaces holds because others wanted it.
+func (f *fetching) keep() (func(string) bool, error) {
+	old, err := f.store.openPack(f.digest)
+	if err != nil || old == nil {
+		return f.wanted, err
+	}
+	_ = old.file.Close()
+	return func(path string) bool {
+		_, held := old.index.Files[path]
+		return held || f.wanted(path)
+	}, nil
+}
+
+// fetch reads one layer from the registry and applies it.
+func (x *extraction) fetch(src *source, layer descriptor) error {
+	b, err := src.blob(layer)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	return x.layer(b)
+}

@@ -1,0 +1,60 @@
+package image
+
+import (
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Verdict is what is known of the signatures of content. Its zero value is that
+// of content to which no signature policy applies.
+type Verdict struct {
+	// Verification is why the content may be used.
+	Verification *Verification
+	// Err is why it may not, or why that could not be decided.
+	Err error
+}
+
+// Refused reports whether the content must not be used: it is refused, or not
+// decided on.
+func (v Verdict) Refused() bool { return v.Err != nil }
+
+// Decides reports whether an error is the decision of a signature policy, or the
+// lack of one, rather than an error of a registry.
+func Decides(err error) bool {
+	return KindOf(err) == Unverified || IsUndecided(err)
+}
+
+// IsUnverified reports whether an error refuses an image by the signature
+// policy. It stays until the policy or the registry changes.
+func IsUnverified(err error) bool {
+	return KindOf(err) == Unverified && !IsUndecided(err)
+}
+
+// Condition is the condition SignatureVerified of the verdict, without
+// generation and time. It is nil when no policy applies.
+func (v Verdict) Condition() *metav1.Condition {
+	c := metav1.Condition{Type: olmv1.TypeSignatureVerified}
+	switch {
+	case IsUnverified(v.Err):
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, olmv1.ReasonUnverified, messages.Error(v.Err)
+	case v.Err != nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, olmv1.ReasonUndecided, messages.Error(v.Err)
+	case v.Verification != nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, verdictReason(v.Verification.Outcome), v.Verification.String()
+	default:
+		return nil
+	}
+	return &c
+}
+
+func verdictReason(o Outcome) string {
+	switch o {
+	case Covered:
+		return olmv1.ReasonCovered
+	case Accepted:
+		return olmv1.ReasonAccepted
+	}
+	return olmv1.ReasonSigned
+}

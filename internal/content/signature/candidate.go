@@ -1,0 +1,230 @@
+package signature
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	godigest "github.com/opencontainers/go-digest"
+	"github.com/sigstore/sigstore-go/pkg/root"
+	"github.com/sigstore/sigstore-go/pkg/tlog"
+	"github.com/sigstore/sigstore-go/pkg/verify"
+
+	"fairlead.dev/fairlead/internal/content/image"
+)
+
+// Layouts of signatures, as image.Signer names them.
+const (
+	layoutSignature   = "signature tag"
+	layoutAttestation = "attestation tag"
+	layoutBundle      = "sigstore bundle"
+)
+
+// predicateSignature is the statement that makes no other claim than that its
+// signer signed the image. Any other is an attestation: who signs the report of
+// a scan has not signed what was scanned.
+const predicateSignature = "https://sigstore.dev/cosign/sign/v1"
+
+// candidate is a signature as a registry holds it. Nothing in it can be
+// believed before verify.
+type candidate struct {
+	layout, host string
+
+	// entity has the signature, its log entries and timestamps.
+	entity verify.SignedEntity
+	// certificate is the signer's, when there is one, and chain what came with it.
+	certificate *x509.Certificate
+	chain       []*x509.Certificate
+
+	// payload is what a signature tag has signed instead of the image: a
+	// document that names the image. Nil in the other layouts.
+	payload *payload
+
+	// message is set where the image itself was signed, rather than a document
+	// that names it, and manifest then is the image.
+	message  bool
+	manifest []byte
+}
+
+// verify verifies the signature, and that it is for the digest.
+func (c *candidate) verify(e verify.SignedEntity, trusted root.TrustedMaterial, digest string, options []verify.VerifierOption, who verify.PolicyOption) (verified, error) {
+	v, err := verify.NewVerifier(trusted, options...)
+	if err != nil {
+		return verified{}, err
+	}
+	what, err := c.artifact(digest)
+	if err != nil {
+		return verified{}, err
+	}
+	result, err := v.Verify(e, verify.NewPolicy(what, who))
+	if err != nil {
+		return verified{}, err
+	}
+	found := verified{signer: image.Signer{Layout: c.layout, Host: c.host, Time: earliest(result.VerifiedTimestamps)}}
+	if result.Statement != nil {
+		found.statement, found.predicate = true, result.Statement.GetPredicateType()
+	}
+	if certificate := result.Signature.Certificate; certificate != nil {
+		found.signer.Subject, found.signer.Issuer = certificate.SubjectAlternativeName, certificate.Issuer
+	}
+	return found, nil
+}
+
+// artifact is what must have been signed: the payload that names the digest, the
+// manifest, or a statement about the digest. That a signature of the manifest
+// comes with its digest proves nothing, so it is verified over the content: some
+// algorithms cannot sign digests.
+func (c *candidate) artifact(digest string) (verify.ArtifactPolicyOption, error) {
+	if c.payload != nil {
+		if c.payload.digest != digest {
+			return nil, fmt.Errorf("it is for %s", c.payload.digest)
+		}
+		return verify.WithArtifact(bytes.NewReader(c.payload.raw)), nil
+	}
+	if c.message {
+		if godigest.Digest(digest).Algorithm().FromBytes(c.manifest).String() != digest {
+			return nil, fmt.Errorf("the manifest %s, of which it is said to be, cannot be had", digest)
+		}
+		return verify.WithArtifact(bytes.NewReader(c.manifest)), nil
+	}
+	algorithm, value, _ := strings.Cut(digest, ":")
+	sum, err := hex.DecodeString(value)
+	if err != nil {
+		return nil, fmt.Errorf("the digest %s is not hexadecimal", digest)
+	}
+	return verify.WithArtifactDigest(algorithm, sum), nil
+}
+
+func earliest(stamps []verify.TimestampVerificationResult) time.Time {
+	var first time.Time
+	for _, s := range stamps {
+		if first.IsZero() || s.Timestamp.Before(first) {
+			first = s.Timestamp
+		}
+	}
+	return first.UTC()
+}
+
+// asSigned is the entity with the certificate or key that it came with.
+func (c *candidate) asSigned() verify.SignedEntity { return c.entity }
+
+// asKey is the entity to verify by a key. A signature tag does not say whether
+// a key or a certificate made the signature that it holds.
+func (c *candidate) asKey() verify.SignedEntity {
+	if tagged, ok := c.entity.(*taggedEntity); ok {
+		return &keyEntity{tagged}
+	}
+	return c.entity
+}
+
+// taggedEntity is a signature of a signature or attestation tag. It implements
+// verify.SignedEntity.
+type taggedEntity struct {
+	content     verify.SignatureContent
+	certificate *x509.Certificate
+	chain       []*x509.Certificate
+	entries     []*tlog.Entry
+	timestamps  [][]byte
+}
+
+// HasInclusionPromise implements verify.SignedEntity.
+func (e *taggedEntity) HasInclusionPromise() bool { return len(e.entries) > 0 }
+
+// HasInclusionProof implements verify.SignedEntity.
+func (e *taggedEntity) HasInclusionProof() bool { return false }
+
+// SignatureContent implements verify.SignedEntity.
+func (e *taggedEntity) SignatureContent() (verify.SignatureContent, error) { return e.content, nil }
+
+// Timestamps implements verify.SignedEntity.
+func (e *taggedEntity) Timestamps() ([][]byte, error) { return e.timestamps, nil }
+
+// TlogEntries implements verify.SignedEntity.
+func (e *taggedEntity) TlogEntries() ([]*tlog.Entry, error) { return e.entries, nil }
+
+// Version implements verify.SignedEntity. It is that of the bundles of the time
+// of this layout, when hashes did not depend on the curve of a key.
+func (e *taggedEntity) Version() (string, error) { return "v0.3", nil }
+
+// VerificationContent implements verify.SignedEntity.
+func (e *taggedEntity) VerificationContent() (verify.VerificationContent, error) {
+	if e.certificate == nil {
+		return nil, errors.New("it has no certificate")
+	}
+	return &certificateContent{e.certificate, e.chain}, nil
+}
+
+// keyEntity is a taggedEntity that is verified by a key.
+type keyEntity struct{ *taggedEntity }
+
+// VerificationContent implements verify.SignedEntity.
+func (*keyEntity) VerificationContent() (verify.VerificationContent, error) { return keyContent{}, nil }
+
+// keyContent leaves the choice of the key to the trusted material.
+type keyContent struct{}
+
+// Hint implements verify.PublicKeyProvider.
+func (keyContent) Hint() string { return "" }
+
+// CompareKey implements verify.VerificationContent.
+func (keyContent) CompareKey(other any, trusted root.TrustedMaterial) bool {
+	k, err := trusted.PublicKeyVerifier("")
+	if err != nil {
+		return false
+	}
+	mine, err := k.PublicKey()
+	if err != nil {
+		return false
+	}
+	id, err := KeyID(mine)
+	if err != nil {
+		return false
+	}
+	otherID, err := KeyID(other)
+	return err == nil && id == otherID
+}
+
+// ValidAtTime implements verify.VerificationContent.
+func (keyContent) ValidAtTime(t time.Time, trusted root.TrustedMaterial) bool {
+	k, err := trusted.PublicKeyVerifier("")
+	return err == nil && k.ValidAtTime(t)
+}
+
+// Certificate implements verify.VerificationContent.
+func (keyContent) Certificate() *x509.Certificate { return nil }
+
+// Intermediates implements verify.VerificationContent.
+func (keyContent) Intermediates() []*x509.Certificate { return nil }
+
+// PublicKey implements verify.VerificationContent.
+func (k keyContent) PublicKey() verify.PublicKeyProvider { return k }
+
+// certificateContent is the signer's certificate.
+type certificateContent struct {
+	certificate *x509.Certificate
+	chain       []*x509.Certificate
+}
+
+// CompareKey implements verify.VerificationContent.
+func (c *certificateContent) CompareKey(other any, _ root.TrustedMaterial) bool {
+	certificate, ok := other.(*x509.Certificate)
+	return ok && c.certificate.Equal(certificate)
+}
+
+// ValidAtTime implements verify.VerificationContent.
+func (c *certificateContent) ValidAtTime(t time.Time, _ root.TrustedMaterial) bool {
+	return !t.Before(c.certificate.NotBefore) && !t.After(c.certificate.NotAfter)
+}
+
+// Certificate implements verify.VerificationContent.
+func (c *certificateContent) Certificate() *x509.Certificate { return c.certificate }
+
+// Intermediates implements verify.VerificationContent.
+func (c *certificateContent) Intermediates() []*x509.Certificate { return c.chain }
+
+// PublicKey implements verify.VerificationContent.
+func (*certificateContent) PublicKey() verify.PublicKeyProvider { return nil }

@@ -1,0 +1,300 @@
+package signature
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead.dev/fairlead/internal/content/image"
+)
+
+// Config says which policies decide. Without any, every image may be used.
+type Config struct {
+	// Policy is the file with a policy of our own schema; empty for none.
+	Policy string
+	// Containers is containers' policy.json; empty for none.
+	Containers string
+	// ContainersOptional lets Containers be absent, which then is no policy.
+	// Once it was there its absence is an error.
+	ContainersOptional bool
+	// Now replaces the clock in tests.
+	Now func() time.Time
+}
+
+// ContainersDefault is where container tools have their policy.
+const ContainersDefault = "/etc/containers/policy.json"
+
+// Verifier decides by policies. It implements image.Verifier and is safe for
+// concurrent use.
+type Verifier struct {
+	config Config
+	cache  cache
+
+	mu      sync.Mutex
+	current loaded
+	obeyed  bool // whether the containers' policy was there once
+}
+
+// New returns a Verifier. The files are read when they are needed, so that a
+// change holds from the next request on, and one that cannot be read refuses.
+func New(c Config) *Verifier {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Verifier{config: c}
+}
+
+// Configured reports whether there is a policy, readable or not.
+func (v *Verifier) Configured() bool {
+	p, err := v.load()
+	return err != nil || p.configured()
+}
+
+// Digest identifies the policies as they are now, keys and trusted roots
+// included; "" when there is none. The error says why they refuse everything.
+func (v *Verifier) Digest() (string, error) {
+	p, err := v.load()
+	if err != nil || !p.configured() {
+		return "", err
+	}
+	return p.digest, nil
+}
+
+func (p *policies) configured() bool { return p.own != nil || p.containers != nil }
+
+// Verify implements image.Verifier.
+func (v *Verifier) Verify(ctx context.Context, r image.VerifyRequest) (*image.Verification, error) {
+	p, err := v.load()
+	if err != nil {
+		return nil, unusable(err)
+	}
+	if !p.configured() {
+		return nil, nil
+	}
+	return v.under(ctx, p, r)
+}
+
+// Outright implements image.OutrightVerifier: rules that accept or reject a
+// repository do so whatever its tags stand for.
+func (v *Verifier) Outright(r image.VerifyRequest) (accepted bool, err error) {
+	p, err := v.load()
+	if err != nil {
+		return false, unusable(err)
+	}
+	if !p.configured() {
+		return true, nil
+	}
+	if err := misspelt(r); err != nil {
+		return false, err
+	}
+	_, needed, err := weigh(p.requirements(r))
+	return err == nil && len(needed) == 0, err
+}
+
+// unusable refuses everything under policies that cannot be read, and nothing
+// for what it is.
+func unusable(err error) error {
+	return refused("correct the file; the change holds at once", "%w", unusableError{err})
+}
+
+// unusableError marks an error as that of policies that cannot be read.
+type unusableError struct{ error }
+
+// Unwrap returns the cause.
+func (u unusableError) Unwrap() error { return u.error }
+
+// Is reports whether target is the mark.
+func (u unusableError) Is(target error) bool { return target == image.ErrUnreadablePolicy }
+
+// under verifies an image under policies that were read before, so that a
+// catalog and what it covers are judged by the same.
+func (v *Verifier) under(ctx context.Context, p *policies, r image.VerifyRequest) (*image.Verification, error) {
+	key := cacheKey(p, r)
+	now := v.config.Now()
+	if known := v.cache.get(key, now); known != nil {
+		return known, nil
+	}
+	found, err := v.decide(ctx, p, r, now)
+	if err != nil {
+		return nil, err
+	}
+	found.Ref, found.Digest, found.PolicyDigest = r.Ref, r.Digest, p.digest
+	v.cache.put(key, found)
+	return found.clone(), nil
+}
+
+// decide applies the rules of both policies.
+func (v *Verifier) decide(ctx context.Context, p *policies, r image.VerifyRequest, now time.Time) (*found, error) {
+	if err := misspelt(r); err != nil {
+		return nil, err
+	}
+	covered, requirements, err := v.applicable(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	rules, needed, err := weigh(requirements)
+	if err != nil {
+		return nil, err
+	}
+	result := &found{image.Verification{Outcome: image.Accepted, Rules: rules}}
+	if len(needed) > 0 {
+		s := &search{request: r, pending: needed, now: now}
+		if err := s.run(ctx); err != nil {
+			return nil, err
+		}
+		result.Outcome, result.Signers, result.Expires = image.Signed, s.signers, s.expires
+	}
+	if covered != nil {
+		result.cover(r, covered)
+	}
+	return result, nil
+}
+
+// misspelt refuses a repository that rules for it would miss.
+func misspelt(r image.VerifyRequest) error {
+	as := plain(r.Repository)
+	if as == r.Repository {
+		return nil
+	}
+	return refused(fmt.Sprintf("name the image in %s", as), "its repository is written as %s, in which no rule for %s would find it", r.Repository, as)
+}
+
+// weigh names the rules of requirements, and returns those that signatures have
+// to satisfy. Its error is the refusal of the first that rejects.
+func weigh(requirements []*requirement) (rules []string, needed []*requirement, _ error) {
+	for _, q := range requirements {
+		rules = append(rules, q.rule)
+		switch q.action {
+		case actionReject:
+			return nil, nil, rejected(q)
+		case actionVerify:
+			needed = append(needed, q)
+		}
+	}
+	return rules, needed, nil
+}
+
+func rejected(q *requirement) error {
+	switch {
+	case q.reason != "":
+		return refused("correct the policy", "%s refuses it: %s", q.rule, q.reason)
+	case q.byDefault:
+		return refused("add a rule for its repository to the policy, if it is to be used", "no rule is for its repository, and the %s is reject", q.rule)
+	}
+	return refused("correct the policy, if it is to be used", "%s rejects it", q.rule)
+}
+
+// refused is the error of an image that may not be used.
+func refused(advice, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return &image.Error{Kind: image.Unverified, Reason: strings.Join(strings.Fields(err.Error()), " "), Advice: advice, Err: err}
+}
+
+// search reads signatures until all requirements are satisfied.
+type search struct {
+	request image.VerifyRequest
+	pending []*requirement
+	now     time.Time
+
+	signers []image.Signer
+	expires time.Time
+
+	tried    []string // why signatures do not satisfy, and where none are
+	failures []error  // of endpoints that could not be read
+}
+
+func (s *search) run(ctx context.Context) error {
+	places, err := s.request.Artifacts(s.request.Repository + "@" + s.request.Digest)
+	if err != nil {
+		return err
+	}
+	for _, place := range places {
+		s.at(place)
+		if len(s.pending) == 0 {
+			return nil
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	return s.failed()
+}
+
+// at looks at one endpoint for all that is pending.
+func (s *search) at(place *image.Artifacts) {
+	f := &finder{from: place, digest: s.request.Digest, visit: func(c *candidate, err error) bool {
+		return s.visit(place.Host(), c, err)
+	}}
+	for _, attestations := range []bool{false, true} {
+		if !slices.ContainsFunc(s.pending, func(q *requirement) bool { return (q.attestation != "") == attestations }) {
+			continue
+		}
+		if _, err := f.find(attestations); err != nil {
+			s.failures = append(s.failures, err)
+			s.note(fmt.Sprintf("%s could not be read: %s", place.Host(), reasonOf(err)))
+			return
+		}
+	}
+	if f.tried == 0 && len(s.pending) > 0 {
+		s.note(place.Host() + ": there is no signature, neither under a signature tag nor as a referring sigstore bundle")
+	}
+}
+
+// visit tries a signature on all that is pending, and reports whether that was
+// the last.
+func (s *search) visit(host string, c *candidate, err error) bool {
+	if err != nil {
+		s.note(host + ": a signature cannot be used: " + reasonOf(err))
+		return false
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(q *requirement) bool {
+		v, err := q.try(c, s.request, s.now)
+		if err != nil {
+			s.note(fmt.Sprintf("%s: a signature in a %s does not count: %s", host, c.layout, oneLine(err)))
+			return false
+		}
+		if !slices.Contains(s.signers, v.signer) {
+			s.signers = append(s.signers, v.signer)
+		}
+		s.expires = sooner(s.expires, v.expires)
+		return true
+	})
+	return len(s.pending) == 0
+}
+
+// maxNotes bounds what a message lists.
+const maxNotes = 4
+
+func (s *search) note(text string) {
+	if len(s.tried) <= maxNotes && !slices.Contains(s.tried, text) {
+		s.tried = append(s.tried, text)
+	}
+}
+
+// failed is the error when not all requirements are satisfied. Where an endpoint
+// could not be read that is undecided, and of the kind of that failure.
+func (s *search) failed() error {
+	q := s.pending[0]
+	reason := fmt.Sprintf("%s requires %s of %s", q.rule, q.signers(), s.request.Digest)
+	notes := slices.Clone(s.tried)
+	if len(notes) > maxNotes {
+		notes = append(notes[:maxNotes], "and more")
+	}
+	reason += "; " + strings.Join(notes, "; ")
+	if len(s.failures) == 0 {
+		return refused("sign that digest as the rule requires, or correct the policy", "%s", reason)
+	}
+	last := s.failures[len(s.failures)-1]
+	return &image.Error{Kind: cmp.Or(image.KindOf(last), image.Unavailable), Reason: reason, Err: last}
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
