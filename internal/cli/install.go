@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/fairlead/internal/install"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,7 +35,7 @@ digest is kept. fairlead upgrade NAME --image exchanges it, and fairlead upgrade
 
 func newInstallCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags
-	var o install.Options
+	var o ops.InstallOptions
 	var wait time.Duration
 	var v1 extensioncmd.Install
 	var api string
@@ -114,9 +114,9 @@ func checkInstall(cmd *cobra.Command, api string, v1 *extensioncmd.Install, both
 	return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s", api, extensioncmd.V0, extensioncmd.V1)}
 }
 
-func runInstall(ctx context.Context, s command.Streams, c client.Client, o install.Options, wait time.Duration) error {
+func runInstall(ctx context.Context, s command.Streams, c client.Client, o ops.InstallOptions, wait time.Duration) error {
 	printer := command.Progress(s.Out)
-	created, err := install.Package(ctx, c, o)
+	created, err := ops.InstallPackage(ctx, c, o)
 	for _, what := range created {
 		printer.Done("created %s", what)
 	}
@@ -125,7 +125,7 @@ func runInstall(ctx context.Context, s command.Streams, c client.Client, o insta
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	csv, err := install.Wait(ctx, c, client.ObjectKey{Namespace: o.Namespace, Name: o.Package}, func(_, message string) {
+	csv, err := ops.WaitPackage(ctx, c, client.ObjectKey{Namespace: o.Namespace, Name: o.Package}, func(_, message string) {
 		printer.Note("%s", message)
 	})
 	if err != nil {

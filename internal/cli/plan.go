@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/kubeconfig"
-	"fairlead.dev/fairlead/internal/planview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"github.com/spf13/cobra"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -70,7 +70,7 @@ images of the bundles, with the credentials of your auth file, or from what --bu
 			if err != nil {
 				return err
 			}
-			view := planview.Of(plan)
+			view := preview.ViewPlan(plan)
 			if !contents.wanted {
 				return format.Write(s.Out, view, view.Write)
 			}

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/planview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"github.com/spf13/cobra"
 )
@@ -33,7 +33,7 @@ func (c *planContents) check() error {
 }
 
 // add reads the bundles that it takes to show the objects of the steps.
-func (c *planContents) add(ctx context.Context, s command.Streams, plan *v1alpha1.InstallPlan, view *planview.View) (err error) {
+func (c *planContents) add(ctx context.Context, s command.Streams, plan *v1alpha1.InstallPlan, view *preview.PlanView) (err error) {
 	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/planview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // greeter is an example bundle, and its image in a registry of the test.
@@ -127,7 +127,7 @@ func TestPlanShowManifests(t *testing.T) {
 // checkObjects compares the objects that are shown with those of the bundle.
 func checkObjects(t *testing.T, out string, b *bundle.Bundle) {
 	t.Helper()
-	var view planview.View
+	var view preview.PlanView
 	if err := json.Unmarshal([]byte(out), &view); err != nil {
 		t.Fatal(err)
 	}

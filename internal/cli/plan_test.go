@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/planview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 const planList = `
@@ -58,7 +58,7 @@ func TestPlanShow(t *testing.T) {
 func TestPlanShowAsJSON(t *testing.T) {
 	var out, errs bytes.Buffer
 	Run(t.Context(), []string{"plan", "show", "mine", "-f", "-", "-o", "json"}, strings.NewReader(planList), &out, &errs)
-	var view planview.View
+	var view preview.PlanView
 	if err := json.Unmarshal(out.Bytes(), &view); err != nil || view.Name != "mine" || len(view.Operators) != 1 || view.Operators[0].Steps[0].Status != "Created" {
 		t.Errorf("%s %v %s", out.String(), err, errs.String())
 	}

@@ -3,8 +3,8 @@ package cli
 import (
 	"io"
 
-	"fairlead.dev/fairlead/internal/inspect"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +29,7 @@ ClusterServiceVersion and Deployments, and the reason for everything that is not
 			if err != nil {
 				return err
 			}
-			report, err := inspect.Namespace(cmd.Context(), c, namespace)
+			report, err := ops.InspectNamespace(cmd.Context(), c, namespace)
 			if err != nil {
 				return kube.Explain(err)
 			}

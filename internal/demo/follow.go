@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/inspect"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -140,7 +140,7 @@ func (d *Demo) tellOperator(s *scene, csv *v1alpha1.ClusterServiceVersion, gone 
 func (d *Demo) stuck(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	report, err := inspect.Namespace(ctx, d.client, namespace)
+	report, err := ops.InspectNamespace(ctx, d.client, namespace)
 	if err != nil {
 		return fmt.Errorf("not done after %s, and its state cannot be read: %w", d.options.Timeout, err)
 	}

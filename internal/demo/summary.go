@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/inspect"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +33,7 @@ func (d *Demo) summarise(ctx context.Context) error {
 		return err
 	}
 	d.Result.MemoryBytes = d.cluster.Status().MemoryBytes
-	report, err := inspect.Namespace(ctx, d.client, namespace)
+	report, err := ops.InspectNamespace(ctx, d.client, namespace)
 	if err != nil {
 		return err
 	}

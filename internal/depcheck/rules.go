@@ -52,8 +52,8 @@ var rules = []rule{
 	{pkg: "internal/metrics"},
 	{pkg: "internal/tenancy", may: []string{"api/operators", "bundle"}},
 	{pkg: "internal/rollout", client: true},
-	{pkg: "internal/migrate", may: []string{"api", "internal/messages"}},
-	{pkg: "internal/migrate/move", may: append(libraries, "api", "internal/messages", "internal/install", "internal/uninstall"), client: true},
+	{pkg: "internal/ops/migrate", may: []string{"api", "internal/messages"}},
+	{pkg: "internal/ops", may: append(libraries, "api", "internal/messages", "internal/revision"), client: true},
 	{pkg: "internal/revision", may: []string{"api/olm"}, client: true},
 	{pkg: "internal/platform", may: []string{"internal/messages"}},
 	{pkg: "internal/platform/installed", may: append(libraries, "api", "internal/platform"), client: true},
@@ -67,16 +67,10 @@ var rules = []rule{
 	{pkg: "internal/kubeconfig", client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/telemetry", "internal/tlsprofile"), client: true},
 	{pkg: "internal/devcluster", may: []string{"internal/content/image", "internal/devcluster"}, client: true},
-	{pkg: "internal/planview", may: []string{"api/operators", "bundle", "internal/content/bundleio"}},
-	{pkg: "internal/inspect", may: append(libraries, "api"), client: true},
-	{pkg: "internal/install", may: append(libraries, "api", "internal/inspect"), client: true},
-	{pkg: "internal/preview", may: append(libraries, "api", "internal/content/bundleio"), client: true},
-	{pkg: "internal/browse", may: append(libraries, "api", "internal/messages", "internal/preview"), client: true},
-	{pkg: "internal/uninstall", may: append(libraries, "api", "internal/messages", "internal/revision"), client: true},
-	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/messages", "internal/controller/clusterextension", "internal/gates", "internal/preview", "internal/revision"), client: true},
+	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/messages"), client: true},
+	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/messages", "internal/controller/clusterextension", "internal/gates", "internal/ops/preview", "internal/revision"), client: true},
 	{pkg: "internal/dependents", may: []string{"api/olm", "catalog", "internal/resolution/snapshot", "internal/resolution", "internal/gates", "internal/revision"}, client: true},
 	{pkg: "internal/gates", may: []string{"api", "internal/resolution/snapshot", "internal/policies", "internal/preflight", "internal/revision", "internal/rollout", "internal/messages", "version"}, client: true},
-	{pkg: "internal/history", may: append(libraries, "api", "internal/messages", "internal/revision"), client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/progress"},
 	{pkg: "internal/cli", may: []string{anything}, client: true},
@@ -93,7 +87,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/content/catalogstore", "internal/content/catalogserver", "internal/content/catalogset", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/dependents", "internal/gates", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/content/bundleio", "internal/resolution/plansteps", "internal/reconcile", "internal/metrics", "internal/policies", "internal/tenancy", "internal/content/signature", "internal/messages",
+	"internal/content/catalogstore", "internal/content/catalogserver", "internal/content/catalogset", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/dependents", "internal/gates", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/revision", "internal/platform", "internal/preflight", "internal/content/bundleio", "internal/resolution/plansteps", "internal/reconcile", "internal/metrics", "internal/policies", "internal/tenancy", "internal/content/signature", "internal/messages",
 }
 
 // reserved says who alone may import a package that is not ours.

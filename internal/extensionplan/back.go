@@ -8,7 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/revision"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )

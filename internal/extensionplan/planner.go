@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/revision"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/inspect"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -117,7 +117,7 @@ func (w *world) eventually(what string, check func() error) {
 }
 
 func (w *world) tree() string {
-	report, err := inspect.Namespace(context.Background(), w.client, w.namespace)
+	report, err := ops.InspectNamespace(context.Background(), w.client, w.namespace)
 	if err != nil {
 		return err.Error()
 	}
@@ -179,7 +179,7 @@ func (w *world) subscription(name string) *v1alpha1.Subscription {
 func (w *world) ready() {
 	w.t.Helper()
 	w.eventually("the namespace to be done", func() error {
-		report, err := inspect.Namespace(w.t.Context(), w.client, w.namespace)
+		report, err := ops.InspectNamespace(w.t.Context(), w.client, w.namespace)
 		if err == nil && !report.Done() {
 			err = fmt.Errorf("it is not")
 		}

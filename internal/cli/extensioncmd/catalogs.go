@@ -9,12 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/browse"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // The APIs that can be asked for.
@@ -61,7 +60,7 @@ func (c *catalogs) check() error {
 }
 
 // read reads all packages, or the one that is named, and tells what could not be read.
-func (c *catalogs) read(ctx context.Context, pkg string) (a browse.Answer, err error) {
+func (c *catalogs) read(ctx context.Context, pkg string) (a preview.Answer, err error) {
 	r := &bundleio.Renderer{}
 	done := command.Attach(r, c.streams)
 	defer func() { err = errors.Join(err, done()) }()
@@ -85,7 +84,7 @@ func (c *catalogs) read(ctx context.Context, pkg string) (a browse.Answer, err e
 	return c.online(ctx, library, pkg)
 }
 
-func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg string) (a browse.Answer, err error) {
+func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg string) (a preview.Answer, err error) {
 	reader, namespace, err := kube.Connect(&c.cluster)
 	if err != nil {
 		return a, fmt.Errorf("%w; without a cluster, name a directory or an image with --catalog", err)
@@ -94,12 +93,12 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 	if err != nil {
 		return a, err
 	}
-	servers, err := browse.NewServers(config)
+	servers, err := preview.NewServers(config)
 	if err != nil {
 		return a, err
 	}
-	cluster := browse.Cluster{Reader: reader, Servers: servers, Library: library, Namespace: namespace, Catalogs: c.from}
-	ask := map[string]func(context.Context, string) (browse.Answer, error){"": cluster.Both, V0: cluster.V0, V1: cluster.V1}[c.api]
+	cluster := preview.BrowseCluster{Reader: reader, Servers: servers, Library: library, Namespace: namespace, Catalogs: c.from}
+	ask := map[string]func(context.Context, string) (preview.Answer, error){"": cluster.Both, V0: cluster.V0, V1: cluster.V1}[c.api]
 	if a, err = ask(ctx, pkg); err != nil {
 		for _, note := range a.Notes { // of the catalogs that could not be read besides
 			fmt.Fprintf(c.streams.Err, "note: %s\n", note)
@@ -110,7 +109,7 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 }
 
 // answer prints what was found, or says that nothing was.
-func (c *catalogs) answer(a browse.Answer, found int, what string, result command.Printer) error {
+func (c *catalogs) answer(a preview.Answer, found int, what string, result command.Printer) error {
 	for _, note := range a.Notes {
 		fmt.Fprintf(c.streams.Err, "note: %s\n", note)
 	}

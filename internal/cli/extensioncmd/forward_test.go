@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/history"
-	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -24,11 +23,11 @@ func TestForward(t *testing.T) {
 		"chosen by somebody": {now: "3.x", want: "3.x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := install.Extension{Package: "kite", Namespace: "ops", Version: test.now}.Object()
+			e, err := ops.ExtensionOptions{Package: "kite", Namespace: "ops", Version: test.now}.Object()
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.Annotations = map[string]string{history.RollbackToKey: "1", history.VersionKey: "1.0.0; >=1"}
+			e.Annotations = map[string]string{ops.RollbackToKey: "1", ops.VersionKey: "1.0.0; >=1"}
 			c := cluster(t, e)
 			out, err := changed(t, c, "kite", test.flags...)
 			if err != nil {

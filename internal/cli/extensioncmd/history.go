@@ -11,9 +11,8 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
-	"fairlead.dev/fairlead/internal/history"
-	"fairlead.dev/fairlead/internal/install"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops"
 )
 
 func newHistoryCommand(s command.Streams) *cobra.Command {
@@ -33,7 +32,7 @@ with fairlead rollback.`,
 			if err != nil {
 				return err
 			}
-			h, err := history.Of(cmd.Context(), c, args[0])
+			h, err := ops.ReadHistory(cmd.Context(), c, args[0])
 			if err != nil {
 				return kube.Explain(err)
 			}
@@ -108,7 +107,7 @@ func (r *rollback) check(cmd *cobra.Command) error {
 }
 
 func (r *rollback) run(ctx context.Context, c client.Client, name string) error {
-	h, err := history.Of(ctx, c, name)
+	h, err := ops.ReadHistory(ctx, c, name)
 	if err != nil {
 		return kube.Explain(err)
 	}
@@ -140,7 +139,7 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
-	e, err := install.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
+	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
 	if err != nil {
 		return fmt.Errorf("%w\nThe manager goes on as soon as the cause is gone. To stay at what was: fairlead upgrade %s", err, name)
 	}

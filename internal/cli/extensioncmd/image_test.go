@@ -11,7 +11,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,7 +120,7 @@ func TestUpgradeToAnImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, said, err := install.ChangeExtension(t.Context(), c, "my", install.ExtensionChange{Image: &image}); err != nil || len(said) != 1 {
+		if _, said, err := ops.ChangeExtension(t.Context(), c, "my", ops.ExtensionChange{Image: &image}); err != nil || len(said) != 1 {
 			t.Errorf("%q, %v", said, err)
 		}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil || e.Annotations[snapshot.BundleImageKey] != step.annotation {

@@ -14,12 +14,12 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
-	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/ops"
 )
 
 // Install is `fairlead install --api v1`: what its flags say, besides those that both APIs have.
 type Install struct {
-	options  install.Extension
+	options  ops.ExtensionOptions
 	selector string
 	config   string
 	image    string
@@ -116,10 +116,10 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	}
 	o.Annotations = map[string]string{}
 	if i.needs {
-		o.Annotations[install.DependenciesKey] = "true"
+		o.Annotations[ops.DependenciesKey] = "true"
 	}
 	if i.failing.rollback {
-		o.Annotations[install.OnFailureKey] = install.OnFailureRollback
+		o.Annotations[ops.OnFailureKey] = ops.OnFailureRollback
 	}
 	o.ProgressDeadlineMinutes = i.failing.minutes()
 	if i.config != "" {
@@ -136,7 +136,7 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 			return err
 		}
 	}
-	asked, err := install.Extend(ctx, c, o)
+	asked, err := ops.InstallExtension(ctx, c, o)
 	printer := command.Progress(told(s, i.output))
 	for _, note := range asked.Notes {
 		fmt.Fprintf(s.Err, "note: %s\n", note)
@@ -155,7 +155,7 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	if both.Wait > 0 {
 		ctx, cancel := context.WithTimeout(ctx, both.Wait)
 		defer cancel()
-		e, err := install.WaitExtension(ctx, c, asked.Extension.Name, func(_, message string) { printer.Note("%s", message) })
+		e, err := ops.WaitExtension(ctx, c, asked.Extension.Name, func(_, message string) { printer.Note("%s", message) })
 		if err != nil {
 			return fmt.Errorf("%w\nThe ClusterExtension stays, and the operator is installed when the cause is gone. To give up: fairlead uninstall %s",
 				err, asked.Extension.Name)
@@ -169,12 +169,12 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 }
 
 // result prints the ClusterExtension for programs.
-func (i *Install) result(s command.Streams, asked install.Asked) error {
+func (i *Install) result(s command.Streams, asked ops.AskedExtension) error {
 	return i.output.Write(s.Out, asked.Extension, func(io.Writer) error { return nil })
 }
 
 // show prints what would be written.
-func (i *Install) show(s command.Streams, asked install.Asked) error {
+func (i *Install) show(s command.Streams, asked ops.AskedExtension) error {
 	asked.Extension.ManagedFields = nil
 	return i.output.Write(s.Out, asked.Extension, func(w io.Writer) error {
 		for _, what := range asked.Created {

@@ -18,9 +18,9 @@ import (
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/migrate/move"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // migration is `fairlead migrate`: what its flags say.
@@ -124,7 +124,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
 	planner := extensionplan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
-	mover := &move.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
+	mover := &ops.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
 		if err != nil {
 			return "", nil, nil, err

@@ -7,11 +7,11 @@ import (
 	"io"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/migrate/move"
+	"fairlead.dev/fairlead/internal/ops"
 )
 
 // takeBack gives the operator of a ClusterExtension back to its Subscription, or ends a migration that took nothing over.
-func (m *migration) takeBack(ctx context.Context, mover *move.Mover, name string) error {
+func (m *migration) takeBack(ctx context.Context, mover *ops.Mover, name string) error {
 	v, err := mover.Find(ctx, name)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (m *migration) takeBack(ctx context.Context, mover *move.Mover, name string
 }
 
 // act shows a move, asks, and makes it.
-func (m *migration) act(ctx context.Context, v *move.Move, text func(io.Writer) error, question string, do func(context.Context, *move.Move, func(string)) error, after string) error {
+func (m *migration) act(ctx context.Context, v *ops.Move, text func(io.Writer) error, question string, do func(context.Context, *ops.Move, func(string)) error, after string) error {
 	if err := m.output.Write(m.streams.Out, v, text); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (m *migration) act(ctx context.Context, v *move.Move, text func(io.Writer) 
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	err := do(ctx, v, func(what string) { printer.Done("%s", what) })
-	var stale *move.StaleError
+	var stale *ops.StaleError
 	if errors.As(err, &stale) {
 		fmt.Fprintln(m.streams.Err, err)
 		return command.ExitError{Code: command.ExitNo}

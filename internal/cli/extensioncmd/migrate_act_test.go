@@ -12,8 +12,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/migrate/move"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -27,14 +27,14 @@ func TestAMigrationThatIsNotAsPlanned(t *testing.T) {
 		not  string
 	}{
 		"it is done":     {nil, command.ExitOK, "done", "error"},
-		"not as planned": {fmt.Errorf("x: %w", &move.StaleError{Subscription: "ops/kite", Changed: []string{"it has kite.v2"}}), command.ExitNo, "it has kite.v2", "goes on from here"},
+		"not as planned": {fmt.Errorf("x: %w", &ops.StaleError{Subscription: "ops/kite", Changed: []string{"it has kite.v2"}}), command.ExitNo, "it has kite.v2", "goes on from here"},
 		"gone wrong":     {errors.New("no cluster"), command.ExitFailed, "goes on from here; to take it back: fairlead migrate --undo e --backup-namespace kept", "not as it was"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			m := migration{streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, yes: true, timeout: time.Minute, output: command.OutputText, again: " --backup-namespace kept"}
-			v := &move.Move{Plan: &migrate.Plan{Extension: &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "e"}}}}
-			err := m.act(t.Context(), v, func(io.Writer) error { return nil }, "?", func(context.Context, *move.Move, func(string)) error { return test.err }, "done")
+			v := &ops.Move{Plan: &migrate.Plan{Extension: &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "e"}}}}
+			err := m.act(t.Context(), v, func(io.Writer) error { return nil }, "?", func(context.Context, *ops.Move, func(string)) error { return test.err }, "done")
 			text := fmt.Sprint(out.String(), err)
 			if code := command.Code(err); code != test.code || !strings.Contains(text, test.told) || strings.Contains(text, test.not) {
 				t.Errorf("exit code %d: %s", code, text)

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // PlanHelp is what `fairlead plan` says of itself.

@@ -5,9 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/browse"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 func newSearchCommand(s command.Streams) *cobra.Command {
@@ -33,7 +32,7 @@ has it come first.
 			if err != nil {
 				return err
 			}
-			found := browse.Search(a.Packages, text)
+			found := preview.Search(a.Packages, text)
 			return c.answer(a, len(found.Packages), what, found)
 		},
 	}
@@ -55,7 +54,7 @@ deprecated.
 			if err != nil {
 				return err
 			}
-			info := browse.About(a.Packages, args[0])
+			info := preview.About(a.Packages, args[0])
 			return c.answer(a, len(info.Catalogs), noPackage(args[0]), info)
 		},
 	}
@@ -82,7 +81,7 @@ could be installed now, and why not, is told by: fairlead why-not
 			if len(a.Packages) > 0 {
 				what = fmt.Sprintf("package %s has no channel %s; fairlead info %[1]s lists those that it has", args[0], channel)
 			}
-			versions := browse.VersionsOf(a.Packages, args[0], channel)
+			versions := preview.VersionsOf(a.Packages, args[0], channel)
 			return c.answer(a, len(versions.Versions), what, versions)
 		},
 	}
@@ -92,12 +91,12 @@ could be installed now, and why not, is told by: fairlead why-not
 }
 
 // about reads what catalogs have of a package.
-func (c *catalogs) about(cmd *cobra.Command, pkg string) (browse.Answer, error) {
+func (c *catalogs) about(cmd *cobra.Command, pkg string) (preview.Answer, error) {
 	if err := c.check(); err != nil {
-		return browse.Answer{}, err
+		return preview.Answer{}, err
 	}
 	if err := preview.CheckPackage(pkg); err != nil {
-		return browse.Answer{}, command.UsageError{Err: err}
+		return preview.Answer{}, command.UsageError{Err: err}
 	}
 	return c.read(cmd.Context(), pkg)
 }

@@ -13,14 +13,14 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/progress"
-	"fairlead.dev/fairlead/internal/uninstall"
 )
 
 // removal is `fairlead uninstall`: what its flags say.
 type removal struct {
 	streams command.Streams
-	options uninstall.Options
+	options ops.UninstallOptions
 	yes     bool
 	dryRun  bool
 	timeout time.Duration
@@ -86,9 +86,9 @@ func (r *removal) check(t *target) error {
 }
 
 func (r *removal) run(ctx context.Context, c client.Client, api string) error {
-	find := uninstall.Subscription
+	find := ops.UninstallSubscription
 	if api == V1 {
-		find = uninstall.Extension
+		find = ops.UninstallExtension
 	}
 	found, err := find(ctx, c, r.options)
 	if err != nil {

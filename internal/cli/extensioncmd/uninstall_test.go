@@ -9,7 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/uninstall"
+	"fairlead.dev/fairlead/internal/ops"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,7 +38,7 @@ func TestUninstall(t *testing.T) {
 			if r.timeout = time.Minute; r.output == "" {
 				r.output = command.OutputText
 			}
-			r.streams, r.options = command.Streams{In: strings.NewReader(test.answer), Out: &out, Err: &errs}, uninstall.Options{Name: "kite"}
+			r.streams, r.options = command.Streams{In: strings.NewReader(test.answer), Out: &out, Err: &errs}, ops.UninstallOptions{Name: "kite"}
 			err := r.run(t.Context(), c, V1)
 			if command.Code(err) != test.code || !strings.Contains(out.String(), test.out) {
 				t.Errorf("exit code %d, want %d: %v\n%s", command.Code(err), test.code, err, &out)

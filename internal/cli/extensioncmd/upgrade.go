@@ -12,8 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
-	"fairlead.dev/fairlead/internal/history"
-	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/ops"
 )
 
 // upgrade is `fairlead upgrade`: what its flags say.
@@ -103,8 +102,8 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 		}
 		return value
 	}
-	change := install.ExtensionChange{Version: given("version", &u.version), Policy: given("upgrade-constraint-policy", &u.policy), CRDSafety: given("crd-upgrade-safety", &u.safety),
-		Acknowledge: given("acknowledge-permissions", &u.acknowledge), Resume: history.Version, Annotations: history.Forward, DryRun: u.dryRun}
+	change := ops.ExtensionChange{Version: given("version", &u.version), Policy: given("upgrade-constraint-policy", &u.policy), CRDSafety: given("crd-upgrade-safety", &u.safety),
+		Acknowledge: given("acknowledge-permissions", &u.acknowledge), Resume: ops.HistoryVersion, Annotations: ops.RollForward, DryRun: u.dryRun}
 	if changed("rollback-on-failure") {
 		change.Rollback = &u.failing.rollback
 	}
@@ -127,7 +126,7 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 		}
 		change.Image = &pinned
 	}
-	_, said, err := install.ChangeExtension(ctx, c, name, change)
+	_, said, err := ops.ChangeExtension(ctx, c, name, change)
 	if err != nil {
 		return kube.Explain(err)
 	}
@@ -137,7 +136,7 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	printer := command.Progress(u.streams.Out)
 	ctx, cancel := context.WithTimeout(ctx, u.wait)
 	defer cancel()
-	e, err := install.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
+	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
 	if err != nil {
 		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade goes on when the cause is gone. To go back: fairlead rollback %s", err, name)
 	}
@@ -153,12 +152,12 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 			return command.UsageError{Err: fmt.Errorf("--%s is for ClusterExtensions, and there is none named %s: leave it out, or correct the name", flag, key.Name)}
 		}
 	}
-	change := install.SubscriptionChange{Approve: u.approve, DryRun: u.dryRun}
+	change := ops.SubscriptionChange{Approve: u.approve, DryRun: u.dryRun}
 	if cmd.Flags().Changed("channel") {
 		change.Channel = &u.channel
 	}
 	ctx := cmd.Context()
-	said, waits, err := install.ChangeSubscription(ctx, c, key, change)
+	said, waits, err := ops.ChangeSubscription(ctx, c, key, change)
 	if err != nil {
 		return kube.Explain(err)
 	}
@@ -173,8 +172,8 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	printer := command.Progress(u.streams.Out)
 	ctx, cancel := context.WithTimeout(ctx, u.wait)
 	defer cancel()
-	csv, err := install.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Note("%s", message) })
-	var plan *install.WaitsError
+	csv, err := ops.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Note("%s", message) })
+	var plan *ops.WaitsError
 	if errors.As(err, &plan) {
 		u.approvable(plan.Plan)
 		return nil

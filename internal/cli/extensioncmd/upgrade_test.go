@@ -8,8 +8,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/history"
-	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"github.com/spf13/cobra"
@@ -38,7 +37,7 @@ func changed(t *testing.T, c client.Client, name string, flags ...string) (strin
 }
 
 func TestUpgrade(t *testing.T) {
-	e, err := install.Extension{Package: "kite", Namespace: "ops", Version: "1.x"}.Object()
+	e, err := ops.ExtensionOptions{Package: "kite", Namespace: "ops", Version: "1.x"}.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +65,7 @@ func TestUpgrade(t *testing.T) {
 
 // TestRollback goes back, and forward again.
 func TestRollback(t *testing.T) {
-	e, err := install.Extension{Package: "kite", Namespace: "ops"}.Object()
+	e, err := ops.ExtensionOptions{Package: "kite", Namespace: "ops"}.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func TestRollback(t *testing.T) {
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e); err != nil {
 			t.Fatal(err)
 		}
-		return e.Annotations[history.RollbackToKey] + " " + e.Spec.Source.Catalog.Version
+		return e.Annotations[ops.RollbackToKey] + " " + e.Spec.Source.Catalog.Version
 	}
 	if out, code := run(rollback{dryRun: true}, ""); code != 0 || !strings.HasPrefix(out, "ClusterExtension kite: from revision 2 (2.0.0) back to revision 1 (1.0.0)\n") {
 		t.Errorf("%d: %s", code, out)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // noArguments refuses arguments, and says that what is asked about is named with flags.

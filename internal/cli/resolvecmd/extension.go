@@ -12,7 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // readFiles reads the objects that are named into a question.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 func newOutdatedCommand(s command.Streams) *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/preview"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // subject is what a question is about, as its flags say.

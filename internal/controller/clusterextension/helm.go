@@ -6,7 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"

@@ -5,7 +5,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"

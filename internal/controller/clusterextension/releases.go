@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/revision"
 
 	corev1 "k8s.io/api/core/v1"

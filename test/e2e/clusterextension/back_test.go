@@ -14,7 +14,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
-	"fairlead.dev/fairlead/internal/history"
+	"fairlead.dev/fairlead/internal/ops"
 )
 
 // poke has the newest revision reconciled: real time has not passed, so nothing else leads to that.
@@ -59,7 +59,7 @@ func TestAStuckUpgradeGoesBack(t *testing.T) {
 	w.poke(w.name)
 	const loses = "1 of 1 custom resources would lose fields: "
 	w.says(w.name, "Progressing", "True", "Retrying", loses)
-	told, err := history.Of(t.Context(), w, w.name)
+	told, err := ops.ReadHistory(t.Context(), w, w.name)
 	w.must(err)
 	back, err := told.Judge(t.Context(), w, 1)
 	w.must(err)

@@ -8,8 +8,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/migrate/move"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +46,7 @@ func TestUpgradedBetween(t *testing.T) {
 
 	// The plan of before is not carried out, and takes back that nothing upgrades.
 	err = w.mover(w.Client).Run(t.Context(), old, quiet)
-	var stale *move.StaleError
+	var stale *ops.StaleError
 	if !errors.As(err, &stale) || !strings.Contains(err.Error(), "has installed ClusterServiceVersion greeter-operator.v1.2.0") {
 		t.Fatalf("%v, want what has changed", err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/migrate/move"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,7 +36,7 @@ func (w *world) begin(writes int) {
 }
 
 // back goes back, and returns what was found.
-func (w *world) back() *move.Move {
+func (w *world) back() *ops.Move {
 	w.Helper()
 	m := w.mover(harness.ClientOf(w.T, devcluster.Config()))
 	v, err := m.Find(w.Context(), w.name)
@@ -76,9 +76,9 @@ func TestBackFromHalfway(t *testing.T) {
 			t.Errorf("after %d writes: the Subscription is %+v, with annotations %v", c.writes, sub.Spec, sub.Annotations)
 		}
 		var secrets corev1.SecretList
-		w.must(w.List(t.Context(), &secrets, client.InNamespace("olm"), client.HasLabels{move.Label}))
+		w.must(w.List(t.Context(), &secrets, client.InNamespace("olm"), client.HasLabels{ops.Label}))
 		for _, s := range secrets.Items {
-			if s.Annotations[move.ExtensionKey] == w.name {
+			if s.Annotations[ops.ExtensionKey] == w.name {
 				t.Errorf("after %d writes: Secret %s is left", c.writes, s.Name)
 			}
 		}

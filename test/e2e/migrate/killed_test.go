@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/migrate"
-	"fairlead.dev/fairlead/internal/migrate/move"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/harness"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,8 +55,8 @@ func ifAlive(writes *int, do func() error) error {
 	return do()
 }
 
-func (w *world) mover(c client.Client) *move.Mover {
-	return &move.Mover{Client: c, Namespace: "olm", Render: func(_ context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
+func (w *world) mover(c client.Client) *ops.Mover {
+	return &ops.Mover{Client: c, Namespace: "olm", Render: func(_ context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		r, err := registryv1.Render(w.bundle, clusterextension.RenderOptions(e, registryv1.BuiltIn))
 		if err != nil {
 			return "", nil, nil, err

@@ -9,7 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/migrate"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"

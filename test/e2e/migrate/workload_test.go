@@ -9,7 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/install"
+	"fairlead.dev/fairlead/internal/ops"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -95,7 +95,7 @@ func (w *world) extended(bundle string) {
 		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
 			return err
 		}
-		if s := install.Stand(e); !s.Done || e.Status.Install.Bundle.Name != bundle || len(e.Status.ActiveRevisions) != 1 {
+		if s := ops.Stand(e); !s.Done || e.Status.Install.Bundle.Name != bundle || len(e.Status.ActiveRevisions) != 1 {
 			return fmt.Errorf("%+v, %+v", s, e.Status.Install)
 		}
 		return nil
@@ -122,7 +122,7 @@ func (w *world) progress(text string) {
 		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
 			return err
 		}
-		if s := install.Stand(e); !strings.Contains(s.Message, text) {
+		if s := ops.Stand(e); !strings.Contains(s.Message, text) {
 			return fmt.Errorf("%+v", s)
 		}
 		return nil

@@ -1,0 +1,103 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// lookedAt is how many custom resources of a definition are looked at for their finalizers; the others are only counted.
+const lookedAt = 500
+
+// errUnserved says that custom resources can be neither counted nor deleted one by one.
+var errUnserved = errors.New("no version of the definition is served")
+
+// crd finds out about a definition. Nil is one that is not there. others names who else needs it; it is empty when nobody does.
+func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o UninstallOptions, others string) (*CRD, error) {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, live); apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+	}
+	c := &CRD{Name: name, Kind: live.Spec.Names.Kind, uid: live.UID}
+	trouble := c.count(ctx, reader, live)
+	named := slices.Contains(o.DeleteCRDs, name)
+	switch {
+	case others != "":
+		c.Why = others
+	case trouble != nil && !named:
+		c.Why = fmt.Sprintf("its custom resources cannot be counted: %v", trouble)
+	case named:
+		c.Goes, c.named, c.operands, c.Why = true, true, c.Instances != 0 && !errors.Is(trouble, errUnserved), "you named it"
+	case o.KeepCRDs:
+		c.Why = "you keep them"
+	case c.Instances > 0:
+		c.Why = fmt.Sprintf("it has custom resources; to delete them, too, add --delete-crd %s", name)
+	default:
+		c.Goes, c.Why = true, "it has no custom resources"
+	}
+	if !c.Goes && c.Instances > 0 && len(c.Finalizers) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("custom resources of %s have finalizers (%s), which nobody takes away once the operator is gone: deleting them later waits for ever",
+			name, strings.Join(c.Finalizers, ", ")))
+	}
+	return c, nil
+}
+
+// count counts the custom resources.
+func (c *CRD) count(ctx context.Context, reader client.Reader, live *apiextensionsv1.CustomResourceDefinition) error {
+	list, err := instances(ctx, reader, live)
+	if err != nil {
+		c.Instances = -1
+		return err
+	}
+	c.Instances = int64(len(list.Items))
+	if more := list.RemainingItemCount; more != nil {
+		c.Instances += *more
+	}
+	for _, i := range list.Items {
+		for _, f := range i.Finalizers {
+			if !slices.Contains(c.Finalizers, f) {
+				c.Finalizers = append(c.Finalizers, f)
+			}
+		}
+	}
+	slices.Sort(c.Finalizers)
+	return nil
+}
+
+// instances are the first custom resources of a definition, without their content.
+func instances(ctx context.Context, reader client.Reader, live *apiextensionsv1.CustomResourceDefinition) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	for _, v := range live.Spec.Versions {
+		if v.Served && (v.Storage || list.Kind == "") { // the stored version needs no conversion
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: live.Spec.Group, Version: v.Name, Kind: live.Spec.Names.Kind + "List"})
+		}
+	}
+	if list.Kind == "" { // there may be some from the time when one was served
+		return nil, errUnserved
+	}
+	err := reader.List(ctx, list, client.Limit(lookedAt))
+	if apierrors.IsNotFound(err) { // it is not established
+		return list, nil
+	}
+	return list, err
+}
+
+// convertedBy tells whether a webhook with a Service of one of the namespaced names converts the custom resources of a definition.
+func convertedBy(live *apiextensionsv1.CustomResourceDefinition, services []Ref) bool {
+	conversion := live.Spec.Conversion
+	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
+		return false
+	}
+	s := conversion.Webhook.ClientConfig.Service
+	return slices.ContainsFunc(services, func(r Ref) bool { return r.Kind == "Service" && r.Namespace == s.Namespace && r.Name == s.Name })
+}

@@ -1,0 +1,17 @@
+// Package ops carries out what people ask of a cluster, the way they would by hand: status, install, upgrade, roll back, move to a
+// ClusterExtension, and uninstall. It serves the CLI, the console and programs alike.
+//
+// It installs nothing itself: it writes what asks for it, or deletes what owns the rest of an operator, and the manager does the work.
+// What would change is a value that can be shown before anything is written. Every step can be interrupted and repeated.
+//
+//	inspect.go      status: the operators of a namespace in one tree, each with the reason for what is not yet done
+//	install.go      namespace, OperatorGroup and Subscription; installextension.go for a ClusterExtension; upgrade.go; wait.go
+//	removal.go      a Removal: what goes and what stays (uninstallsubscription.go, uninstallextension.go, crds.go); remove.go does it
+//	history.go      the revisions of a ClusterExtension; rollback.go decides whether an earlier one can be restored
+//	gather.go       a Mover makes a ClusterExtension of a Subscription's operator in place (move.go), and undoes that (undo.go).
+//	                internal/ops/migrate decides. Nothing changes before the Secret with the backup is there; until the objects belong
+//	                to the ClusterExtension, the ClusterServiceVersion has them.
+//
+// CustomResourceDefinitions with custom resources stay unless each of them is named; then their custom resources go first, while the
+// operator still runs and can do what their finalizers stand for. Start reading at InspectNamespace, InstallPackage and Removal.
+package ops

@@ -1,0 +1,150 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/revision"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// States of a revision.
+const (
+	Installed = "installed"
+	Rolling   = "rolling out"
+	Failed    = "failed"
+	Archived  = "archived"
+)
+
+// Revision is what was installed once, or is.
+type Revision struct {
+	Number  int64     `json:"revision"`
+	Name    string    `json:"name"`
+	Bundle  string    `json:"bundle"`
+	Version string    `json:"version"`
+	Image   string    `json:"image,omitempty"`
+	Created time.Time `json:"created"`
+	State   string    `json:"state"`
+	// Message says what is in the way of one that is not installed.
+	Message string `json:"message,omitempty"`
+	Objects int    `json:"objects"`
+	// Lost is what of its content is not there any more: it cannot be gone back to.
+	Lost []string `json:"lost,omitempty"`
+}
+
+// History is the revisions of a ClusterExtension that are kept, the newest first.
+type History struct {
+	Extension string     `json:"extension"`
+	PinnedTo  string     `json:"pinnedTo,omitempty"`
+	Revisions []Revision `json:"revisions"`
+	// Unchecked is why it is not known of all revisions whether their content is there.
+	Unchecked string `json:"unchecked,omitempty"`
+
+	sets []olmv1.ClusterObjectSet
+	ext  *olmv1.ClusterExtension
+}
+
+// ReadHistory reads the history of a ClusterExtension.
+func ReadHistory(ctx context.Context, reader client.Reader, name string) (*History, error) {
+	ext := &olmv1.ClusterExtension{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, ext); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read ClusterExtension %s: there is none of that name; kubectl get clusterextensions lists them", name)
+		}
+		return nil, fmt.Errorf("read ClusterExtension %s: %w", name, err)
+	}
+	sets, err := revision.List(ctx, reader, name, ext.UID)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{Extension: name, PinnedTo: ext.Annotations[RollbackToKey], Revisions: []Revision{}, sets: sets, ext: ext}
+	installed := false
+	for i := range slices.Backward(sets) {
+		r := of(&sets[i])
+		if r.State == Installed && installed {
+			r.State, r.Message = Archived, "its objects go over to the newer revision"
+		}
+		installed = installed || r.State == Installed
+		if r.Lost, err = revision.Losses(ctx, reader, &sets[i]); err != nil {
+			h.Unchecked = err.Error()
+		}
+		h.Revisions = append(h.Revisions, r)
+	}
+	return h, nil
+}
+
+func of(set *olmv1.ClusterObjectSet) Revision {
+	r := Revision{Number: set.Spec.Revision, Name: set.Name, Bundle: set.Annotations[olmv1.BundleNameKey], Version: set.Annotations[olmv1.BundleVersionKey],
+		Image: set.Annotations[olmv1.BundleReferenceKey], Created: set.CreationTimestamp.UTC()}
+	for _, p := range set.Spec.Phases {
+		r.Objects += len(p.Objects)
+	}
+	progressing := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
+	switch {
+	case set.Spec.LifecycleState == olmv1.LifecycleStateArchived:
+		r.State = Archived
+	case meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded):
+		r.State = Installed
+	case progressing != nil && progressing.Status == "False":
+		r.State, r.Message = Failed, progressing.Reason+": "+progressing.Message
+	default:
+		if r.State = Rolling; progressing != nil {
+			r.Message = progressing.Message
+		}
+	}
+	return r
+}
+
+// Write prints a table.
+func (h *History) Write(w io.Writer) error {
+	rows := [][]string{{"REVISION", "VERSION", "BUNDLE", "STATE", "CREATED", "OBJECTS", "NOTE"}}
+	for _, r := range h.Revisions {
+		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), r.Version, r.Bundle, r.State, r.Created.Format("2006-01-02 15:04:05"), strconv.Itoa(r.Objects), r.note()})
+	}
+	var b strings.Builder
+	b.WriteString(messages.Table(rows...))
+	if len(h.Revisions) == 0 {
+		b.Reset()
+		fmt.Fprintf(&b, "ClusterExtension %s has no revision yet\n", messages.Clean(h.Extension))
+	}
+	if h.PinnedTo != "" {
+		fmt.Fprintf(&b, "pinned to revision %s: catalogs do not matter until `fairlead upgrade %s` takes that back\n", messages.Clean(h.PinnedTo), messages.Clean(h.Extension))
+	}
+	if h.Unchecked != "" {
+		fmt.Fprintf(&b, "not checked whether the content of the revisions is there: %s\n", messages.Clean(h.Unchecked))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// note is what is to be known of a revision besides its state.
+func (r *Revision) note() string {
+	if len(r.Lost) == 0 {
+		return r.Message
+	}
+	lost := "its content is lost: " + strings.Join(r.Lost, "; ")
+	if r.Message == "" {
+		return lost
+	}
+	return lost + "; " + r.Message
+}
+
+// set finds a revision by its number.
+func (h *History) set(n int64) *olmv1.ClusterObjectSet {
+	for i := range h.sets {
+		if h.sets[i].Spec.Revision == n {
+			return &h.sets[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// objects is what a namespace holds, as far as it concerns its operators.
+type objects struct {
+	groups        operatorsv1.OperatorGroupList
+	sources       v1alpha1.CatalogSourceList
+	subscriptions v1alpha1.SubscriptionList
+	plans         v1alpha1.InstallPlanList
+	operators     v1alpha1.ClusterServiceVersionList
+	deployments   appsv1.DeploymentList
+}
+
+// InspectNamespace reads the namespace and returns how its operators stand.
+func InspectNamespace(ctx context.Context, reader client.Reader, namespace string) (Report, error) {
+	var o objects
+	lists := map[string]client.ObjectList{
+		"OperatorGroups": &o.groups, "CatalogSources": &o.sources, "Subscriptions": &o.subscriptions,
+		"InstallPlans": &o.plans, "ClusterServiceVersions": &o.operators, "Deployments": &o.deployments,
+	}
+	for what, list := range lists {
+		if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return Report{}, fmt.Errorf("list the %s of namespace %s: %w", what, namespace, err)
+		}
+	}
+	for _, ref := range o.foreignSources(namespace) {
+		var source v1alpha1.CatalogSource
+		if err := reader.Get(ctx, ref, &source); client.IgnoreNotFound(err) != nil {
+			return Report{}, fmt.Errorf("get CatalogSource %s: %w", ref, err)
+		} else if err == nil {
+			o.sources.Items = append(o.sources.Items, source)
+		}
+	}
+	return Report{Namespace: namespace, Objects: o.tree(namespace)}, nil
+}
+
+// foreignSources are the catalogs in other namespaces that a Subscription names.
+func (o *objects) foreignSources(namespace string) []client.ObjectKey {
+	var refs []client.ObjectKey
+	for _, sub := range o.subscriptions.Items {
+		if sub.Spec == nil || sub.Spec.CatalogSourceNamespace == namespace {
+			continue
+		}
+		ref := client.ObjectKey{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}
+		if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+func (o *objects) tree(namespace string) []Node {
+	var nodes []Node
+	for i := range o.groups.Items {
+		nodes = append(nodes, group(&o.groups.Items[i]))
+	}
+	if len(o.groups.Items) == 0 && len(o.subscriptions.Items)+len(o.operators.Items) > 0 {
+		nodes = append(nodes, Node{Kind: "OperatorGroup", Name: "-", State: "Missing",
+			Reason: "operators need exactly one OperatorGroup in their namespace: create one in " + namespace})
+	}
+	for i := range o.sources.Items {
+		nodes = append(nodes, source(&o.sources.Items[i]))
+	}
+	shown := map[string]bool{}
+	for i := range o.subscriptions.Items {
+		nodes = append(nodes, o.subscription(&o.subscriptions.Items[i], shown))
+	}
+	for i := range o.plans.Items {
+		if p := &o.plans.Items[i]; p.IsHandWritten() {
+			nodes = append(nodes, plan(p))
+		}
+	}
+	for i := range o.operators.Items {
+		if csv := &o.operators.Items[i]; !shown[csv.Name] && !csv.IsCopied() {
+			nodes = append(nodes, o.operator(csv))
+		}
+	}
+	return nodes
+}
+
+func group(g *operatorsv1.OperatorGroup) Node {
+	n := Node{Kind: operatorsv1.OperatorGroupKind, Name: g.Name, Done: true}
+	switch {
+	case len(g.Status.Namespaces) == 0:
+		n.Done, n.Reason = false, "its target namespaces are not known yet, or it selects none"
+	case slices.Contains(g.Status.Namespaces, ""):
+		n.Detail = "all namespaces"
+	default:
+		n.Detail = strings.Join(g.Status.Namespaces, ", ")
+	}
+	for _, c := range g.Status.Conditions {
+		if c.Status == "True" {
+			n.Done, n.State, n.Reason = false, c.Type, c.Message
+		}
+	}
+	return n
+}
+
+func source(s *v1alpha1.CatalogSource) Node {
+	n := Node{Kind: v1alpha1.CatalogSourceKind, Name: s.Namespace + "/" + s.Name, Detail: s.Spec.Image, Reason: s.Status.Message}
+	if s.Status.GRPCConnectionState != nil {
+		n.State = s.Status.GRPCConnectionState.LastObservedState
+	}
+	if c := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.CatalogSourceSignatureVerified); c != nil {
+		n.Signatures = []string{c.Message}
+	}
+	n.Done = n.State == "READY"
+	if !n.Done && n.Reason == "" {
+		n.Reason = "its content is still being loaded"
+	}
+	return n
+}
+
+// ownReasons are those of a Subscription that neither its plan nor its operator tells.
+var ownReasons = []string{"ResolutionFailed", "BundleUnpackFailed", "BundleUnpacking", "InstallPlanNotWritten", "OperatorDeleted"}
+
+func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool) Node {
+	n := Node{Kind: v1alpha1.SubscriptionKind, Name: sub.Name, State: string(sub.Status.State)}
+	if sub.Spec != nil {
+		n.Detail = fmt.Sprintf("package %s, channel %s of catalog %s/%s", sub.Spec.Package, cmp.Or(sub.Spec.Channel, "any"),
+			sub.Spec.CatalogSourceNamespace, sub.Spec.CatalogSource)
+	}
+	ready := sub.Status.GetCondition("Ready")
+	n.Done = ready.Status == "True"
+	if !n.Done || sub.Status.State != v1alpha1.SubscriptionStateAtLatest {
+		n.Reason = cmp.Or(ready.Message, "nobody has looked at it yet: is the manager running?")
+	}
+	if ref := sub.Status.InstallPlanRef; ref != nil {
+		for i := range o.plans.Items {
+			if p := &o.plans.Items[i]; p.Name == ref.Name {
+				n.Children = append(n.Children, plan(p))
+			}
+		}
+	}
+	for i := range o.operators.Items {
+		csv := &o.operators.Items[i]
+		if csv.Name == sub.Status.InstalledCSV || csv.Name == sub.Status.CurrentCSV {
+			shown[csv.Name] = true
+			n.Children = append(n.Children, o.operator(csv))
+		}
+	}
+	if !allDone(n.Children) && !slices.Contains(ownReasons, ready.Reason) {
+		n.Reason = "" // they say it themselves, and in more detail
+	}
+	if d := sub.Status.GetCondition(v1alpha1.SubscriptionDeprecated); d.Status == "True" {
+		n.Reason = strings.TrimPrefix(n.Reason+"\ndeprecated: "+d.Message, "\n")
+	}
+	return n
+}
+
+func plan(p *v1alpha1.InstallPlan) Node {
+	done := 0
+	for _, s := range p.Status.Plan {
+		if s != nil && (s.Status == v1alpha1.StepStatusCreated || s.Status == v1alpha1.StepStatusPresent) {
+			done++
+		}
+	}
+	n := Node{Kind: v1alpha1.InstallPlanKind, Name: p.Name, State: string(p.Status.Phase), Reason: p.Status.Message,
+		Detail: fmt.Sprintf("%s; %d of %d steps", strings.Join(p.Spec.ClusterServiceVersionNames, ", "), done, len(p.Status.Plan)),
+		Done:   p.Status.Phase == v1alpha1.InstallPlanPhaseComplete}
+	for i := range p.Status.BundleLookups {
+		l := &p.Status.BundleLookups[i]
+		c := l.GetCondition(v1alpha1.BundleLookupSignatureVerified)
+		switch {
+		case c.Message == "":
+		case c.Status == corev1.ConditionTrue:
+			n.Signatures = append(n.Signatures, fmt.Sprintf("bundle %s is %s", l.Identifier, c.Message))
+		default:
+			n.Signatures = append(n.Signatures, c.Message)
+		}
+	}
+	if p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval {
+		n.Reason = fmt.Sprintf("waits for approval: kubectl -n %s patch installplans.operators.coreos.com %s --type merge -p '{\"spec\":{\"approved\":true}}'", p.Namespace, p.Name)
+	}
+	return n
+}
+
+func (o *objects) operator(csv *v1alpha1.ClusterServiceVersion) Node {
+	n := Node{Kind: v1alpha1.ClusterServiceVersionKind, Name: csv.Name, State: cmp.Or(string(csv.Status.Phase), "New"),
+		Done: csv.Status.Phase == v1alpha1.CSVPhaseSucceeded}
+	if !n.Done {
+		n.Reason = operatorReason(csv)
+	}
+	for i := range o.deployments.Items {
+		d := &o.deployments.Items[i]
+		if d.Labels[v1alpha1.OwnerLabel] == csv.Name {
+			n.Children = append(n.Children, deployment(d))
+		}
+	}
+	return n
+}
+
+// maxRequirements is how many unmet requirements are shown.
+const maxRequirements = 5
+
+// operatorReason is the operator's own message, or the requirements that it waits for, one a line.
+func operatorReason(csv *v1alpha1.ClusterServiceVersion) string {
+	var unmet []string
+	for _, r := range csv.Status.RequirementStatus {
+		if r.Status != v1alpha1.RequirementStatusReasonPresent && r.Status != v1alpha1.RequirementStatusReasonDeploymentFound {
+			unmet = append(unmet, fmt.Sprintf("%s %s: %s%s", r.Kind, r.Name, r.Status, prefixed(", ", r.Message)))
+		}
+	}
+	if csv.Status.Reason != v1alpha1.CSVReasonRequirementsNotMet || len(unmet) == 0 {
+		return csv.Status.Message
+	}
+	if more := len(unmet) - maxRequirements; more > 0 {
+		unmet = append(unmet[:maxRequirements], fmt.Sprintf("and %d more requirements", more))
+	}
+	return strings.Join(unmet, "\n")
+}
+
+func deployment(d *appsv1.Deployment) Node {
+	wanted := int32(1)
+	if d.Spec.Replicas != nil {
+		wanted = *d.Spec.Replicas
+	}
+	n := Node{Kind: "Deployment", Name: d.Name, State: fmt.Sprintf("%d/%d available", d.Status.AvailableReplicas, wanted)}
+	n.Done = d.Status.AvailableReplicas >= wanted && d.Status.ObservedGeneration >= d.Generation
+	for _, c := range d.Status.Conditions {
+		// ReplicaFailure is bad news when it is True; all other conditions are when they are not.
+		if !n.Done && (c.Status == "True") == (c.Type == appsv1.DeploymentReplicaFailure) {
+			n.Reason = strings.TrimPrefix(n.Reason+"\n"+c.Message, "\n")
+		}
+	}
+	return n
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}

@@ -1,0 +1,134 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// existing refuses to pass over a ClusterExtension of the name that says something else, and tells of others for the package.
+func (o ExtensionOptions) existing(ctx context.Context, c client.Client, a *AskedExtension) (there bool, err error) {
+	var list olmv1.ClusterExtensionList
+	if err := c.List(ctx, &list); err != nil {
+		return false, fmt.Errorf("list the ClusterExtensions: %w", err)
+	}
+	for i := range list.Items {
+		live := &list.Items[i]
+		same := live.Spec.Source.Catalog != nil && live.Spec.Source.Catalog.PackageName == o.Package
+		switch {
+		case live.Name == a.Extension.Name && !live.DeletionTimestamp.IsZero():
+			return false, fmt.Errorf("install package %s: ClusterExtension %s is being deleted; wait until it is gone", o.Package, live.Name)
+		case live.Name == a.Extension.Name && same && agrees(live, a.Extension):
+			there = true
+		case live.Name == a.Extension.Name:
+			return false, fmt.Errorf("install package %s: there is ClusterExtension %s already, and it is not the one that would be created; "+
+				"look at it with: kubectl get clusterextension %[2]s -o yaml; change it with: fairlead upgrade %[2]s; or choose another name with --name", o.Package, live.Name)
+		case same:
+			a.Notes = append(a.Notes, fmt.Sprintf("ClusterExtension %s installs package %s, too: of their objects that have the same names, only the first one gets its own", live.Name, o.Package))
+		}
+	}
+	return there, nil
+}
+
+// agrees tells whether a ClusterExtension says what another one asks for. What the API fills in does not count.
+func agrees(live, asked *olmv1.ClusterExtension) bool {
+	spec := live.Spec.DeepCopy()
+	if asked.Spec.Source.Catalog.UpgradeConstraintPolicy == "" {
+		spec.Source.Catalog.UpgradeConstraintPolicy = ""
+	}
+	for key, value := range asked.Annotations {
+		if live.Annotations[key] != value {
+			return false
+		}
+	}
+	return equality.Semantic.DeepEqual(*spec, asked.Spec)
+}
+
+// Place refuses where there is no place for what is to be installed, as Extend does, before the package is known.
+func (o ExtensionOptions) Place(ctx context.Context, c client.Client) error {
+	_, err := o.missing(ctx, c, &AskedExtension{})
+	return err
+}
+
+// missing tells whether the namespace is to be created, and refuses where something else is missing.
+func (o ExtensionOptions) missing(ctx context.Context, c client.Client, a *AskedExtension) (namespace bool, err error) {
+	var problems []error
+	err = c.Get(ctx, client.ObjectKey{Name: o.Namespace}, &corev1.Namespace{})
+	switch {
+	case apierrors.IsForbidden(err): // whoever may not look may yet be right
+	case apierrors.IsNotFound(err):
+		if namespace = o.CreateNamespace; !namespace {
+			problems = append(problems, fmt.Errorf("there is no namespace %s: add --create-namespace, or choose another one with --namespace", o.Namespace))
+		}
+	case err != nil:
+		return false, fmt.Errorf("look for namespace %s: %w", o.Namespace, err)
+	}
+	if o.ServiceAccount != "" {
+		err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.ServiceAccount}, &corev1.ServiceAccount{})
+		switch {
+		case apierrors.IsForbidden(err):
+		case apierrors.IsNotFound(err):
+			problems = append(problems, fmt.Errorf("there is no ServiceAccount %s in namespace %s: create it with: kubectl -n %[2]s create serviceaccount %[1]s; and let it do what the operator's objects need, which the status of the ClusterExtension lists",
+				o.ServiceAccount, o.Namespace))
+		case err != nil:
+			return false, fmt.Errorf("look for ServiceAccount %s/%s: %w", o.Namespace, o.ServiceAccount, err)
+		}
+	}
+	if o.Image == "" {
+		problems = append(problems, o.noCatalog(ctx, c, a))
+	}
+	if err := errors.Join(problems...); err != nil {
+		if o.Package == "" {
+			return false, fmt.Errorf("install image %s: %w", o.Image, err)
+		}
+		return false, fmt.Errorf("install package %s: %w", o.Package, err)
+	}
+	return namespace, nil
+}
+
+// noCatalog is an error when none of the ClusterCatalogs is asked.
+func (o ExtensionOptions) noCatalog(ctx context.Context, c client.Client, a *AskedExtension) error {
+	var list olmv1.ClusterCatalogList
+	if err := c.List(ctx, &list); err != nil {
+		return fmt.Errorf("list the ClusterCatalogs: %w", err)
+	}
+	var names, selected []string
+	selector, err := metav1.LabelSelectorAsSelector(cmp.Or(o.selector(), &metav1.LabelSelector{}))
+	if err != nil {
+		return fmt.Errorf("the selector of catalogs: %w", err)
+	}
+	for _, catalog := range list.Items {
+		names = append(names, catalog.Name)
+		labelled := maps.Clone(catalog.Labels)
+		if labelled == nil {
+			labelled = map[string]string{}
+		}
+		labelled[olmv1.MetadataNameKey] = catalog.Name // which the manager adds
+		if selector.Matches(labels.Set(labelled)) {
+			selected = append(selected, catalog.Name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return errors.New("there is no ClusterCatalog: create one first, with the image of a catalog in spec.source.image.ref; or name the image of a bundle with --image")
+	case len(selected) == 0:
+		return fmt.Errorf("none of the ClusterCatalogs is selected; there is %s", strings.Join(names, ", "))
+	case len(selected) < len(o.Catalogs):
+		missing := slices.DeleteFunc(slices.Clone(o.Catalogs), func(name string) bool { return slices.Contains(names, name) })
+		a.Notes = append(a.Notes, "there is no ClusterCatalog "+strings.Join(missing, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/revision"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// judge says how far a migration, or its way back, has come, and what is in the way of going back.
+func (m *Mover) judge(ctx context.Context, v *Move) error {
+	b := v.Backup
+	sub, err := m.read(ctx, migrate.RefOf(b.Subscription))
+	if err != nil {
+		return err
+	}
+	v.Refused = nil
+	if v.Returned = sub != nil && b.Kept.Returned == sub.GetUID() && sub.GetAnnotations()[frozenKey] == ""; v.Returned {
+		return nil
+	}
+	if v.Unbegun, err = m.unbegun(ctx, b); err != nil {
+		return fmt.Errorf("undo the migration of ClusterExtension %s: %w", b.Extension.Name, err)
+	}
+	if v.Unbegun {
+		return nil
+	}
+	v.Refused, err = m.noWayBack(ctx, b)
+	if why := stranger(sub, v); why != "" {
+		v.Refused = append(v.Refused, why)
+	}
+	return err
+}
+
+// noWayBack says why the objects cannot be given back: they are those of another version by now.
+func (m *Mover) noWayBack(ctx context.Context, b *migrate.Backup) ([]string, error) {
+	e, err := m.extension(ctx, b)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	sets, err := revision.List(ctx, m.Client, e.Name, e.UID)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sets {
+		if s := &sets[i]; s.Spec.Revision > 1 {
+			return []string{fmt.Sprintf("ClusterExtension %s has had another revision since (%s): its Deployments are not those that ClusterServiceVersion %s had, and would be rolled out", e.Name, s.Name, b.CSV)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// stranger says why the Subscription that is there must not be written: neither the migration nor the way back has left it so.
+func stranger(sub *unstructured.Unstructured, v *Move) string {
+	if sub == nil {
+		return ""
+	}
+	field := func(u *unstructured.Unstructured, fields ...string) string {
+		text, _, _ := unstructured.NestedString(u.Object, fields...)
+		return text
+	}
+	b := v.Backup
+	is, was := field(sub, "spec", "name"), field(b.Subscription, "spec", "name")
+	installed := field(sub, "status", "installedCSV")
+	switch {
+	case is != was:
+		return fmt.Sprintf("Subscription %s is another one: it asks for package %s, and that of the backup asked for %s; delete it, or leave ClusterExtension %s as it is", v.Subscription, is, was, b.Extension.Name)
+	case sub.GetAnnotations()[frozenKey] != b.Extension.Name:
+		return fmt.Sprintf("Subscription %s is there, and has no annotation %s: %s: somebody has made it since, or has taken that off; delete it to get that of the backup back, or leave ClusterExtension %[3]s as it is",
+			v.Subscription, frozenKey, b.Extension.Name)
+	case installed != "" && installed != b.CSV.Name:
+		return fmt.Sprintf("Subscription %s has installed %s meanwhile, and the backup has ClusterServiceVersion %s", v.Subscription, installed, b.CSV)
+	}
+	return ""
+}

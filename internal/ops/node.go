@@ -1,0 +1,105 @@
+package ops
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Node is an object and what belongs to it.
+type Node struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Detail string `json:"detail,omitempty"`
+	// State is one word, in the terms of the object's own API.
+	State string `json:"state,omitempty"`
+	// Done is true when there is nothing left to do for the object.
+	Done bool `json:"done"`
+	// Reason says why it is not done, and what to do where somebody has to do something.
+	Reason string `json:"reason,omitempty"`
+	// Signatures report who signed what the object is made of, or why the signature policy refuses it.
+	Signatures []string `json:"signatures,omitempty"`
+	Children   []Node   `json:"children,omitempty"`
+}
+
+// Report is how a namespace stands.
+type Report struct {
+	Namespace string `json:"namespace"`
+	Objects   []Node `json:"objects"`
+}
+
+// Done tells whether there is nothing left to do in the namespace.
+func (r Report) Done() bool {
+	return allDone(r.Objects)
+}
+
+func allDone(nodes []Node) bool {
+	for _, n := range nodes {
+		if !n.Done || !allDone(n.Children) {
+			return false
+		}
+	}
+	return true
+}
+
+// Write prints the report as a tree.
+func (r Report) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Namespace %s\n", r.Namespace)
+	if len(r.Objects) == 0 {
+		b.WriteString("└── no OperatorGroup, CatalogSource, Subscription or ClusterServiceVersion\n")
+	}
+	write(&b, r.Objects, "")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func write(b *strings.Builder, nodes []Node, indent string) {
+	for i, n := range nodes {
+		branch, below := "├── ", "│   "
+		if i == len(nodes)-1 {
+			branch, below = "└── ", "    "
+		}
+		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark(n), n.line())
+		if text := n.text(); text != "" {
+			bar := "    "
+			if len(n.Children) > 0 {
+				bar = "│   "
+			}
+			fmt.Fprintf(b, "%s%s%s%s\n", indent, below, bar, strings.ReplaceAll(text, "\n", "\n"+indent+below+bar))
+		}
+		write(b, n.Children, indent+below)
+	}
+}
+
+// text is what is said below the line of a node. What the reason says already is not said twice.
+func (n Node) text() string {
+	var lines []string
+	if n.Reason != "" {
+		lines = append(lines, n.Reason)
+	}
+	for _, s := range n.Signatures {
+		if !strings.Contains(n.Reason, s) {
+			lines = append(lines, s)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func mark(n Node) string {
+	if n.Done {
+		return "✓"
+	}
+	return "✗"
+}
+
+func (n Node) line() string {
+	parts := []string{n.Kind, n.Name}
+	if n.Detail != "" {
+		parts = append(parts, "("+n.Detail+")")
+	}
+	if n.State != "" {
+		parts = append(parts, n.State)
+	}
+	return strings.Join(parts, " ")
+}

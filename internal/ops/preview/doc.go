@@ -1,0 +1,14 @@
+// Package preview tells what the controllers would decide for a namespace and for ClusterExtensions, without a cluster or without touching
+// it: what would be installed, why, why something else would not be, and how far behind each operator is.
+//
+// It puts together what there is, from the objects of a cluster, from files and from what a user says in short, reads the catalogs, and
+// lets internal/resolution/snapshot and internal/resolution decide as the Subscription controller does, and internal/resolution on ClusterExtensions. It
+// decides nothing by itself and never writes to a cluster.
+//
+// Start reading at Question.Decide, and at Question.Extend for one ClusterExtension in short. What is said in short is in wish.go and
+// extensionwish.go, what files say in objects.go; the answers are in resolution.go, extension.go, outdated.go, why.go and whynot.go, and
+// how they are printed in the files beside them that end in text.go.
+//
+// Search, About and VersionsOf report what catalogs offer (browse.go): a package is described in the same way wherever it is from, an
+// index or the PackageManifest API. ViewPlan (planview.go) shows an InstallPlan: its steps by operator, their sources and their state.
+package preview

@@ -1,0 +1,122 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/resolution"
+)
+
+// ForExtension is what the bundle of a ClusterExtension is installed for.
+const ForExtension = "extension"
+
+// ExtensionResolution is what a ClusterExtension would resolve to, or why to nothing.
+type ExtensionResolution struct {
+	Extension  string                     `json:"extension"`
+	Package    string                     `json:"package"`
+	Change     resolution.Change          `json:"change,omitempty"`
+	Install    []resolution.Install       `json:"install"`
+	Conflict   *resolution.Conflict       `json:"conflict,omitempty"`
+	Held       []resolution.ExtensionHeld `json:"held,omitempty"`
+	Deprecated *resolution.Deprecation    `json:"deprecation,omitempty"`
+	Notes      []string                   `json:"notes,omitempty"`
+	// Candidates are all versions of the package, the most wanted first.
+	Candidates []resolution.Candidate `json:"candidates,omitempty"`
+
+	installed string
+	request   resolution.ExtensionRequest
+	bundle    *catalog.BundleInfo // to have in the place of what is installed; nil when there is none
+}
+
+func resolveExtension(ctx context.Context, in resolution.ExtensionRequest) (*ExtensionResolution, error) {
+	result, err := resolution.Extension(ctx, in)
+	out := &ExtensionResolution{Extension: in.Name, Package: in.Package, Install: []resolution.Install{}, request: in}
+	if err != nil && !errors.As(err, &out.Conflict) {
+		return nil, fmt.Errorf("resolve ClusterExtension %s: %w", in.Name, err)
+	}
+	if in.Installed != nil {
+		out.installed = in.Installed.Name
+	}
+	out.fill(result)
+	return out, nil
+}
+
+func (r *ExtensionResolution) fill(result *resolution.ExtensionResult) {
+	r.Change, r.Deprecated, r.Notes, r.Candidates = result.Change, result.Deprecation, result.Notes, result.Candidates
+	if result.Held != nil {
+		r.Held = []resolution.ExtensionHeld{*result.Held}
+	}
+	if len(r.deprecations()) == 0 {
+		r.Deprecated = nil
+	}
+	switch result.Change {
+	case resolution.ChangeInstall, resolution.ChangeUpgrade, resolution.ChangeDowngrade:
+		b := result.Bundle
+		r.bundle = b
+		r.Install = append(r.Install, resolution.Install{Name: b.Name, Package: b.Package, Channel: r.channel(result.Catalog, result.Channels), Channels: result.Channels, Version: b.VersionText,
+			Catalog: result.Catalog, For: ForExtension, Replaces: r.installed})
+	}
+}
+
+// channel is the first of some channels of a catalog, its default channel before others.
+func (r *ExtensionResolution) channel(in string, channels []string) string {
+	for _, c := range r.request.Catalogs {
+		if c.Name != in || c.Index == nil {
+			continue
+		}
+		if p, ok := c.Index.PackageV1(r.Package); ok && slices.Contains(channels, p.DefaultChannel) {
+			return p.DefaultChannel
+		}
+	}
+	return strings.Join(channels[:min(len(channels), 1)], "")
+}
+
+// Solved tells whether there is an answer.
+func (r *ExtensionResolution) Solved() bool { return r.Conflict == nil }
+
+// Range is the range of versions that is asked for; empty is any.
+func (r *ExtensionResolution) Range() string { return r.request.Version }
+
+// Chosen is the bundle to have in the place of what is installed, and the catalog that has it; nil when there is none.
+func (r *ExtensionResolution) Chosen() (*catalog.BundleInfo, *catalog.Index) {
+	if r.bundle == nil || len(r.Install) == 0 {
+		return nil, nil
+	}
+	return r.bundle, r.indexOf(r.Install[0].Catalog)
+}
+
+// Available finds the bundle of a name in the catalogs, the one that is installed for example; nil where no catalog has it.
+func (r *ExtensionResolution) Available(name string) (*catalog.BundleInfo, *catalog.Index) {
+	for _, c := range r.request.Catalogs {
+		if c.Index == nil {
+			continue
+		}
+		if b, ok := c.Index.BundleV1(r.Package, name); ok {
+			return b, c.Index
+		}
+	}
+	return nil, nil
+}
+
+// ImageOf is the image that the content of a catalog was read from; empty for content of another origin.
+func (r *ExtensionResolution) ImageOf(x *catalog.Index) string {
+	for _, c := range r.request.Catalogs {
+		if c.Index != nil && c.Index == x {
+			return c.Image
+		}
+	}
+	return ""
+}
+
+func (r *ExtensionResolution) indexOf(name string) *catalog.Index {
+	for _, c := range r.request.Catalogs {
+		if c.Name == name {
+			return c.Index
+		}
+	}
+	return nil
+}

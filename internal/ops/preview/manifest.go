@@ -1,0 +1,77 @@
+package preview
+
+import (
+	"fmt"
+
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/version"
+)
+
+// OfManifest is what the v0 API says of a package of a CatalogSource.
+func OfManifest(m *packagesv1.PackageManifest) *Package {
+	s := &m.Status
+	p := &Package{Name: s.PackageName, Catalog: s.CatalogSourceNamespace + "/" + s.CatalogSource, DefaultChannel: s.DefaultChannel,
+		Provider: s.Provider.Name, Deprecation: message(s.Deprecation)}
+	if p.Name == "" {
+		p.Name = m.Name
+	}
+	versions := map[string]*Version{}
+	var others []Channel
+	for i := range s.Channels {
+		c := &s.Channels[i]
+		channel := Channel{Name: c.Name, Head: c.CurrentCSV, Newest: c.CurrentCSVDesc.Version.String(), Versions: len(c.Entries), Deprecation: message(c.Deprecation)}
+		for _, e := range c.Entries {
+			v := versions[e.Name]
+			if v == nil {
+				v = &Version{Name: e.Name, Version: e.Version, Deprecation: message(e.Deprecation)}
+				if parsed, err := version.Parse(e.Version); err == nil { // the others come last
+					v.order = version.FromBuild(parsed)
+				}
+				versions[e.Name] = v
+			}
+			v.Channels = append(v.Channels, c.Name)
+			if e.Name == c.CurrentCSV {
+				v.HeadOf = append(v.HeadOf, c.Name)
+			}
+		}
+		if c.Name != s.DefaultChannel {
+			others = append(others, channel)
+			continue
+		}
+		p.Channels = append(p.Channels, channel)
+		p.describeHead(&c.CurrentCSVDesc, c.CurrentCSV)
+	}
+	p.Channels = append(p.Channels, others...)
+	for _, v := range versions {
+		p.Versions = append(p.Versions, *v)
+	}
+	p.Versions = sorted(p.Versions)
+	return p
+}
+
+func (p *Package) describeHead(d *packagesv1.CSVDescription, name string) {
+	p.Newest, p.Bundle = d.Version.String(), name
+	for _, c := range d.CustomResourceDefinitions.Owned {
+		p.Provides = append(p.Provides, fmt.Sprintf("%s (%s)", c.Kind, groupVersion(c.Name, c.Version)))
+	}
+	for _, c := range d.CustomResourceDefinitions.Required {
+		p.Requires = append(p.Requires, fmt.Sprintf("%s (%s)", c.Kind, groupVersion(c.Name, c.Version)))
+	}
+	said := description{DisplayName: d.DisplayName, Description: d.LongDescription, Keywords: d.Keywords, Annotations: d.Annotations, Provider: d.Provider}
+	if said.Provider.Name == "" {
+		said.Provider.Name = p.Provider
+	}
+	p.take(said)
+	for _, mode := range d.InstallModes {
+		if mode.Supported {
+			p.InstallModes = append(p.InstallModes, string(mode.Type))
+		}
+	}
+}
+
+func message(d *packagesv1.Deprecation) string {
+	if d == nil {
+		return ""
+	}
+	return d.Message
+}

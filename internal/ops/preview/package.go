@@ -1,0 +1,84 @@
+package preview
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/version"
+)
+
+// Package is what one catalog offers of one package.
+type Package struct {
+	Name string `json:"name"`
+	// Catalog is the ClusterCatalog, or NAMESPACE/NAME of the CatalogSource, or what --catalog named.
+	Catalog     string `json:"catalog"`
+	DisplayName string `json:"displayName,omitempty"`
+	// Description is one line.
+	Description    string `json:"description,omitempty"`
+	Provider       string `json:"provider,omitempty"`
+	DefaultChannel string `json:"defaultChannel"`
+	// Newest is the version at the head of the default channel, and Bundle the name of that version.
+	Newest      string `json:"newest,omitempty"`
+	Bundle      string `json:"bundle,omitempty"`
+	Deprecation string `json:"deprecation,omitempty"`
+	// InstallModes are those that the newest version supports; none when the catalog does not tell.
+	InstallModes []string `json:"installModes,omitempty"`
+	// Provides are the kinds of the newest version, as KIND (GROUP/VERSION), Requires what it needs.
+	Provides []string `json:"provides,omitempty"`
+	Requires []string `json:"requires,omitempty"`
+	Keywords []string `json:"keywords,omitempty"`
+
+	// Channels are the default channel first, then the others by name.
+	Channels []Channel `json:"channels"`
+	// Versions are newest first.
+	Versions []Version `json:"versions,omitempty"`
+}
+
+// Channel is a channel of a package.
+type Channel struct {
+	Name string `json:"name"`
+	// Head is the name of the newest version in the channel, and Newest its version.
+	Head   string `json:"head"`
+	Newest string `json:"newest,omitempty"`
+	// Versions is how many there are.
+	Versions    int    `json:"versions"`
+	Deprecation string `json:"deprecation,omitempty"`
+}
+
+// Version is a version of a package.
+type Version struct {
+	Version  string   `json:"version"`
+	Name     string   `json:"name"`
+	Channels []string `json:"channels"`
+	// HeadOf are the channels that it is the newest version of.
+	HeadOf      []string `json:"headOf,omitempty"`
+	Image       string   `json:"image,omitempty"`
+	Deprecation string   `json:"deprecation,omitempty"`
+
+	order version.VersionRelease
+}
+
+// sorted puts versions in order, newest first.
+func sorted(versions []Version) []Version {
+	slices.SortFunc(versions, func(a, b Version) int {
+		return cmp.Or(b.order.Compare(a.order), strings.Compare(a.Name, b.Name))
+	})
+	return versions
+}
+
+// firstLine is a text of several lines as one: its first that says something, without the marks of Markdown headings.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// groupVersion is the group of a CustomResourceDefinition's name, plural.group, with a version.
+func groupVersion(name, version string) string {
+	_, group, _ := strings.Cut(name, ".")
+	return group + "/" + version
+}

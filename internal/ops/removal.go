@@ -1,0 +1,144 @@
+package ops
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Ref names an object.
+type Ref struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+}
+
+func (r Ref) String() string { return r.Kind + " " + r.key() }
+
+func (r Ref) key() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}
+
+func (r Ref) object() *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(r.APIVersion)
+	u.SetKind(r.Kind)
+	u.SetNamespace(r.Namespace)
+	u.SetName(r.Name)
+	return u
+}
+
+func refOf(o client.Object) Ref {
+	version, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	return Ref{APIVersion: version, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// Kept is an object that stays, and why.
+type Kept struct {
+	Ref
+	Why string `json:"why"`
+}
+
+// CRD is a CustomResourceDefinition of the operator.
+type CRD struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// Instances is how many custom resources there are; -1 when they cannot be counted, and Why says why.
+	Instances int64 `json:"instances"`
+	// Finalizers are those of the custom resources that were looked at.
+	Finalizers []string `json:"finalizers,omitempty"`
+	// Goes says that the CustomResourceDefinition goes, with all its custom resources.
+	Goes bool   `json:"goes"`
+	Why  string `json:"why"`
+	// Converted says that a webhook which goes converts its custom resources. Where the definition stays, it is converted no more.
+	Converted bool `json:"converted,omitempty"`
+
+	uid types.UID
+	// operands says that the custom resources are to be deleted, because the user named the definition.
+	operands bool
+	// named says that the user named the definition.
+	named bool
+}
+
+// Removal is what goes and what stays when an operator is removed.
+type Removal struct {
+	// API is v0 or v1, Operator the ClusterExtension or Subscription.
+	API      string `json:"api"`
+	Operator Ref    `json:"operator"`
+	// Version is what is installed.
+	Version string `json:"version,omitempty"`
+	Goes    []Ref  `json:"goes"`
+	Stays   []Kept `json:"stays,omitempty"`
+	CRDs    []CRD  `json:"crds,omitempty"`
+	// Along are what the manager removes by itself after that: nobody else needs it.
+	Along []Dependency `json:"along,omitempty"`
+	// Warnings are what should be known before it is done.
+	Warnings []string `json:"warnings,omitempty"`
+
+	uid types.UID
+	// owners are deleted one after the other, and take the rest along; last are objects that belong to nobody, and go at the end.
+	owners []owner
+	last   []Ref
+	// shared tells that an InstallPlan stays, which other Subscriptions have, too.
+	shared bool
+}
+
+// owner is an object whose deletion takes others along.
+type owner struct {
+	Ref
+	uid types.UID
+}
+
+// UninstallOptions say what is to be removed.
+type UninstallOptions struct {
+	Name, Namespace string
+	// DeleteCRDs are the CustomResourceDefinitions that go although they have custom resources, and those with them.
+	DeleteCRDs []string
+	// KeepCRDs keeps all others, even if they have no custom resources.
+	KeepCRDs bool
+}
+
+// sort puts what goes into an order for people: by kind, then by name.
+func (r *Removal) sort() {
+	compare := func(a, b Ref) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	}
+	slices.SortFunc(r.Goes, compare)
+	r.Goes = slices.CompactFunc(r.Goes, func(a, b Ref) bool { return compare(a, b) == 0 })
+	slices.SortFunc(r.Stays, func(a, b Kept) int { return compare(a.Ref, b.Ref) })
+	slices.SortFunc(r.CRDs, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// check refuses names of definitions that the operator does not have.
+func (r *Removal) check(o UninstallOptions) error {
+	for _, name := range o.DeleteCRDs {
+		i := slices.IndexFunc(r.CRDs, func(c CRD) bool { return c.Name == name })
+		if i < 0 {
+			return fmt.Errorf("delete CustomResourceDefinition %s: %s has none of that name; it has %s", name, r.Operator, r.crdNames())
+		}
+		if !r.CRDs[i].Goes {
+			return fmt.Errorf("delete CustomResourceDefinition %s: it has to stay: %s", name, r.CRDs[i].Why)
+		}
+	}
+	return nil
+}
+
+func (r *Removal) crdNames() string {
+	var names []string
+	for _, c := range r.CRDs {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,181 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/revision"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Annotations of a ClusterExtension, as the manager reads them.
+const (
+	// RollbackToKey is the number of the revision that is gone back to.
+	RollbackToKey = "operators.fairlead.dev/rollback-to"
+	// ExemptionsKey remembers which of the exemptions were made for going back, so that they go with it.
+	ExemptionsKey = "operators.fairlead.dev/rollback-exemptions"
+	// VersionKey remembers the version that going back has pinned, and the one that was asked for before: "PINNED; BEFORE".
+	VersionKey = "operators.fairlead.dev/rollback-version"
+	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
+	CRDExemptionsKey = "operators.fairlead.dev/crd-upgrade-exemptions"
+)
+
+// separator is between exemptions.
+const separator = "; "
+
+// Rollback is a step back, and what it does.
+type Rollback struct {
+	Extension string   `json:"extension"`
+	From      Revision `json:"from"`
+	To        Revision `json:"to"`
+	// Added, Changed and Removed are objects, by kind and name.
+	Added   []string `json:"added,omitempty"`
+	Changed []string `json:"changed,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+	// Blocked are the reasons not to go back; none means that nothing is lost.
+	Blocked []string `json:"blocked,omitempty"`
+	// Proven are what the rules for CustomResourceDefinitions would stop, and of which a look at all custom resources has shown that it does
+	// no harm.
+	Proven []string `json:"proven,omitempty"`
+	// Warnings are what should be known, and does not stand in the way.
+	Warnings []string `json:"warnings,omitempty"`
+
+	exemptions []string
+	ext        *olmv1.ClusterExtension
+}
+
+// Judge finds out what a step back to a revision does, and whether it can be made: to is its number, or 0 for the one before what is
+// installed. It writes nothing.
+func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*Rollback, error) {
+	if len(h.Revisions) == 0 {
+		return nil, fmt.Errorf("go back: ClusterExtension %s has no revision yet", h.Extension)
+	}
+	from := h.Revisions[0]
+	target, err := h.target(from, to)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rollback{Extension: h.Extension, From: from, To: *target, ext: h.ext}
+	before, err := revision.Content(ctx, reader, h.set(target.Number))
+	if err != nil {
+		return nil, fmt.Errorf("go back to revision %d: %w%s", target.Number, err, h.instead(err, target.Number))
+	}
+	if to == 0 {
+		r.Warnings = h.passed(target.Number)
+	}
+	now, err := h.now(ctx, reader, from.Number)
+	if err != nil {
+		return nil, err
+	}
+	r.compare(now, before)
+	return r, r.definitions(ctx, reader, now, before)
+}
+
+// target is the revision to go back to.
+func (h *History) target(from Revision, to int64) (*Revision, error) {
+	if to == from.Number {
+		return nil, fmt.Errorf("go back to revision %d: it is the newest one already", to)
+	}
+	for i := range h.Revisions {
+		r := &h.Revisions[i]
+		switch {
+		case to == r.Number:
+			return r, nil
+		case to == 0 && r.Number != from.Number && r.isOther(from) && r.State != Failed && len(r.Lost) == 0:
+			return r, nil
+		}
+	}
+	var kept []string
+	for _, r := range h.Revisions[1:] {
+		if to > 0 || len(r.Lost) == 0 {
+			kept = append(kept, strconv.FormatInt(r.Number, 10))
+		}
+	}
+	if len(h.Revisions) == 1 {
+		return nil, fmt.Errorf("go back: revision %d is the only one that ClusterExtension %s has", from.Number, h.Extension)
+	}
+	if to == 0 && len(kept) == 0 {
+		return nil, fmt.Errorf("go back: the content of every earlier revision of ClusterExtension %s is lost, as fairlead history tells: %s", h.Extension, revision.Restore)
+	}
+	if to == 0 {
+		return nil, fmt.Errorf("go back: no revision of ClusterExtension %s that is kept has another version; name one with --to: %s", h.Extension, strings.Join(kept, ", "))
+	}
+	return nil, fmt.Errorf("go back to revision %d: it is not kept; there is %s", to, strings.Join(kept, ", "))
+}
+
+// compare lists what differs between the objects of two revisions. What every revision writes anew does not count.
+func (r *Rollback) compare(now, before []*unstructured.Unstructured) {
+	content := func(all []*unstructured.Unstructured) map[string]string {
+		out := map[string]string{}
+		for _, u := range all {
+			u = u.DeepCopy()
+			annotations := u.GetAnnotations()
+			delete(annotations, olmv1.BundleVersionKey)
+			delete(annotations, olmv1.PackageNameKey)
+			u.SetAnnotations(annotations)
+			text, err := json.Marshal(u.Object)
+			if err != nil {
+				panic("objects that were read as JSON always encode: " + err.Error())
+			}
+			out[nameOf(u)] = string(text)
+		}
+		return out
+	}
+	is, was := content(now), content(before)
+	for name, text := range was {
+		switch there, ok := is[name]; {
+		case !ok:
+			r.Added = append(r.Added, name)
+		case there != text:
+			r.Changed = append(r.Changed, name)
+		}
+	}
+	for name := range is {
+		if _, ok := was[name]; !ok {
+			r.Removed = append(r.Removed, name)
+		}
+	}
+	for _, list := range [][]string{r.Added, r.Changed, r.Removed} {
+		slices.Sort(list)
+	}
+}
+
+func nameOf(u *unstructured.Unstructured) string {
+	if u.GetNamespace() == "" {
+		return u.GetKind() + " " + u.GetName()
+	}
+	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
+}
+
+// Possible tells whether nothing is in the way.
+func (r *Rollback) Possible() bool { return len(r.Blocked) == 0 }
+
+// Write prints what would change, and what is in the way.
+func (r *Rollback) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ClusterExtension %s: from revision %d (%s) back to revision %d (%s)\n", messages.Clean(r.Extension),
+		r.From.Number, messages.Clean(r.From.Version), r.To.Number, messages.Clean(r.To.Version))
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"added", r.Added}, {"changed", r.Changed}, {"removed", r.Removed}, {"looked at and harmless", r.Proven}, {"to be known", r.Warnings}, {"in the way", r.Blocked}} {
+		if len(part.lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s:\n", part.title)
+		for _, line := range part.lines {
+			fmt.Fprintf(&b, "  %s\n", messages.Clean(line))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

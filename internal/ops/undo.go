@@ -1,0 +1,194 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/revision"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// revisionManager is the field manager of objects of revisions.
+const revisionManager = olmv1.GroupName
+
+// Find finds the backup of a ClusterExtension, and says why there is no way back; without that there is.
+func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
+	var list corev1.SecretList
+	if err := m.Client.List(ctx, &list, client.InNamespace(m.Namespace), client.HasLabels{Label}); err != nil {
+		return nil, fmt.Errorf("look for the backup of ClusterExtension %s: %w", extension, err)
+	}
+	list.Items = slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return s.Type != secretType || s.Annotations[ExtensionKey] != extension })
+	e := &olmv1.ClusterExtension{}
+	if err := m.Client.Get(ctx, client.ObjectKey{Name: extension}, e); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("undo the migration: read ClusterExtension %s: %w", extension, err)
+	}
+	if is := e.Annotations[MarkKey]; is != "" {
+		list.Items = slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return moveMark(&s) != is })
+		if len(list.Items) == 0 {
+			return nil, fmt.Errorf("undo the migration of ClusterExtension %s: it notes that its backup is Secret %s, and namespace %s has no such Secret: none of that UID and content. "+
+				"What else is there is not trusted. If the backup is in another namespace, name that with --backup-namespace", extension, is, m.Namespace)
+		}
+	}
+	if len(list.Items) != 1 {
+		return nil, fmt.Errorf("undo the migration of ClusterExtension %s: namespace %s has %d Secrets with its backup, and exactly one is needed: kubectl -n %[2]s get secrets -l %[4]s lists them; "+
+			"delete those of earlier migrations, or name another namespace with --backup-namespace", extension, m.Namespace, len(list.Items), Label)
+	}
+	at := client.ObjectKeyFromObject(&list.Items[0])
+	s, b, err := m.backup(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("read Secret %s, which has the backup: somebody has deleted it meanwhile", at)
+	}
+	v := &Move{Plan: summary(b, at), Backup: b, Begun: true, Done: s.Annotations[DoneKey] != "", key: at}
+	if v.Rights, err = b.Rights(); err != nil {
+		return nil, err
+	}
+	return v, m.judge(ctx, v)
+}
+
+// Undo gives the operator back to its Subscription. Like Run it goes on where an earlier call stopped.
+func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error {
+	if err := m.judge(ctx, v); err != nil { // again: somebody may have thought about it for long
+		return err
+	}
+	if len(v.Refused) > 0 {
+		return fmt.Errorf("undo the migration of ClusterExtension %s: %s", v.Backup.Extension.Name, strings.Join(v.Refused, "; "))
+	}
+	for _, s := range m.wayBack(v) {
+		if err := s.do(ctx, v.Backup); err != nil {
+			return err
+		}
+		if s.name != "" {
+			tell(s.name)
+		}
+	}
+	return m.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name})
+}
+
+// wayBack are the steps that are left to do.
+func (m *Mover) wayBack(v *Move) []step {
+	switch {
+	case v.Returned:
+		return nil
+	case v.Unbegun:
+		return []step{{"", m.unfreeze}}
+	}
+	return []step{
+		{"", m.noteAdded},
+		{"ClusterExtension " + v.Backup.Extension.Name + " is gone, and has left what it had", m.letGo},
+		{"the objects have the labels that they had", m.relabel},
+		{"Subscription " + v.Plan.Subscription + " is back, and upgrades nothing yet", m.subscribe},
+		{"ClusterServiceVersion " + v.Backup.CSV.String() + " is back", m.bringBack},
+		{"the roles and bindings of the v0 API are back, and the objects belong to the ClusterServiceVersion", m.giveBack},
+		{"the ClusterServiceVersion has succeeded", m.succeeds},
+		{"what only the ClusterExtension needed is removed", m.withdraw},
+		{"the Subscription upgrades as it did before", m.thaw},
+	}
+}
+
+// letGo deletes the ClusterExtension so that its objects stay.
+func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
+	e, err := m.extension(ctx, b)
+	if err != nil {
+		return err
+	}
+	ref := migrate.Ref{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: b.Extension.Name}
+	if e != nil {
+		if err := m.noteMade(ctx, b, e); err != nil { // what is there afterwards is to be told from what never was
+			return err
+		}
+		// It may have taken objects over a moment ago, of which the garbage collector has not heard.
+		if err := m.edit(ctx, ref, func(o client.Object) bool { return revision.Orphan(o) }); err != nil {
+			return err
+		}
+		if err := m.remove(ctx, ref, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+			return err
+		}
+	}
+	return WaitRemoval(ctx, func() (string, error) { // the revisions take off the objects what they have put on
+		var sets olmv1.ClusterObjectSetList
+		if err := m.Client.List(ctx, &sets); err != nil {
+			return "", fmt.Errorf("list the revisions of ClusterExtension %s: %w", b.Extension.Name, err)
+		}
+		for i := range sets.Items {
+			s := &sets.Items[i]
+			_, of := revision.ExtensionOf(s)
+			if revision.NameOf(s) == b.Extension.Name && (metav1.GetControllerOf(s) == nil || of == b.Kept.Extension) {
+				return "ClusterObjectSet " + s.Name + " is still there: is the manager running?", nil
+			}
+		}
+		return "", nil
+	})
+}
+
+// relabel makes the objects findable for the controllers of the v0 API before there is a ClusterServiceVersion that looks for them.
+func (m *Mover) relabel(ctx context.Context, b *migrate.Backup) error { return m.restore(ctx, b, "") }
+
+func (m *Mover) restore(ctx context.Context, b *migrate.Backup, uid types.UID) error {
+	for _, u := range slices.Concat(b.Adopted, b.Left) {
+		if isCondition(u) {
+			continue
+		}
+		err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool {
+			had := migrate.Meta(u)
+			disowned := disown(o, &had)
+			return migrate.Restore(o, had, b.CSV, uid, revisionManager) || disowned
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// succeeds waits for the ClusterServiceVersion.
+func (m *Mover) succeeds(ctx context.Context, b *migrate.Backup) error {
+	return WaitRemoval(ctx, func() (string, error) {
+		csv := &v1alpha1.ClusterServiceVersion{}
+		if err := m.Client.Get(ctx, client.ObjectKey{Namespace: b.CSV.Namespace, Name: b.CSV.Name}, csv); err != nil {
+			return "", fmt.Errorf("read ClusterServiceVersion %s: %w", b.CSV, err)
+		}
+		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
+			return fmt.Sprintf("ClusterServiceVersion %s is in phase %q: %s", b.CSV, csv.Status.Phase, csv.Status.Message), nil
+		}
+		return "", nil
+	})
+}
+
+// withdraw removes what the ClusterExtension had besides, unless it belongs to somebody by now, or somebody has made another one of that name.
+func (m *Mover) withdraw(ctx context.Context, b *migrate.Backup) error {
+	for i, ref := range slices.Backward(b.Added) {
+		live, err := m.read(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if live == nil || metav1.GetControllerOf(live) != nil || !isAdded(b, i, live) {
+			continue
+		}
+		if err := m.remove(ctx, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAdded tells whether an object is what the ClusterExtension had: by the UID that was noted. A revision that was still being rolled out may
+// have made more since; it is left as who wrote its fields.
+func isAdded(b *migrate.Backup, i int, live *unstructured.Unstructured) bool {
+	if i < len(b.Kept.Added) && b.Kept.Added[i] != "" {
+		return live.GetUID() == b.Kept.Added[i]
+	}
+	return slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == revisionManager })
+}

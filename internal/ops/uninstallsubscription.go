@@ -1,0 +1,143 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ownedInNamespace are the kinds that a ClusterServiceVersion owns by reference, ownedAnywhere those that it owns by label.
+var (
+	ownedInNamespace = []schema.GroupVersionKind{
+		appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
+		corev1.SchemeGroupVersion.WithKind("Secret"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
+		operatorsv1.GroupVersion.WithKind("OperatorCondition"),
+	}
+	ownedAnywhere = []schema.GroupVersionKind{
+		rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
+		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"),
+		admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
+		apiregistrationv1.SchemeGroupVersion.WithKind("APIService"),
+	}
+)
+
+// errNone says that there is nothing of a name.
+var errNone = errors.New("there is none")
+
+// UninstallSubscription finds out what goes and what stays with a Subscription, or with a ClusterServiceVersion that has none. The name is of one
+// of them, or of a package that a Subscription of the namespace asks for.
+func UninstallSubscription(ctx context.Context, reader client.Reader, o UninstallOptions) (*Removal, error) {
+	r := &Removal{API: "v0"}
+	sub, csvs, err := find(ctx, reader, o)
+	if err != nil {
+		return nil, err
+	}
+	if sub != nil {
+		r.owner(sub, v1alpha1.SubscriptionKind)
+		if err := r.plans(ctx, reader, sub); err != nil {
+			return nil, err
+		}
+	}
+	for _, csv := range csvs {
+		r.owner(csv, v1alpha1.ClusterServiceVersionKind)
+		if r.Version == "" || sub != nil && csv.Name == sub.Status.InstalledCSV {
+			r.Version = csv.Spec.Version.String()
+		}
+		if err := r.operator(ctx, reader, csv); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.definitions(ctx, reader, csvs, o); err != nil {
+		return nil, err
+	}
+	if err := r.around(ctx, reader, sub); err != nil {
+		return nil, err
+	}
+	r.sort()
+	return r, r.check(o)
+}
+
+// owner adds what the user removes; the first is what the removal is called after.
+func (r *Removal) owner(o client.Object, kind string) {
+	ref := Ref{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	if r.Operator.Name == "" {
+		r.Operator, r.uid = ref, o.GetUID()
+	}
+	r.owners = append(r.owners, owner{ref, o.GetUID()})
+	r.Goes = append(r.Goes, ref)
+}
+
+// plans are the InstallPlans of the Subscription. Those that only it has go with it.
+func (r *Removal) plans(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscription) error {
+	var list v1alpha1.InstallPlanList
+	if err := reader.List(ctx, &list, client.InNamespace(sub.Namespace)); err != nil {
+		return fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)
+	}
+	for _, p := range list.Items {
+		ref := Ref{v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, p.Namespace, p.Name}
+		switch mine := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == sub.UID }); {
+		case mine && len(p.OwnerReferences) == 1:
+			r.Goes = append(r.Goes, ref)
+		case mine:
+			r.Stays, r.shared = append(r.Stays, Kept{ref, "other Subscriptions have it, too"}), true
+		}
+	}
+	return nil
+}
+
+// operator adds what belongs to a ClusterServiceVersion.
+func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion) error {
+	for _, kind := range ownedInNamespace {
+		err := each(ctx, reader, kind, func(m *metav1.PartialObjectMetadata) {
+			if slices.ContainsFunc(m.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == csv.UID }) {
+				r.owned(m)
+			}
+		}, client.InNamespace(csv.Namespace))
+		if err != nil {
+			return err
+		}
+	}
+	for _, kind := range ownedAnywhere {
+		if err := each(ctx, reader, kind, r.owned, client.MatchingLabels(bundle.OwnerLabels(csv))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Removal) owned(m *metav1.PartialObjectMetadata) { r.Goes = append(r.Goes, refOf(m)) }
+
+// each calls do with the metadata of objects. A kind that the cluster does not have has none.
+func each(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), options ...client.ListOption) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := reader.List(ctx, list, options...)
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list every %s of the operator: %w", kind.Kind, err)
+	}
+	for i := range list.Items {
+		list.Items[i].SetGroupVersionKind(kind)
+		do(&list.Items[i])
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pollInterval is how often the Subscription is looked at while waiting.
+const pollInterval = 200 * time.Millisecond
+
+// WaitPackage returns when the operator of the Subscription runs. Whenever the reason why it does not changes, tell is called with it.
+// When the context ends first, the error says what the last reason was.
+func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
+	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription yet: is the manager running?"}
+	for {
+		var sub v1alpha1.Subscription
+		if err := reader.Get(ctx, key, &sub); err != nil && !over(ctx) {
+			return "", fmt.Errorf("get Subscription %s: %w", key, err)
+		}
+		ready := sub.Status.GetCondition("Ready")
+		if ready.Status == "True" {
+			return sub.Status.InstalledCSV, nil
+		}
+		if ready.Message != "" && !ready.Equals(last) {
+			last = ready
+			tell(ready.Reason, ready.Message)
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("wait for Subscription %s: it is not ready: %s", key, last.Message)
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// over says whether the time is up. A context hears of its deadline a little after others that compare it with the clock themselves, such as
+// the limit that a client keeps to, and give up with an error of their own: that must not be told in place of what was waited for.
+func over(ctx context.Context) bool {
+	deadline, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && !time.Now().Before(deadline)
+}
+
+// WaitsError says that a plan waits for approval, so that nothing more happens by itself.
+type WaitsError struct {
+	Subscription client.ObjectKey
+	// Plan names it, with what it installs.
+	Plan string
+}
+
+func (w *WaitsError) Error() string {
+	return fmt.Sprintf("upgrade of Subscription %s: %s, waits for approval: look at it with fairlead plan show, and add --approve", w.Subscription, w.Plan)
+}
+
+// WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan for
+// what it is to become that waits for approval ends it, as a *WaitsError.
+func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
+	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription since it was changed: is the manager running?"}
+	for {
+		var sub v1alpha1.Subscription
+		if err := c.Get(ctx, key, &sub); err != nil && !over(ctx) {
+			return "", fmt.Errorf("get Subscription %s: %w", key, err)
+		}
+		ready, current := sub.Status.GetCondition("Ready"), sub.Status.ObservedGeneration >= sub.Generation
+		if current && ready.Status == "True" && sub.Status.InstalledCSV == sub.Status.CurrentCSV {
+			return sub.Status.InstalledCSV, nil
+		}
+		if plan, err := waitingPlan(ctx, c, &sub); current && plan != nil && err == nil && slices.Contains(plan.Spec.ClusterServiceVersionNames, sub.Status.CurrentCSV) {
+			return "", &WaitsError{Subscription: key, Plan: describe(plan)}
+		}
+		if current && ready.Message != "" && !ready.Equals(last) {
+			last = ready
+			tell(ready.Reason, ready.Message)
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("wait for Subscription %s: it is not ready: %s", key, last.Message)
+		case <-time.After(pollInterval):
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Standing is how far a ClusterExtension is.
+type Standing struct {
+	// Done: what its spec asks for is installed, and works.
+	Done bool
+	// Stopped: nothing more happens until somebody changes something.
+	Stopped bool
+	// Reason and Message say what is being done or in the way.
+	Reason, Message string
+}
+
+// Stand tells how far a ClusterExtension is, by its conditions alone. Those of an older spec, or of other annotations, do not count.
+func Stand(e *olmv1.ClusterExtension) Standing {
+	find := func(kind string) *metav1.Condition { return meta.FindStatusCondition(e.Status.Conditions, kind) }
+	progressing, installed, available := find(olmv1.TypeProgressing), find(olmv1.TypeInstalled), find(olmv1.TypeAvailable)
+	if progressing == nil || progressing.ObservedGeneration < e.Generation || !olmv1.SeesAnnotations(e) {
+		return Standing{Reason: "Waiting", Message: "nobody has looked at the ClusterExtension yet: is the manager running?"}
+	}
+	s := Standing{Reason: progressing.Reason, Message: progressing.Message, Stopped: progressing.Status == metav1.ConditionFalse}
+	if progressing.Reason != olmv1.ReasonSucceeded || s.Stopped || installed == nil {
+		return s
+	}
+	switch {
+	case installed.Status != metav1.ConditionTrue:
+		s.Reason, s.Message = installed.Reason, installed.Message
+	case available != nil && available.Status != metav1.ConditionTrue:
+		s.Reason, s.Message = available.Reason, available.Message
+	default:
+		s.Done = true
+	}
+	return s
+}
+
+// WaitExtension returns when what a ClusterExtension asks for is installed and works. Whenever the reason why it is not changes, tell is
+// called with it. When the context ends first, or nothing more happens by itself, the error says what the last reason was.
+func WaitExtension(ctx context.Context, reader client.Reader, name string, tell func(reason, message string)) (*olmv1.ClusterExtension, error) {
+	last := Stand(&olmv1.ClusterExtension{}) // which is nothing to tell of yet
+	for {
+		e := &olmv1.ClusterExtension{}
+		if err := reader.Get(ctx, client.ObjectKey{Name: name}, e); err != nil && !over(ctx) {
+			return nil, fmt.Errorf("get ClusterExtension %s: %w", name, err)
+		} else if err == nil {
+			s := Stand(e)
+			if s.Done {
+				return e, nil
+			}
+			if s.Stopped {
+				return e, fmt.Errorf("ClusterExtension %s: %s: %s", name, s.Reason, s.Message)
+			}
+			if s != last {
+				last = s
+				tell(s.Reason, s.Message)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for ClusterExtension %s: it is not ready: %s", name, last.Message)
+		case <-time.After(pollInterval):
+		}
+	}
+}
