@@ -8,13 +8,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"fairlead.dev/fairlead/internal/manager/command"
+	"fairlead.dev/fairlead/internal/manager"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	cmd := command.New(os.Stderr, nil)
+	cmd := manager.New(os.Stderr, nil)
 	cmd.Use = "fairlead-manager"
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	if err := cmd.ExecuteContext(ctx); err != nil {

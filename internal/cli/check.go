@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/platform"
-	"fairlead.dev/fairlead/internal/platform/installed"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +99,7 @@ func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operat
 	if !named {
 		namespace = ""
 	}
-	operators, err := installed.Read(ctx, cluster, namespace)
+	operators, err := ops.Read(ctx, cluster, namespace)
 	return operators, kube.Explain(err)
 }
 
@@ -107,7 +107,7 @@ func (c *checking) fromFiles() ([]platform.Operator, error) {
 	var operators []platform.Operator
 	for _, name := range c.files {
 		if name == "-" {
-			found, err := installed.Decode("standard input", c.streams.In)
+			found, err := ops.Decode("standard input", c.streams.In)
 			if err != nil {
 				return nil, err
 			}
@@ -178,5 +178,5 @@ func decodeFile(name string) ([]platform.Operator, error) {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
 	defer file.Close()
-	return installed.Decode(name, file)
+	return ops.Decode(name, file)
 }

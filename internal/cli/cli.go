@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 	"fairlead.dev/fairlead/internal/cli/resolvecmd"
-	"fairlead.dev/fairlead/internal/cli/verifycmd"
 )
 
 // Run runs a command line and returns the exit code.
@@ -52,7 +51,7 @@ func commands(s command.Streams) []*cobra.Command {
 		newManagerCommand(s),
 		newPlanCommand(s),
 		newStatusCommand(s),
-		verifycmd.New(s),
+		New(s),
 		newVersionCommand(s),
 	)
 }

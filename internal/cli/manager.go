@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/devcluster"
-	managercmd "fairlead.dev/fairlead/internal/manager/command"
+	managercmd "fairlead.dev/fairlead/internal/manager"
 )
 
 func newManagerCommand(s command.Streams) *cobra.Command {

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
-	"fairlead.dev/fairlead/internal/progress"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -71,7 +71,7 @@ type Demo struct {
 	Result Result
 
 	options Options
-	show    *progress.Printer
+	show    *command.ProgressPrinter
 	cluster *devcluster.Cluster
 	client  client.WithWatch
 	stop    context.CancelFunc
@@ -85,7 +85,7 @@ type Demo struct {
 }
 
 // Run tells the story. The Demo it returns is running and has to be stopped, also when there is an error besides.
-func Run(ctx context.Context, o Options, show *progress.Printer) (*Demo, error) {
+func Run(ctx context.Context, o Options, show *command.ProgressPrinter) (*Demo, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}

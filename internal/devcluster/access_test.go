@@ -12,8 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"fairlead.dev/fairlead/internal/devcluster/pki"
 )
 
 // usable checks that a kubeconfig handed out at some time opens the cluster now.
@@ -69,7 +67,7 @@ func TestKubeconfigHasNoShortcuts(t *testing.T) {
 func TestOnlyKnownClientsAreServed(t *testing.T) {
 	hostProgram(t) // skips with another cluster, where other rules hold
 	config := Config()
-	stranger, err := pki.Open(t.TempDir())
+	stranger, err := Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

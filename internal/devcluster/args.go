@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"fairlead.dev/fairlead/internal/devcluster/pki"
 )
 
 const (
@@ -55,23 +53,23 @@ func (c *Cluster) apiServerArgs() []string {
 		"--permit-port-sharing=true",
 		"--advertise-address=" + advertised,
 		"--cert-dir=" + c.dir.pki(),
-		"--tls-cert-file=" + c.certs.Path(pki.ServerCert),
-		"--tls-private-key-file=" + c.certs.Path(pki.ServerKey),
-		"--client-ca-file=" + c.certs.Path(pki.CACert),
+		"--tls-cert-file=" + c.certs.Path(ServerCert),
+		"--tls-private-key-file=" + c.certs.Path(ServerKey),
+		"--client-ca-file=" + c.certs.Path(CACert),
 		"--anonymous-auth=false",
 		"--authorization-mode=RBAC",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=" + serviceNetwork,
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + c.certs.Path(pki.ServiceAccountKey),
-		"--service-account-signing-key-file=" + c.certs.Path(pki.ServiceAccountKey),
-		"--requestheader-client-ca-file=" + c.certs.Path(pki.FrontProxyCACert),
-		"--requestheader-allowed-names=" + pki.FrontProxyClientName,
+		"--service-account-key-file=" + c.certs.Path(ServiceAccountKey),
+		"--service-account-signing-key-file=" + c.certs.Path(ServiceAccountKey),
+		"--requestheader-client-ca-file=" + c.certs.Path(FrontProxyCACert),
+		"--requestheader-allowed-names=" + FrontProxyClientName,
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + c.certs.Path(pki.FrontProxyClientCert),
-		"--proxy-client-key-file=" + c.certs.Path(pki.FrontProxyClientKey),
+		"--proxy-client-cert-file=" + c.certs.Path(FrontProxyClientCert),
+		"--proxy-client-key-file=" + c.certs.Path(FrontProxyClientKey),
 		"--enable-aggregator-routing=true",
 		"--egress-selector-config-file=" + c.dir.egress(),
 		"--profiling=false",
@@ -84,10 +82,10 @@ func (c *Cluster) controllerManagerArgs() []string {
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--use-service-account-credentials=true",
-		"--service-account-private-key-file=" + c.certs.Path(pki.ServiceAccountKey),
-		"--root-ca-file=" + c.certs.Path(pki.CACert),
-		"--cluster-signing-cert-file=" + c.certs.Path(pki.CACert),
-		"--cluster-signing-key-file=" + c.certs.Path(pki.CAKey),
+		"--service-account-private-key-file=" + c.certs.Path(ServiceAccountKey),
+		"--root-ca-file=" + c.certs.Path(CACert),
+		"--cluster-signing-cert-file=" + c.certs.Path(CACert),
+		"--cluster-signing-key-file=" + c.certs.Path(CAKey),
 		"--controllers=*,-" + strings.Join(omittedControllers, ",-"),
 		"--kube-api-qps=2000", "--kube-api-burst=4000",
 		"--profiling=false",

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"fairlead.dev/fairlead/internal/devcluster/pki"
 	"fairlead.dev/fairlead/internal/devcluster/process"
 	"fairlead.dev/fairlead/internal/devcluster/tunnel"
 )
@@ -30,7 +29,7 @@ type Cluster struct {
 	lock *fileLock
 	// previous is what the last run on the directory recorded.
 	previous record
-	certs    *pki.Directory
+	certs    *Directory
 	started  time.Time
 	sockets  string
 	apiPort  *reservedPort

@@ -6,12 +6,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
-
-	"fairlead.dev/fairlead/internal/devcluster/pki"
 )
 
 // writeClient makes a client certificate and writes a kubeconfig with it, readable by the owner only.
-func (c *Cluster) writeClient(path, user string, groups ...string) (pki.Pair, error) {
+func (c *Cluster) writeClient(path, user string, groups ...string) (Pair, error) {
 	pair, err := c.certs.Client(user, groups...)
 	if err != nil {
 		return pair, err

@@ -13,8 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
-
-	"fairlead.dev/fairlead/internal/devcluster/pki"
 )
 
 // backend runs a Deployment with a Service in front of it, both named name, and returns the IP of its one simulated pod.
@@ -51,14 +49,14 @@ func backend(t *testing.T, namespace, name string) (podIP string) {
 // secureServer serves with a certificate for a Service, and returns its address and the authority of the certificate.
 func secureServer(t *testing.T, service string, handler http.Handler) (address string, ca []byte) {
 	t.Helper()
-	certs, err := pki.Open(t.TempDir())
+	certs, err := Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := certs.WriteServer(service); err != nil {
 		t.Fatal(err)
 	}
-	pair, err := tls.LoadX509KeyPair(certs.Path(pki.ServerCert), certs.Path(pki.ServerKey))
+	pair, err := tls.LoadX509KeyPair(certs.Path(ServerCert), certs.Path(ServerKey))
 	if err != nil {
 		t.Fatal(err)
 	}

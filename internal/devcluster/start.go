@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
-	"fairlead.dev/fairlead/internal/devcluster/pki"
 	"fairlead.dev/fairlead/internal/devcluster/process"
 	"fairlead.dev/fairlead/internal/devcluster/tunnel"
 )
@@ -110,7 +109,7 @@ func (c *Cluster) prepare() (err error) {
 	if c.apiPort, err = reservePort(c.previous.APIPort); err != nil {
 		return err
 	}
-	if c.certs, err = pki.Open(c.dir.pki()); err != nil {
+	if c.certs, err = Open(c.dir.pki()); err != nil {
 		return err
 	}
 	err = errors.Join(

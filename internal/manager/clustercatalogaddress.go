@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/telemetry"
+	"fairlead.dev/fairlead/internal/metrics"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
@@ -114,7 +114,7 @@ func (h CatalogHTTP) url(listening *net.TCPAddr) string {
 }
 
 // identity is the certificate of HTTPS; nil for HTTP. Changes of the files are followed, and own is served where there are none.
-func (h CatalogHTTP) identity(own telemetry.Certificate) (*dynamiccertificates.DynamicServingCertificateController, telemetry.Certificate, error) {
+func (h CatalogHTTP) identity(own metrics.Certificate) (*dynamiccertificates.DynamicServingCertificateController, metrics.Certificate, error) {
 	if !h.secure() {
 		return nil, nil, nil
 	}

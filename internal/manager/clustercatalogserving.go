@@ -16,9 +16,8 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/telemetry"
-	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
@@ -35,8 +34,8 @@ type catalogHTTP struct {
 	clustercatalog.Serving
 	listener net.Listener
 	serving  *dynamiccertificates.DynamicServingCertificateController // nil without TLS
-	pair     telemetry.Certificate
-	profile  *tlsprofile.Source
+	pair     metrics.Certificate
+	profile  *platform.Source
 	known    *catalogset.Set
 	health   *catalogserver.Health
 	reader   client.Reader // a cache

@@ -19,9 +19,9 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
-	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -139,11 +139,11 @@ func TestClusterCatalogsOverTLS(t *testing.T) {
 		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}, DisableKeepAlives: true}}
 	}
 	trusting := issue()
-	modern, err := tlsprofile.Choice{Name: tlsprofile.Modern}.Profile()
+	modern, err := platform.Choice{Name: platform.Modern}.Profile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: tlsprofile.Fixed(modern)})
+	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: platform.Fixed(modern)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", strict.listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
 		if err == nil {

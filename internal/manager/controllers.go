@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/controller/apiserver"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
@@ -89,7 +88,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 			if !o.TLS.Follows() {
 				return nil
 			}
-			return apiserver.Setup(mgr, o.TLS, o.Log.WithName("tls"))
+			return platform.SetupTLS(mgr, o.TLS, o.Log.WithName("tls"))
 		}},
 		{"copied ClusterServiceVersion", func() error {
 			return copiedcsv.Setup(mgr, copiedcsv.Options{Clock: c, Namespaces: o.Namespaces, Protected: o.ProtectedCopiedCSVNamespaces})

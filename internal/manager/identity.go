@@ -10,8 +10,8 @@ import (
 	"os"
 	"slices"
 
+	telemetry "fairlead.dev/fairlead/internal/metrics"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
-	"fairlead.dev/fairlead/internal/telemetry"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"

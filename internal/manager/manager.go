@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/telemetry"
-	"fairlead.dev/fairlead/internal/tlsprofile"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -56,10 +56,10 @@ type Options struct {
 	// ProtectedCopiedCSVNamespaces have copies of ClusterServiceVersions even where an OLMConfig disables these.
 	ProtectedCopiedCSVNamespaces []string
 	// MetricsAddress and HealthAddress are host:port to listen on; "0" or empty for not at all. Metrics are served over HTTPS, with a
-	// certificate of the manager's own where MetricsTLS names none; with MetricsTLS an empty MetricsAddress is telemetry.DefaultTLSAddress.
+	// certificate of the manager's own where MetricsTLS names none; with MetricsTLS an empty MetricsAddress is metrics.DefaultTLSAddress.
 	// MetricsPlain serves them over HTTP, without authentication.
 	MetricsAddress string
-	MetricsTLS     telemetry.Files
+	MetricsTLS     metrics.Files
 	MetricsPlain   bool
 	HealthAddress  string
 	// Debug serves profiles beside metrics to every client where MetricsPlain is set.
@@ -74,7 +74,7 @@ type Options struct {
 	CatalogPods catalogsource.PodOptions
 	// TLS is how the servers of metrics, ClusterCatalogs and packages, and the clients of registries and catalogs, speak TLS; nil is as Go
 	// does. One that follows is set to the profile of the cluster, where the cluster has one.
-	TLS *tlsprofile.Source
+	TLS *platform.Source
 	// CatalogHTTP says how the contents of ClusterCatalogs are served.
 	CatalogHTTP CatalogHTTP
 	// GlobalPullSecret names a pull secret for all images that no object names any for; none when empty.

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/internal/packageserver/registration"
-	"fairlead.dev/fairlead/internal/tlsprofile"
+	"fairlead.dev/fairlead/internal/platform"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,7 +37,7 @@ type packages struct {
 	contents packageserver.Contents
 	global   string
 	looks    *serving
-	tls      *tlsprofile.Source
+	tls      *platform.Source
 	log      logr.Logger
 	changed  changes
 }

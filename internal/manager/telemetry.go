@@ -3,7 +3,7 @@ package manager
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/telemetry"
+	telemetry "fairlead.dev/fairlead/internal/metrics"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/internal/metrics"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
-	"fairlead.dev/fairlead/internal/telemetry"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,8 +29,8 @@ var (
 )
 
 // metricsFiles makes a certificate for localhost.
-func metricsFiles(dir string) (telemetry.Files, error) {
-	f := telemetry.Files{Certificate: filepath.Join(dir, "metrics.crt"), Key: filepath.Join(dir, "metrics.key")}
+func metricsFiles(dir string) (metrics.Files, error) {
+	f := metrics.Files{Certificate: filepath.Join(dir, "metrics.crt"), Key: filepath.Join(dir, "metrics.key")}
 	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
 	authorities = issued.CABundle
 	return f, errors.Join(err, os.WriteFile(f.Certificate, issued.Certificate, 0o600), os.WriteFile(f.Key, issued.Key, 0o600))

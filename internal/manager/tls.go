@@ -3,7 +3,7 @@ package manager
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/controller/apiserver"
+	"fairlead.dev/fairlead/internal/controller/platform"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
@@ -15,7 +15,7 @@ func followTLS(ctx context.Context, mgr manager.Manager, o Options) {
 		return
 	}
 	log := o.Log.WithName("tls")
-	if err := apiserver.Begin(ctx, mgr.GetAPIReader(), o.TLS, log); err != nil {
+	if err := platform.Begin(ctx, mgr.GetAPIReader(), o.TLS, log); err != nil {
 		log.Error(err, "the servers start with the default TLS profile; the read is retried")
 	}
 }

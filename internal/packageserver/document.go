@@ -10,7 +10,6 @@ import (
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/packageserver/manifest"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -52,7 +51,7 @@ func (e unreadError) Unwrap() error { return e.error }
 
 // newDocument describes a package; it is nil when nothing of it can be shown. With an unreadError it is what could be read.
 func newDocument(x *catalog.Index, name string) (*document, *packed, error) {
-	p, ok, unread := manifest.Convert(x, name)
+	p, ok, unread := Convert(x, name)
 	if unread != nil {
 		unread = unreadError{unread}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
-	"fairlead.dev/fairlead/internal/packageserver/manifest"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -59,7 +58,7 @@ func (s *iconStorage) Connect(ctx context.Context, name string, _ runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	icon, _, err := manifest.FindIcon(o.source.index, name)
+	icon, _, err := FindIcon(o.source.index, name)
 	if err != nil {
 		return nil, fmt.Errorf("find the icon of package %s: %w", name, err) // which is told as an internal error
 	}
@@ -68,7 +67,7 @@ func (s *iconStorage) Connect(ctx context.Context, name string, _ runtime.Object
 
 // iconHandler serves one picture; the default one in the place of none. Its content comes from a catalog: a browser that is led here is told
 // to take it for a picture and nothing else, and to run nothing in it.
-func iconHandler(icon *manifest.Icon) http.Handler {
+func iconHandler(icon *Icon) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")

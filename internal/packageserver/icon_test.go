@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"fairlead.dev/fairlead/internal/packageserver/manifest"
 )
 
 func TestIcon(t *testing.T) {
@@ -43,7 +41,7 @@ func TestIcon(t *testing.T) {
 }
 
 func TestDefaultIcon(t *testing.T) {
-	answer := func(icon *manifest.Icon) *httptest.ResponseRecorder {
+	answer := func(icon *Icon) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("If-None-Match", "*")
 		w := httptest.NewRecorder()

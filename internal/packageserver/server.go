@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/packageserver/openapi"
-	"fairlead.dev/fairlead/internal/tlsprofile"
+	"fairlead.dev/fairlead/internal/platform"
 
 	"github.com/go-logr/logr"
 	endpoints "k8s.io/apiserver/pkg/endpoints/openapi"
@@ -42,7 +42,7 @@ type Config struct {
 	Listener    net.Listener
 	Certificate dynamiccertificates.CertKeyContentProvider
 	// TLS is how the server speaks TLS for as long as it runs; the zero value is as Go does.
-	TLS   tlsprofile.Profile
+	TLS   platform.Profile
 	Clock clock.PassiveClock
 	Log   logr.Logger
 }

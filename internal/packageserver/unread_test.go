@@ -13,7 +13,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogset"
-	"fairlead.dev/fairlead/internal/packageserver/manifest"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
@@ -244,7 +243,7 @@ func TestPartOfAPackage(t *testing.T) {
 			}
 			t.Cleanup(func() { x.Close() })
 			mend := damage(t, path, func() []string {
-				p, ok, err := manifest.Convert(x, "a")
+				p, ok, err := Convert(x, "a")
 				if err == nil || !ok {
 					return nil
 				}

@@ -10,7 +10,6 @@ import (
 
 	"fairlead.dev/fairlead/bundle/scaffold"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/sign"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
 )
@@ -24,13 +23,13 @@ func newBuildCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	var f annotationFlags
 	var unchecked bool
-	var key sign.Flags
+	var key command.Flags
 	cmd := &cobra.Command{
 		Use:   "build MANIFESTS DESTINATION",
 		Short: "Make a bundle of manifests, and its image, without Docker",
 		Long: `Write the annotations of a bundle, as fairlead bundle generate does, and make its image, without Docker.
 
-` + destinations + "\n\n" + sign.Help,
+` + destinations + "\n\n" + command.Help,
 		Example: `  fairlead bundle build ./bundle/manifests quay.io/org/my-bundle:v1.0.0 --package my-operator --channels stable
   fairlead bundle build ./bundle/manifests oci-archive:bundle.tar:v1.0.0 --package my-operator --channels stable`,
 		Args: command.Usage(cobra.ExactArgs(2)),
@@ -71,13 +70,13 @@ func newBuildCommand(s command.Streams) *cobra.Command {
 func newPushCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	var unchecked bool
-	var key sign.Flags
+	var key command.Flags
 	cmd := &cobra.Command{
 		Use:   "push DIRECTORY DESTINATION",
 		Short: "Put a bundle into a registry, or on disk, as an image, without Docker",
 		Long: `Make the image of a bundle directory, without Docker: its manifests, metadata and tests, labelled with its annotations.
 
-` + destinations + "\n\n" + sign.Help,
+` + destinations + "\n\n" + command.Help,
 		Example: `  fairlead bundle push ./bundle quay.io/org/my-bundle:v1.0.0
   fairlead bundle push ./bundle quay.io/org/my-bundle:v1.0.0 --sign-key cosign.key
   fairlead bundle push ./bundle oci:image-layout:v1.0.0`,
@@ -117,14 +116,14 @@ func checked(ctx context.Context, dir string, files fs.FS, unchecked bool) error
 }
 
 // signing is who signs what goes to a destination.
-func signing(key sign.Flags, s command.Streams, destination string) (*sign.Signer, error) {
+func signing(key command.Flags, s command.Streams, destination string) (*command.Signer, error) {
 	if key.File != "" && bundleio.OnDisk(destination) {
 		return nil, command.UsageError{Err: fmt.Errorf("--sign-key: a signature is stored in a registry beside the image, not on disk as in %s; push to a registry, or sign after copying it there", destination)}
 	}
 	return key.Read(s)
 }
 
-func publish(ctx context.Context, s command.Streams, format command.Output, signer *sign.Signer, files fs.FS, labels map[string]string, destination string) error {
+func publish(ctx context.Context, s command.Streams, format command.Output, signer *command.Signer, files fs.FS, labels map[string]string, destination string) error {
 	published, err := bundleio.Publish(ctx, files, labels, destination, image.PushOptions{})
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/scaffold"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/sign"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
@@ -18,7 +17,7 @@ func newPushCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	var labels []string
 	var unchecked bool
-	var key sign.Flags
+	var key command.Flags
 	cmd := &cobra.Command{
 		Use:   "push DIRECTORY IMAGE",
 		Short: "Put a catalog into a registry as an image, without Docker",
@@ -28,7 +27,7 @@ $REGISTRY_AUTH_FILE, ~/.docker/config.json and so on.
 
 A catalog that is not valid is refused.
 
-` + sign.Help + `
+` + command.Help + `
 
 The signature covers every image that the catalog names by digest: see fairlead catalog check.`,
 		Example: `  fairlead catalog push ./catalog quay.io/org/my-catalog:latest

@@ -14,7 +14,6 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/ops"
-	"fairlead.dev/fairlead/internal/progress"
 )
 
 // removal is `fairlead uninstall`: what its flags say.
@@ -112,7 +111,7 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 }
 
 // progressOf prints progress where it is in nobody's way: what programs read stays what it is.
-func progressOf(s command.Streams, o command.Output) *progress.Printer {
+func progressOf(s command.Streams, o command.Output) *command.ProgressPrinter {
 	if o != command.OutputText {
 		return command.Progress(s.Err)
 	}

@@ -21,7 +21,7 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	packages "fairlead.dev/fairlead/internal/packageserver/manifest"
+	packages "fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 

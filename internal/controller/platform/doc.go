@@ -4,4 +4,7 @@
 //
 // It writes that one condition and nothing else. The judgement is internal/platform. Start reading at controller.go, then setup.go and
 // condition.go.
+//
+// In every manager, whether it leads or not, SetupTLS (tlssetup.go) follows spec.tlsSecurityProfile of the APIServer of config.openshift.io: it sets the
+// profile that the servers and clients of the manager share, and writes nothing.
 package platform

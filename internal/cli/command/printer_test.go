@@ -1,0 +1,46 @@
+package command
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// clock advances by half a second each time it is asked.
+func clock() func() time.Time {
+	at := time.Unix(0, 0)
+	return func() time.Time {
+		at = at.Add(500 * time.Millisecond)
+		return at
+	}
+}
+
+func TestAPipeGetsPlainLines(t *testing.T) {
+	var out strings.Builder
+	p := newPrinter(&out, false, 80, clock())
+	p.Title("Start")
+	p.Doing("working")
+	p.Done("made %d things", 3)
+	p.Problem("lost one")
+	want := "\nStart\n   0.50s ✓ made 3 things\n   1.00s ✗ lost one\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestATerminalKeepsTheLiveLineLastUntilItIsDone(t *testing.T) {
+	var out strings.Builder
+	p := newPrinter(&out, true, 24, clock())
+	p.Doing("a line that is much longer than the terminal")
+	p.Note("news")
+	p.Done("it")
+	p.Doing("more")
+	p.Text("end")
+	cut := "  … a line that is muc…"
+	want := cut + "\r\x1b[K" + "   0.50s · news\n" + cut + "\r\x1b[K" + "   1.00s ✓ it\n" + "  … more" + "\r\x1b[K" + "end\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

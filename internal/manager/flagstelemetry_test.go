@@ -1,0 +1,31 @@
+package manager
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestFlagsOfTLSGoTogether: a command that names one file without the other ends at once, whatever cluster there is.
+func TestFlagsOfTLSGoTogether(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	for flags, want := range map[string]string{
+		"--tls-cert=a":                           "--tls-cert is given without --tls-key",
+		"--tls-key=a":                            "--tls-key is given without --tls-cert",
+		"--client-ca=a":                          "/nonexistent", // the manager has a certificate of its own
+		"--metrics-plain --client-ca=a":          "--metrics-plain is given with --tls-cert, --tls-key or --client-ca",
+		"--metrics-plain --tls-cert=a":           "--metrics-plain is given with --tls-cert, --tls-key or --client-ca",
+		"--tls-key=a --client-ca=a":              "--tls-key is given without --tls-cert",
+		"--tls-cert=a --tls-key=b":               "/nonexistent",
+		"--tls-cert=a --tls-key=b --debug":       "/nonexistent",
+		"--tls-cert=a --tls-key=b --client-ca=c": "/nonexistent",
+	} {
+		cmd := New(io.Discard, nil)
+		cmd.SetArgs(strings.Fields(flags))
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(io.Discard)
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error about %q", flags, err, want)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
+)
+
+// page is how many objects are read at once: a ClusterServiceVersion may have a megabyte.
+const page = 50
+
+// Read returns the operators of a namespace, or of all namespaces when it is empty. Of ClusterExtensions that is spec.namespace. A cluster may
+// lack one of the two APIs, but not both.
+func Read(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
+	versions, err := clusterServiceVersions(ctx, reader, namespace)
+	without := rollout.IsUnknownKind(err)
+	if err != nil && !without {
+		return nil, err
+	}
+	sets, missing := clusterObjectSets(ctx, reader, namespace)
+	if missing != nil && (without || !rollout.IsUnknownKind(missing)) {
+		return nil, errors.Join(err, missing)
+	}
+	return append(versions, sets...), nil
+}
+
+// eachInstalled calls a function with every page of a list.
+func eachInstalled[L client.ObjectList](ctx context.Context, reader client.Reader, list func() L, look func(L), options ...client.ListOption) error {
+	next := ""
+	for {
+		items := list()
+		if err := reader.List(ctx, items, append(options, client.Limit(page), client.Continue(next))...); err != nil {
+			return fmt.Errorf("list what is installed: %w", err)
+		}
+		look(items)
+		if next = items.GetContinue(); next == "" {
+			return nil
+		}
+	}
+}
+
+func clusterServiceVersions(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
+	uses, err := plannedInstalled(ctx, reader, namespace)
+	if err != nil {
+		return nil, err
+	}
+	var operators []platform.Operator
+	err = eachInstalled(ctx, reader, func() *v1alpha1.ClusterServiceVersionList { return &v1alpha1.ClusterServiceVersionList{} }, func(list *v1alpha1.ClusterServiceVersionList) {
+		for i := range list.Items {
+			if csv := &list.Items[i]; !csv.IsCopied() {
+				operator := ofVersion(csv)
+				operator.Uses = append(operator.Uses, uses[client.ObjectKeyFromObject(csv)]...)
+				operators = append(operators, operator)
+			}
+		}
+	}, client.InNamespace(namespace))
+	return operators, err
+}
+
+// ofVersion is what a ClusterServiceVersion says of itself.
+func ofVersion(csv *v1alpha1.ClusterServiceVersion) platform.Operator {
+	name := "ClusterServiceVersion " + csv.Name
+	if csv.Namespace != "" {
+		name += " in namespace " + csv.Namespace
+	}
+	operator := platform.Operator{
+		Installed:      platform.Installed{Name: name, Properties: csv.Annotations[olmv1.PropertiesKey]},
+		MinKubeVersion: csv.Spec.MinKubeVersion,
+	}
+	for _, api := range csv.Spec.NativeAPIs {
+		use := platform.Use{APIVersion: api.Version, Kind: api.Kind, Where: "spec.nativeAPIs"}
+		if api.Group != "" {
+			use.APIVersion = api.Group + "/" + api.Version
+		}
+		operator.Uses = append(operator.Uses, use)
+	}
+	return operator
+}
+
+// plannedInstalled are the objects of bundles, as the InstallPlans have them that installed them, by ClusterServiceVersion.
+func plannedInstalled(ctx context.Context, reader client.Reader, namespace string) (map[client.ObjectKey][]platform.Use, error) {
+	uses := map[client.ObjectKey][]platform.Use{}
+	err := eachInstalled(ctx, reader, func() *v1alpha1.InstallPlanList { return &v1alpha1.InstallPlanList{} }, func(list *v1alpha1.InstallPlanList) {
+		for i := range list.Items {
+			for _, step := range list.Items[i].Status.Plan {
+				if step == nil {
+					continue
+				}
+				key, of := client.ObjectKey{Namespace: list.Items[i].Namespace, Name: step.Resolving}, step.Resource
+				use := platform.Use{APIVersion: of.Version, Kind: of.Kind, Where: of.Kind + " " + of.Name}
+				if of.Group != "" {
+					use.APIVersion = of.Group + "/" + of.Version
+				}
+				uses[key] = append(uses[key], use)
+			}
+		}
+	}, client.InNamespace(namespace))
+	return uses, err
+}
+
+func clusterObjectSets(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
+	namespaces := map[string]string{}
+	err := eachInstalled(ctx, reader, func() *olmv1.ClusterExtensionList { return &olmv1.ClusterExtensionList{} }, func(list *olmv1.ClusterExtensionList) {
+		for i := range list.Items {
+			namespaces[list.Items[i].Name] = list.Items[i].Spec.Namespace
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var operators []platform.Operator
+	err = eachInstalled(ctx, reader, func() *olmv1.ClusterObjectSetList { return &olmv1.ClusterObjectSetList{} }, func(list *olmv1.ClusterObjectSetList) {
+		for i := range list.Items {
+			set := &list.Items[i]
+			if set.Spec.LifecycleState == olmv1.LifecycleStateActive && (namespace == "" || namespaces[revision.NameOf(set)] == namespace) {
+				operators = append(operators, ofSet(ctx, reader, set))
+			}
+		}
+	})
+	return operators, err
+}
+
+func ofSet(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet) platform.Operator {
+	operator := platform.Operator{Installed: platform.Installed{Name: "ClusterObjectSet " + set.Name, Properties: set.Annotations[olmv1.PropertiesKey]}}
+	if extension, bundle := revision.NameOf(set), set.Annotations[olmv1.BundleNameKey]; extension != "" && bundle != "" {
+		operator.Name = fmt.Sprintf("ClusterExtension %s with bundle %s", extension, bundle)
+	}
+	objects, err := revision.Objects(ctx, reader, set)
+	if err != nil {
+		operator.Unreadable = append(operator.Unreadable, fmt.Sprintf("the objects of ClusterObjectSet %s cannot be read: %v", set.Name, err))
+	}
+	for _, object := range objects {
+		operator.Uses = append(operator.Uses, useOf(object))
+	}
+	return operator
+}

@@ -1,0 +1,126 @@
+package packageserver
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Package is what a catalog offers of one package, without what names the catalog.
+type Package struct {
+	// Labels are those of the operator in the default channel, with its provider.
+	Labels map[string]string
+	// Status has empty fields where the catalog is named, and no icons.
+	Status packagesv1.PackageManifestStatus
+}
+
+// Convert describes a package of a catalog; ok is false when nothing of it can be shown. A channel whose head cannot be described is
+// left out; when that is the default channel, the first one that is left takes its place. The error is that of heads which cannot be read
+// from the index: what is shown without them is not all that the catalog says.
+func Convert(x *catalog.Index, name string) (p Package, ok bool, err error) {
+	info, found := x.Package(name)
+	if !found {
+		return Package{}, false, nil
+	}
+	heads := map[string]*operator{}
+	for _, c := range byName(info) {
+		head, wrong := describeVersion(x, info, c)
+		if wrong != nil {
+			if errors.As(wrong, &unreadVersion{}) {
+				err = cmp.Or(err, wrong)
+			}
+			continue
+		}
+		heads[c.Name] = head
+		p.Status.Channels = append(p.Status.Channels, channel(c, head))
+	}
+	if len(heads) == 0 {
+		return Package{}, false, err
+	}
+	p.Status.DefaultChannel = info.DefaultChannel
+	if heads[info.DefaultChannel] == nil {
+		p.Status.DefaultChannel = p.Status.Channels[0].Name
+	}
+	operator := heads[p.Status.DefaultChannel]
+	p.Status.PackageName = info.Name
+	p.Status.Provider = operator.description.Provider
+	p.Status.Deprecation = deprecation(info.Deprecation)
+	p.Labels = manifestLabels(operator)
+	return p, true, err
+}
+
+// shown is the channel that stands for the package, with its head: the default channel, or the first one that can be described. It is none
+// when a head that comes before cannot be read.
+func shown(x *catalog.Index, p *catalog.PackageInfo) (*catalog.ChannelInfo, *operator, error) {
+	channels := byName(p)
+	if c, ok := p.Channel(p.DefaultChannel); ok {
+		channels = append([]*catalog.ChannelInfo{c}, channels...)
+	}
+	for _, c := range channels {
+		o, err := describeVersion(x, p, c)
+		if err == nil {
+			return c, o, nil
+		}
+		if errors.As(err, &unreadVersion{}) {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, nil
+}
+
+func byName(p *catalog.PackageInfo) []*catalog.ChannelInfo {
+	return slices.SortedFunc(slices.Values(p.Channels), func(a, b *catalog.ChannelInfo) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func channel(c *catalog.ChannelInfo, head *operator) packagesv1.PackageChannel {
+	return packagesv1.PackageChannel{
+		Name:           c.Name,
+		CurrentCSV:     c.Head,
+		CurrentCSVDesc: head.description,
+		Deprecation:    deprecation(c.Deprecation),
+		Entries:        entries(c),
+	}
+}
+
+// entries are the bundles of a channel, the newest first, without those that nobody is to install any more.
+func entries(c *catalog.ChannelInfo) []packagesv1.ChannelEntry {
+	offered := slices.DeleteFunc(slices.Clone(c.Entries), func(e *catalog.EntryInfo) bool { return e.Bundle.Deprecated })
+	slices.SortFunc(offered, func(a, b *catalog.EntryInfo) int {
+		return cmp.Or(b.Bundle.Version.Compare(a.Bundle.Version), cmp.Compare(a.Name, b.Name))
+	})
+	out := make([]packagesv1.ChannelEntry, len(offered))
+	for i, e := range offered {
+		out[i] = packagesv1.ChannelEntry{Name: e.Name, Version: e.Bundle.VersionText, Deprecation: deprecation(e.Bundle.Deprecation)}
+	}
+	return out
+}
+
+func deprecation(message string) *packagesv1.Deprecation {
+	if message == "" {
+		return nil
+	}
+	return &packagesv1.Deprecation{Message: message}
+}
+
+// manifestLabels are those of the operator, who provides it, and where it runs: an operator that says nothing about that runs on the usual.
+func manifestLabels(o *operator) map[string]string {
+	all := map[string]string{v1alpha1.PackageProviderLabel: o.description.Provider.Name, v1alpha1.PackageProviderURLLabel: o.description.Provider.URL}
+	os, arch := false, false
+	for key, value := range o.labels {
+		all[key] = value
+		os = os || strings.HasPrefix(key, v1alpha1.OSLabelPrefix)
+		arch = arch || strings.HasPrefix(key, v1alpha1.ArchLabelPrefix)
+	}
+	if !os {
+		all[v1alpha1.OSLabelPrefix+"linux"] = v1alpha1.SystemSupportedValue
+	}
+	if !arch {
+		all[v1alpha1.ArchLabelPrefix+"amd64"] = v1alpha1.SystemSupportedValue
+	}
+	return all
+}
