@@ -15,10 +15,10 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	telemetry "fairlead.dev/fairlead/internal/devcluster"
-	telemetry "fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/manager"
 	telemetry "fairlead.dev/fairlead/internal/metrics"
-	telemetry "fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/harness"
 )
@@ -41,28 +41,28 @@ func TestServersFollowTheTLSProfile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	w := &world{t, harness.Client(t, telemetry.Config())}
+	w := &world{t, harness.Client(t, devcluster.Config())}
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, "../../../config"))
-	embedded, err := telemetry.Connect(filepath.Dir(telemetry.Kubeconfig()))
+	embedded, err := devcluster.Connect(filepath.Dir(devcluster.Kubeconfig()))
 	w.must(err)
 	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
 	w.must(err)
 	dir := t.TempDir()
 	certificate, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	w.must(errors.Join(os.WriteFile(certificate, issued.Certificate, 0o600), os.WriteFile(key, issued.Key, 0o600)))
-	options := func(c telemetry.Choice) (telemetry.Options, []string) {
+	options := func(c platform.Choice) (manager.Options, []string) {
 		source, err := c.Source()
 		w.must(err)
 		metrics, catalogs := freeAddress(t), freeAddress(t)
-		return telemetry.Options{Config: harness.AsManager(t, telemetry.Config()), TLS: source, Log: harness.Log(t), LeaderElection: true, LeaderNamespace: "olm",
+		return manager.Options{Config: harness.AsManager(t, devcluster.Config()), TLS: source, Log: harness.Log(t), LeaderElection: true, LeaderNamespace: "olm",
 			MetricsAddress: metrics, MetricsTLS: telemetry.Files{Certificate: certificate, Key: key},
-			CatalogHTTP: telemetry.CatalogHTTP{Address: catalogs, Certificate: certificate, Key: key}}, []string{metrics, catalogs}
+			CatalogHTTP: manager.CatalogHTTP{Address: catalogs, Certificate: certificate, Key: key}}, []string{metrics, catalogs}
 	}
-	fixed, explicit := options(telemetry.Choice{Name: telemetry.Old})
+	fixed, explicit := options(platform.Choice{Name: platform.Old})
 	harness.Run(t, fixed) // it leads
-	following, followers := options(telemetry.Choice{})
+	following, followers := options(platform.Choice{})
 	packages := freeAddress(t)
-	following.PackageServer = telemetry.PackageServer{Address: packages, Route: func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
+	following.PackageServer = manager.PackageServer{Address: packages, Route: func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
 		return embedded.Expose(ctx, local)
 	}}
 	followers = append(followers, packages)
