@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"errors"
+	"net/url"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,8 @@ func Causes(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if _, answered := err.(apierrors.APIStatus); answered {
+	switch err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.
+	case apierrors.APIStatus, *url.Error:
 		return []error{err}
 	}
 	switch e := err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.

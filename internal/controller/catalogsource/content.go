@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -64,7 +65,7 @@ func (k content) entry() catalogset.Entry {
 		e.Problem = messages.Error(k.invalid)
 	case k.problem != nil:
 		e.Problem = messages.Error(k.problem)
-	case k.podVerdict.err != nil && !(cluster(k.podVerdict.err) && transient(k.podVerdict.err)):
+	case k.podVerdict.err != nil && !(cluster(k.podVerdict.err) && reconcile.IsTransient(k.podVerdict.err)):
 		e.Problem = messages.Error(k.podVerdict.err)
 	}
 	return e

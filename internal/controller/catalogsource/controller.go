@@ -95,7 +95,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !seen.podded {
 		offered = c.serve(ctx, ref, &source, known)
 	}
-	if transient(offered.err) && !offered.refused {
+	if reconcile.IsTransient(offered.err) && !offered.refused {
 		failed = errors.Join(failed, offered.err)
 		offered = offer{podded: offered.podded, undecided: true}
 	}

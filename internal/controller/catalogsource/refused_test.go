@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -34,7 +35,7 @@ func TestARefusedPodIsDeletedAgain(t *testing.T) {
 				}
 			}
 			s := w.source()
-			if says := strings.Contains(s.Status.Message, fails.Error()); says == transient(fails) || !strings.Contains(s.Status.Message, "is refused") || w.packages() != nil {
+			if says := strings.Contains(s.Status.Message, fails.Error()); says == reconcile.IsTransient(fails) || !strings.Contains(s.Status.Message, "is refused") || w.packages() != nil {
 				t.Errorf("packages %v, %+v", w.packages(), s.Status)
 			}
 			w.objects = nil

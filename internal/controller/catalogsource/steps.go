@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,7 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 	changed.Spec.Image = t.image
 	if err := c.client.Patch(ctx, changed, client.MergeFrom(source), fieldOwner); err != nil {
 		err = fmt.Errorf("set spec.image of CatalogSource %s/%s to what its template comes to: %w", source.Namespace, source.Name, err)
-		if !transient(err) {
+		if !reconcile.IsTransient(err) {
 			t.wrong = messages.Error(err)
 		}
 		return t, err
@@ -105,7 +106,7 @@ func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1a
 			runs = c.pods.stop(ctx, source)
 		}
 		offered := offer{podded: true, err: fmt.Errorf("run the image: %w", run.err), refused: !cluster(run.err)}
-		if runs != nil && !transient(runs) {
+		if runs != nil && !reconcile.IsTransient(runs) {
 			offered.err = errors.Join(offered.err, runs)
 		}
 		return offered, runs
@@ -154,7 +155,7 @@ func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1
 		return known, nil
 	}
 	c.loads.end(ref)
-	if cluster(running.err) && transient(running.err) {
+	if cluster(running.err) && reconcile.IsTransient(running.err) {
 		return before, running.err
 	}
 	known = known.after(running.reading, running.err, c.clock.Now(), seen)

@@ -3,13 +3,11 @@ package catalogsource
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/internal/rollout"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,28 +15,6 @@ import (
 )
 
 var serviceKind = schema.GroupResource{Resource: "services"}
-
-func TestTransient(t *testing.T) {
-	gone := &url.Error{Op: "Get", URL: "https://10.0.0.1/api", Err: errors.New("connection refused")}
-	for name, test := range map[string]struct {
-		err  error
-		want bool
-	}{
-		"nothing":            {nil, false},
-		"no connection":      {fmt.Errorf("keep: %w", gone), true},
-		"among several":      {rollout.Failures{errors.New("belongs to somebody"), gone}, true},
-		"overloaded":         {apierrors.NewTooManyRequests("later", 1), true},
-		"starting":           {apierrors.NewServiceUnavailable("later"), true},
-		"changed meanwhile":  {apierrors.NewConflict(serviceKind, "cat", nil), true},
-		"forbidden":          {apierrors.NewForbidden(serviceKind, "cat", nil), false},
-		"refused by webhook": {apierrors.NewInternalError(errors.New("webhook")), false},
-		"somebody else's":    {errors.New("exists, and does not belong to it"), false},
-	} {
-		if got := transient(test.err); got != test.want {
-			t.Errorf("%s: %t, want %t", name, got, test.want)
-		}
-	}
-}
 
 // TestAnAPIServerThatIsGoneIsNoTroubleOfTheCatalog: neither when its ConfigMap is to be read, nor when its Service is to be kept.
 func TestAnAPIServerThatIsGoneIsNoTroubleOfTheCatalog(t *testing.T) {

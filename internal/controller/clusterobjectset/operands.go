@@ -12,6 +12,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
@@ -71,11 +72,8 @@ func (c *Controller) worthWaiting(ctx context.Context, set *olmv1.ClusterObjectS
 
 // passing tells whether the API server could not answer for now. What it has answered stays the same.
 func passing(ctx context.Context, err error) bool {
-	switch {
-	case err == nil || errors.Is(err, crd.ErrUnserved):
+	if err == nil || errors.Is(err, crd.ErrUnserved) {
 		return false
-	case ctx.Err() != nil, apierrors.IsTooManyRequests(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsServiceUnavailable(err):
-		return true
 	}
-	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+	return ctx.Err() != nil || reconcile.IsTransient(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }

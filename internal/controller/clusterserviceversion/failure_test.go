@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 var (
@@ -88,8 +89,8 @@ func TestKindsOfFailure(t *testing.T) {
 		"refusal, then another":  {err: errors.Join(forbidden, other)},
 		"another":                {err: other},
 	} {
-		if isTransient(tc.err) != tc.transient || isRefusal(tc.err) != tc.refusing {
-			t.Errorf("%s: transient %v, refusal %v", name, isTransient(tc.err), isRefusal(tc.err))
+		if reconcile.IsTransient(tc.err) != tc.transient || isRefusal(tc.err) != tc.refusing {
+			t.Errorf("%s: transient %v, refusal %v", name, reconcile.IsTransient(tc.err), isRefusal(tc.err))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // attempt is what came out of installing in this pass.
@@ -67,7 +68,7 @@ func (f *facts) stillRefused(ctx context.Context) (finding, error) {
 func (f *facts) install(ctx context.Context) error {
 	f.attempt = &attempt{deployments: map[string]*appsv1.Deployment{}}
 	err := f.installAll(ctx)
-	if err != nil && isTransient(err) {
+	if err != nil && reconcile.IsTransient(err) {
 		return fmt.Errorf("install ClusterServiceVersion %s: %w", f.name(), err)
 	}
 	f.attempt.err = err
@@ -147,7 +148,7 @@ func (f *facts) oldDeployments(ctx context.Context, wanted []*appsv1.Deployment)
 func (f *facts) heal(ctx context.Context) error {
 	f.healed = true
 	err := f.makeChanges(ctx)
-	if err != nil && !isTransient(err) {
+	if err != nil && !reconcile.IsTransient(err) {
 		f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonComponentUnhealthy, "what somebody changed cannot be healed: "+err.Error())
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
@@ -52,7 +53,7 @@ func (s *stepRun) meet(r rollout.ObjectResult) {
 	switch {
 	case errors.As(r.Err, &unknown):
 		s.result.obstacle = &obstacle{ref: r.Ref, unserved: true}
-	case (apierrors.IsInternalError(r.Err) || areAway(rollout.Failures{r.Err})) && s.object != nil:
+	case (apierrors.IsInternalError(r.Err) || reconcile.IsTransient(r.Err)) && s.object != nil:
 		wanted := s.object.DeepCopy()
 		wanted.SetNamespace(r.Ref.Namespace)
 		wanted.SetOwnerReferences(nil) // they have no UID yet, and the API server would look no further

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,23 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// areAway tells whether all that failed are requests which the API server had no time for, or which did not reach it. That says nothing of
-// the objects, and passes: a plan is not soon given up for it.
-func areAway(failures rollout.Failures) bool {
-	return !slices.ContainsFunc(failures, func(err error) bool {
-		var network *url.Error
-		return !apierrors.IsServerTimeout(err) && !apierrors.IsTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsServiceUnavailable(err) &&
-			!errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &network)
-	})
-}
-
 // canBeWritten says whether the API server takes an object that it could not write because of an error of its own, or of a webhook that it
 // asks: it is asked to write it, as whom the plan is carried out, and to leave it at that. What it refuses for another reason than such an error
 // or a permission is for another plan to report.
 func (c *Controller) canBeWritten(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) (string, error) {
 	err := c.try(ctx, plan, o)
 	switch {
-	case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || areAway(rollout.Failures{err})):
+	case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || reconcile.IsTransient(err)):
 		return "", nil
 	case errors.Is(err, errNobody):
 		return "", err

@@ -1,0 +1,56 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestKindsOfFailures(t *testing.T) {
+	services := schema.GroupResource{Resource: "services"}
+	unanswered := &url.Error{Op: "Get", URL: "https://10.0.0.1/api", Err: errors.New("connection refused")}
+	caused := func(err *apierrors.StatusError, cause metav1.CauseType) error {
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: cause})
+		return err
+	}
+	for name, test := range map[string]struct {
+		err                 error
+		transient, terminal bool
+	}{
+		"nothing":                    {nil, false, false},
+		"no connection":              {fmt.Errorf("keep: %w", unanswered), true, false},
+		"beside one that lasts":      {errors.Join(errors.New("belongs to another owner"), unanswered), false, false},
+		"several":                    {errors.Join(fmt.Errorf("a: %w", unanswered), apierrors.NewConflict(services, "cat", nil)), true, false},
+		"overloaded":                 {apierrors.NewTooManyRequests("later", 1), true, false},
+		"starting":                   {apierrors.NewServiceUnavailable("later"), true, false},
+		"no answer in time":          {apierrors.NewTimeoutError("later", 1), true, false},
+		"no answer of etcd in time":  {apierrors.NewServerTimeout(services, "get", 1), true, false},
+		"an outdated version":        {apierrors.NewConflict(services, "cat", nil), true, false},
+		"another owner of a field":   {caused(apierrors.NewConflict(services, "cat", nil), metav1.CauseTypeFieldManagerConflict), false, false},
+		"namespace is being deleted": {caused(apierrors.NewForbidden(services, "cat", nil), corev1.NamespaceTerminatingCause), true, true},
+		"the manager stops":          {fmt.Errorf("read: %w", context.Canceled), true, false},
+		"out of time":                {context.DeadlineExceeded, true, false},
+		"forbidden":                  {apierrors.NewForbidden(services, "cat", nil), false, true},
+		"invalid":                    {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "cat", nil), false, true},
+		"bad request":                {apierrors.NewBadRequest("no"), false, true},
+		"too large":                  {apierrors.NewRequestEntityTooLargeError("no"), false, true},
+		"refused by webhook":         {apierrors.NewInternalError(errors.New("webhook")), false, false},
+		"another owner":              {errors.New("exists, and does not belong to it"), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := IsTransient(test.err); got != test.transient {
+				t.Errorf("transient: %t, want %t", got, test.transient)
+			}
+			if got := IsTerminal(test.err); got != test.terminal {
+				t.Errorf("terminal: %t, want %t", got, test.terminal)
+			}
+		})
+	}
+}
