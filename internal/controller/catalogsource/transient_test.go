@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/rollout"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
@@ -58,7 +59,7 @@ func (f *facts) stage(ctx context.Context, reason func(*certificate) error) erro
 	f.wanted = nil
 	if err := f.spreadTrust(ctx); err != nil {
 		err = fmt.Errorf("spread trust in the next serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
-		if !isTransient(err) {
+		if !reconcile.IsTransient(err) {
 			f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, err.Error())
 		}
 		return err
