@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // maxTextSize is how much is printed of what is wrong with a file.
@@ -50,10 +52,7 @@ func plain(err error) string {
 	if strings.Contains(text, "struct {") || strings.Contains(text, "Go value") || strings.Contains(text, "couldn't get version/kind") {
 		return "it is not a kubeconfig"
 	}
-	if len(text) > maxTextSize {
-		text = strings.ToValidUTF8(text[:maxTextSize], "") + "..."
-	}
-	return "it is not a kubeconfig: " + text
+	return "it is not a kubeconfig: " + messages.Truncate(text, maxTextSize)
 }
 
 // Explain says what to do about a cluster that nobody answers for.

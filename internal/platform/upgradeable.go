@@ -3,7 +3,8 @@ package platform
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Reasons of the condition Upgradeable.
@@ -60,10 +61,5 @@ func Upgradeable(clusterVersion string, installed []Installed) Verdict {
 // listed are lines in an order of their own, as many as a condition has room for.
 func listed(lines []string) string {
 	slices.Sort(lines)
-	more := ""
-	if len(lines) > maxNamed {
-		more = fmt.Sprintf("; and %d more", len(lines)-maxNamed)
-		lines = lines[:maxNamed]
-	}
-	return strings.Join(lines, "; ") + more
+	return messages.List(lines, maxNamed, "; ")
 }

@@ -3,9 +3,9 @@ package catalogset
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // maxProblems is how many of the errors in a catalog a status lists.
@@ -37,10 +37,7 @@ func lines(problems catalog.Problems) []string {
 
 // Some joins the first of several texts about a catalog, and says how many more there are.
 func Some(texts []string) string {
-	if more := len(texts) - maxProblems; more > 0 {
-		return strings.Join(texts[:maxProblems], "; ") + fmt.Sprintf("; and %d more", more)
-	}
-	return strings.Join(texts, "; ")
+	return messages.List(texts, maxProblems, "; ")
 }
 
 func join(a, b string) string {

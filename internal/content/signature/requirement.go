@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // action is what a requirement asks for.
@@ -102,10 +103,5 @@ func (r *requirement) checkPredicate(v verified) error {
 
 // oneLine keeps messages to one line of bounded length.
 func oneLine(err error) string {
-	const longest = 300
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "..."
-	}
-	return text
+	return messages.Truncate(strings.Join(strings.Fields(err.Error()), " "), 300)
 }

@@ -15,6 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 const (
@@ -67,23 +68,11 @@ func (k kind) reference(o client.Object) v1.RichReference {
 	r := v1.RichReference{ObjectReference: corev1.ObjectReference{Kind: name, APIVersion: version, Namespace: o.GetNamespace(), Name: o.GetName()}}
 	for _, c := range conditionsOf(o) {
 		if c.Type != "" && c.Status != "" { // both are required
-			c.Message = brief(c.Message)
+			c.Message = messages.Truncate(c.Message, maxMessage)
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
 	return r
-}
-
-// brief is the beginning of a message that is too long.
-func brief(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	end := maxMessage
-	for end > 0 && message[end]&0xC0 == 0x80 { // not in the middle of a character
-		end--
-	}
-	return message[:end] + "..."
 }
 
 // conditionsOf are the conditions of a component, and for a ClusterServiceVersion its phase.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -84,17 +83,6 @@ func TestConditionsThatAreNone(t *testing.T) {
 	k = ofKind(t, "InstallPlan")
 	if r := k.reference(&v1alpha1.InstallPlan{Status: v1alpha1.InstallPlanStatus{Conditions: []v1alpha1.InstallPlanCondition{{Type: "Installed"}}}}); r.Conditions != nil {
 		t.Errorf("without a status: %v", r.Conditions)
-	}
-}
-
-// TestLongMessages are cut between characters.
-func TestLongMessages(t *testing.T) {
-	got := brief(strings.Repeat("é", maxMessage))
-	if len(got) > maxMessage+3 || !utf8.ValidString(got) || !strings.HasSuffix(got, "...") {
-		t.Errorf("%d bytes, ends with %q", len(got), got[len(got)-8:])
-	}
-	if short := strings.Repeat("x", maxMessage); brief(short) != short {
-		t.Error("a message that fits is cut")
 	}
 }
 
