@@ -26,6 +26,19 @@ func TestImportDirections(t *testing.T) {
 	}
 }
 
+// TestFewPackages: a new concept belongs into a package that is there; a package with one importer belongs into that.
+func TestFewPackages(t *testing.T) {
+	packages := map[string]bool{}
+	for file := range sources(t) {
+		if dir := path.Dir(file); strings.HasPrefix(dir, "internal/") {
+			packages[dir] = true
+		}
+	}
+	if len(packages) > maxInternal {
+		t.Errorf("%d packages under internal, the most is %d", len(packages), maxInternal)
+	}
+}
+
 func TestCheckRefuses(t *testing.T) {
 	tests := map[string]struct {
 		pkg, imported string

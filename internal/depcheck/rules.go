@@ -3,6 +3,9 @@ package depcheck
 // module is the import path that all packages of the project begin with.
 const module = "fairlead.dev/fairlead/"
 
+// maxInternal is how many packages there are under internal at most.
+const maxInternal = 69
+
 // anything allows every package of the project.
 const anything = "*"
 
