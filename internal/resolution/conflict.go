@@ -134,21 +134,27 @@ func atDigest(digest string) string {
 // oneLine makes text of unknown authors one line of bounded length.
 func oneLine(text string) string { return resolve.Tidy(text, maxTextSize) }
 
+// explanation makes a Conflict of the rules that cannot hold together, in the words of the catalog.
+type explanation struct {
+	*namespaceBuilder
+	core    []resolve.Clause
+	reasons []resolve.Reason // of the core, without those that only ask about what is wanted
+	wanted  resolve.Var      // what was asked about; zero when Subscriptions have no answer
+}
+
 // conflict tells why there is no answer. wanted, if any, is what was asked about; subscriptions are those that go without.
 func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subscriptions []string) *Conflict {
+	e := &explanation{namespaceBuilder: b, core: core.Core, wanted: wanted}
+	e.reasons = slices.DeleteFunc(core.Reasons(), e.asks)
 	c := &Conflict{core: core}
-	reasons := slices.DeleteFunc(core.Reasons(), func(r resolve.Reason) bool { return b.asksFor(r, wanted) })
-	for _, r := range reasons {
-		c.Chain = append(c.Chain, b.link(r, core.Core))
-	}
-	for i, r := range reasons {
-		c.Chain[i].plain = b.saidElsewhere(r, reasons)
+	for _, r := range e.reasons {
+		c.Chain = append(c.Chain, e.link(r))
 	}
 	obstacle := c.Chain[len(c.Chain)-1].Text
 	if wanted != 0 {
 		name := b.node(wanted).name()
 		c.conclusion = cannotBeHad(name)
-		for i, r := range reasons { // that there can be only one of a kind says less than who needs the other one
+		for i, r := range e.reasons { // that there can be only one of a kind says less than who needs the other one
 			if r.Kind != resolve.Limited && !c.Chain[i].plain {
 				obstacle = c.Chain[i].Text
 			}
@@ -159,19 +165,19 @@ func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.
 		c.conclusion = "there is no solution for " + oneLine(names)
 		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", names, obstacle)
 	}
-	c.Advice = b.advice(core.Core, reasons, wanted)
-	c.Unavailable = b.unavailable(core.Core)
+	c.Advice = e.advice()
+	c.Unavailable = e.unavailable()
 	return c
 }
 
 // unavailable are the catalogs without content that those who need something would have had to ask.
-func (b *namespaceBuilder) unavailable(core []resolve.Clause) []catalogset.Ref {
+func (e *explanation) unavailable() []catalogset.Ref {
 	var found []catalogset.Ref
-	for _, c := range core {
+	for _, c := range e.core {
 		if c.Subject == "" {
 			continue
 		}
-		if ref, blind := b.blind[need{b.problem.Var(c.Subject), c.Origin.Field}]; blind && !slices.Contains(found, ref) {
+		if ref, blind := e.blind[need{e.problem.Var(c.Subject), c.Origin.Field}]; blind && !slices.Contains(found, ref) {
 			found = append(found, ref)
 		}
 	}
@@ -180,16 +186,17 @@ func (b *namespaceBuilder) unavailable(core []resolve.Clause) []catalogset.Ref {
 }
 
 // link tells one rule. Where the solver has names of its own, those of the catalog take their place.
-func (b *namespaceBuilder) link(r resolve.Reason, core []resolve.Clause) Link {
+func (e *explanation) link(r resolve.Reason) Link {
 	l := linkOf(r.Origin, r.More)
+	l.plain = e.saidElsewhere(r)
 	switch r.Kind {
 	case resolve.Limited:
-		l.Text += b.who(r.Clause, core)
+		l.Text += e.who(r.Clause)
 	case resolve.Dependency:
-		l.Text += b.more(r.Clause, core)
+		l.Text += e.more(r.Clause)
 	case resolve.Assumed:
 		if r.Subject != "" {
-			l.Text = strings.Replace(r.Origin.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
+			l.Text = strings.Replace(r.Origin.Text, r.Subject, e.node(e.problem.Var(r.Subject)).name(), 1)
 		}
 	}
 	return l
@@ -197,14 +204,14 @@ func (b *namespaceBuilder) link(r resolve.Reason, core []resolve.Clause) Link {
 
 // more says of what a Subscription asks for that something of it is installed, and which channel it comes from when another Subscription of
 // the core is about the same package.
-func (b *namespaceBuilder) more(asks resolve.Clause, core []resolve.Clause) string {
-	n := b.node(b.problem.Var(asks.Subject))
+func (e *explanation) more(asks resolve.Clause) string {
+	n := e.node(e.problem.Var(asks.Subject))
 	if n.sub == nil {
 		return ""
 	}
-	r := b.requestOf(b.problem.Var(asks.Subject))
-	twice := slices.ContainsFunc(b.askers(core), func(name string) bool {
-		return name != n.sub.Name && b.requestNamed(name).sub.Package == n.sub.Package
+	r := e.requestOf(e.problem.Var(asks.Subject))
+	twice := slices.ContainsFunc(e.askers(e.core), func(name string) bool {
+		return name != n.sub.Name && e.requestNamed(name).sub.Package == n.sub.Package
 	})
 	switch {
 	case len(r.options) == 0:
@@ -218,18 +225,18 @@ func (b *namespaceBuilder) more(asks resolve.Clause, core []resolve.Clause) stri
 }
 
 // who names the members of an upper bound that the other rules speak of.
-func (b *namespaceBuilder) who(bound resolve.Clause, core []resolve.Clause) string {
+func (e *explanation) who(bound resolve.Clause) string {
 	var names, full []string
 	for _, id := range bound.Others {
-		spoken := slices.ContainsFunc(core, func(c resolve.Clause) bool {
+		spoken := slices.ContainsFunc(e.core, func(c resolve.Clause) bool {
 			return c.Kind != resolve.Limited && (c.Subject == id || slices.Contains(c.Others, id))
 		})
 		if !spoken {
 			continue
 		}
-		v := b.problem.Var(id)
-		full = append(full, b.describe(v))
-		if name := b.node(v).name(); !slices.Contains(names, name) {
+		v := e.problem.Var(id)
+		full = append(full, e.describe(v))
+		if name := e.node(v).name(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -246,18 +253,18 @@ func (b *namespaceBuilder) who(bound resolve.Clause, core []resolve.Clause) stri
 	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// asksFor reports whether a reason only says that there is the question which it is part of an answer to. What was left out by an earlier
+// asks reports whether a reason only says that there is the question which it is part of an answer to. What was left out by an earlier
 // choice is about the same bundle, but names the object that the choice was made for.
-func (b *namespaceBuilder) asksFor(r resolve.Reason, wanted resolve.Var) bool {
-	return wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && b.problem.Var(r.Subject) == wanted
+func (e *explanation) asks(r resolve.Reason) bool {
+	return e.wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && e.problem.Var(r.Subject) == e.wanted
 }
 
-// saidElsewhere tells whether a reason only says that something exists, of which another reason says more.
-func (b *namespaceBuilder) saidElsewhere(r resolve.Reason, reasons []resolve.Reason) bool {
-	if r.Kind != resolve.Mandatory || b.node(b.problem.Var(r.Subject)).operator != nil {
+// saidElsewhere reports whether a reason only says that something exists, of which another reason says more.
+func (e *explanation) saidElsewhere(r resolve.Reason) bool {
+	if r.Kind != resolve.Mandatory || e.node(e.problem.Var(r.Subject)).operator != nil {
 		return false
 	}
-	return slices.ContainsFunc(reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
+	return slices.ContainsFunc(e.reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
 }
 
 // asConflict makes an error of the solver one of this package.

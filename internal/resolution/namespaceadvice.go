@@ -12,24 +12,24 @@ import (
 
 // advice says what to do about rules that cannot hold together. Without any one of the rules there would be an answer, so every way is one
 // of several: first those that take nothing away, then what the rules that know say, then who could be done without.
-func (b *namespaceBuilder) advice(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) string {
-	if b.in.trial {
+func (e *explanation) advice() string {
+	if e.in.trial {
 		return ""
 	}
-	hints := hintsOf(core, reasons, wanted)
+	hints := e.hints()
 	if len(hints) > 2 {
 		hints = []string{hints[0], hints[len(hints)-1]}
 	}
-	if wanted != 0 {
-		return cmp.Or(strings.Join(hints, "; or "), b.wayFor(wanted, core))
+	if e.wanted != 0 {
+		return cmp.Or(strings.Join(hints, "; or "), e.wayFor())
 	}
 	var ways []string
 	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.HasPrefix(hint, correct) }) {
-		ways = b.changes(core)
+		ways = e.changes()
 	}
 	ways = append(ways, hints...)
-	anew := slices.ContainsFunc(reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
-	if removals := b.removals(core, 0); len(removals) > 1 && !anew {
+	anew := slices.ContainsFunc(e.reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
+	if removals := e.removals(); len(removals) > 1 && !anew {
 		ways = append(ways, "delete "+strings.Join(removals, ", or "))
 	}
 	if len(ways) == 0 {
@@ -39,13 +39,13 @@ func (b *namespaceBuilder) advice(core []resolve.Clause, reasons []resolve.Reaso
 }
 
 // changes are the channels that one of the Subscriptions could follow instead, so that there is an answer for all that the core speaks of.
-func (b *namespaceBuilder) changes(core []resolve.Clause) []string {
-	askers := b.askers(core)
-	slices.SortStableFunc(askers, func(x, y string) int { return compareBool(b.hasInstalled(x), b.hasInstalled(y)) })
+func (e *explanation) changes() []string {
+	askers := e.askers(e.core)
+	slices.SortStableFunc(askers, func(x, y string) int { return compareBool(e.hasInstalled(x), e.hasInstalled(y)) })
 	for _, name := range askers {
 		usable := func(c *catalog.ChannelInfo) bool { return len(c.Entries) > 0 }
 		served := func(g *Group, chosen *Choice) bool { return chosen != nil || g.Installed[name] != "" }
-		if ways := b.otherChannels(b.requestNamed(name), usable, served, askers...); len(ways) > 0 {
+		if ways := e.otherChannels(e.requestNamed(name), usable, served, askers...); len(ways) > 0 {
 			return ways
 		}
 	}
@@ -54,19 +54,19 @@ func (b *namespaceBuilder) changes(core []resolve.Clause) []string {
 
 func compareBool(x, y bool) int { return first(y) - first(x) }
 
-// hintsOf are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
+// hints are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
 // and none for something that is only asked about.
-func hintsOf(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var) []string {
+func (e *explanation) hints() []string {
 	var hints []string
 	orphan := ""
-	for _, r := range reasons {
+	for _, r := range e.reasons {
 		hint := r.Origin.Hint
 		switch {
-		case hint == "" || r.Kind == resolve.Mandatory && wanted != 0:
+		case hint == "" || r.Kind == resolve.Mandatory && e.wanted != 0:
 		case r.Kind == resolve.Mandatory:
 			orphan = hint
 		case r.Origin.Field == fieldMinKube: // the oldest of several versions needs least
-			for _, c := range core {
+			for _, c := range e.core {
 				if c.Origin.Alike == r.Origin.Alike {
 					hint = c.Origin.Hint
 				}
@@ -83,24 +83,24 @@ func hintsOf(core []resolve.Clause, reasons []resolve.Reason, wanted resolve.Var
 }
 
 // wayFor says what to change to have what is wanted.
-func (b *namespaceBuilder) wayFor(wanted resolve.Var, core []resolve.Clause) string {
-	ways := b.removals(core, wanted)
+func (e *explanation) wayFor() string {
+	ways := e.removals()
 	for i := range ways {
 		ways[i] = "delete " + ways[i]
 	}
-	for _, c := range core {
-		if c.Kind != resolve.Assumed || c.Subject == "" || b.problem.Var(c.Subject) == wanted {
+	for _, c := range e.core {
+		if c.Kind != resolve.Assumed || c.Subject == "" || e.problem.Var(c.Subject) == e.wanted {
 			continue
 		}
 		way := "do without " + c.Origin.Object
-		if n := b.named(c.Origin.Object); n != nil {
-			way = "delete " + b.removal(n)
+		if n := e.named(c.Origin.Object); n != nil {
+			way = "delete " + e.removal(n)
 		}
 		if !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
 	}
-	name := b.node(wanted).name()
+	name := e.node(e.wanted).name()
 	if len(ways) == 0 {
 		return fmt.Sprintf("nothing has to be done: %s is taken as soon as the catalog makes it possible", name)
 	}
@@ -108,8 +108,8 @@ func (b *namespaceBuilder) wayFor(wanted resolve.Var, core []resolve.Clause) str
 }
 
 // named is the Subscription or the installed operator of an origin; nil for anything else.
-func (b *namespaceBuilder) named(object string) *node {
-	for _, n := range b.nodes {
+func (e *explanation) named(object string) *node {
+	for _, n := range e.nodes {
 		if n.sub != nil && object == "Subscription "+n.sub.Name || n.operator != nil && object == "ClusterServiceVersion "+n.operator.Name {
 			return n
 		}
@@ -154,16 +154,16 @@ func (b *namespaceBuilder) removal(of *node) string {
 
 // removals are those of whom a core speaks of, those first that have nothing installed yet; who wants the thing that is asked about, if
 // any, is not among them.
-func (b *namespaceBuilder) removals(core []resolve.Clause, wanted resolve.Var) []string {
+func (e *explanation) removals() []string {
 	var fresh, running []string
 	seen := map[string]bool{"": true}
-	for _, c := range core {
+	for _, c := range e.core {
 		if c.Subject == "" || c.Kind != resolve.Mandatory {
 			continue
 		}
-		n := b.node(b.problem.Var(c.Subject))
-		way := b.removal(n)
-		if seen[way] || wanted != 0 && b.wants(n, wanted) {
+		n := e.node(e.problem.Var(c.Subject))
+		way := e.removal(n)
+		if seen[way] || e.wanted != 0 && e.wants(n) {
 			continue
 		}
 		seen[way] = true
@@ -173,18 +173,18 @@ func (b *namespaceBuilder) removals(core []resolve.Clause, wanted resolve.Var) [
 			fresh = append(fresh, way)
 		}
 	}
-	if len(running) > 1 && len(fresh) > 0 && wanted == 0 { // more may be there than could be had: then none of them is in the way alone
-		running = b.together(running, core)
+	if len(running) > 1 && len(fresh) > 0 && e.wanted == 0 { // more may be there than could be had: then none of them is in the way alone
+		running = e.together(running)
 	}
 	return append(fresh, running...)
 }
 
 // together makes one way of several when, tried, one alone does not do.
-func (b *namespaceBuilder) together(running []string, core []resolve.Clause) []string {
-	askers := b.askers(core)
-	asker := slices.IndexFunc(askers, func(name string) bool { return !b.hasInstalled(name) })
-	gone := b.node(b.operatorIn(running[0]))
-	g, _ := b.try(askers[asker], func(in *NamespaceRequest) {
+func (e *explanation) together(running []string) []string {
+	askers := e.askers(e.core)
+	asker := slices.IndexFunc(askers, func(name string) bool { return !e.hasInstalled(name) })
+	gone := e.node(e.operatorIn(running[0]))
+	g, _ := e.try(askers[asker], func(in *NamespaceRequest) {
 		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone.name() })
 		in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone.name() })
 	}, askers...)
@@ -195,15 +195,15 @@ func (b *namespaceBuilder) together(running []string, core []resolve.Clause) []s
 }
 
 // operatorIn is the operator that a removal ends with.
-func (b *namespaceBuilder) operatorIn(removal string) resolve.Var {
+func (e *explanation) operatorIn(removal string) resolve.Var {
 	_, name, _ := strings.Cut(removal, "ClusterServiceVersion ")
-	return b.operator(b.operators[name])
+	return e.operator(e.operators[name])
 }
 
-// wants tells whether a Subscription, or the one that an operator belongs to, may become v.
-func (b *namespaceBuilder) wants(n *node, v resolve.Var) bool {
-	return slices.ContainsFunc(b.requests, func(r *request) bool {
-		return (n.sub == r.sub || n.operator != nil && n.operator == r.installed) && slices.Contains(r.options, v)
+// wants reports whether a Subscription, or the one that an operator belongs to, may become what was asked about.
+func (e *explanation) wants(n *node) bool {
+	return slices.ContainsFunc(e.requests, func(r *request) bool {
+		return (n.sub == r.sub || n.operator != nil && n.operator == r.installed) && slices.Contains(r.options, e.wanted)
 	})
 }
 
