@@ -1,6 +1,7 @@
 package extensionplan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,16 +10,19 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/preflight/permissions"
+	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// check makes the checks that the controller makes before it writes, with its code, and adds the one that only the roll-out makes: whose
-// objects are there already.
+// check makes the checks that the controller makes before it writes, with its code, and adds the one that only the rollout makes: which
+// objects belong to another owner.
 func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
 	judge := gates.Judge{Client: p.Client, Live: p.Client}
 	step := gates.Step{Extension: ext, Revisions: revisions, Objects: w.objects, Repeated: w.repeated,
@@ -31,7 +35,7 @@ func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisio
 	if err := plan.dropped(ctx, judge, step); err != nil {
 		return err
 	}
-	if err := p.collisions(ctx, ext, now, w, plan); err != nil {
+	if err := p.collisions(ctx, ext, revisions, w, plan); err != nil {
 		return err
 	}
 	if err := plan.account(judge.Account(ctx, step)); err != nil {
@@ -104,31 +108,34 @@ func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
 	p.refuse(err)
 }
 
-// collisions are objects that would be added and are there already: the manager takes nothing over that it does not know.
-func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
-	had := map[string]bool{}
-	for _, u := range now {
-		had[nameOf(u)] = true
+// collisions judges the claim of the next revision on each object that exists, as the rollout does before it writes anything. A new extension
+// has a UID that no object names yet.
+func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, w *wanted, plan *Plan) error {
+	next := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: cmp.Or(ext.UID, "new"), Controller: new(true)}}}}
+	next.UID, next.Spec.Revision = "next", 1
+	siblings := map[types.UID]*olmv1.ClusterObjectSet{}
+	for i := range revisions {
+		siblings[revisions[i].UID] = &revisions[i]
+		next.Spec.Revision = max(next.Spec.Revision, revisions[i].Spec.Revision+1)
 	}
 	for _, u := range w.objects {
-		if had[nameOf(u)] {
-			continue
-		}
-		there := &metav1.PartialObjectMetadata{}
-		there.SetGroupVersionKind(u.GroupVersionKind())
-		err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), there)
+		live := &metav1.PartialObjectMetadata{}
+		live.SetGroupVersionKind(u.GroupVersionKind())
+		err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), live)
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("look for %s: %w", nameOf(u), err)
+			err = fmt.Errorf("look whether %s belongs to another owner: %w", nameOf(u), err)
+			if !apierrors.IsForbidden(err) {
+				return err
+			}
+			plan.refuse(err)
+			continue
 		}
-		owner := metav1.GetControllerOfNoCopy(there)
-		switch {
-		case owner == nil:
-			plan.Blocked = append(plan.Blocked, fmt.Sprintf("%s is there already, and nothing says that it belongs to the extension: delete it, or rename it", nameOf(u)))
-		case owner.Kind != olmv1.ClusterObjectSetKind || there.Labels[olmv1.OwnerNameKey] != olmv1.LabelValue(ext.Name):
-			plan.Blocked = append(plan.Blocked, fmt.Sprintf("%s is there already, and belongs to %s %s", nameOf(u), owner.Kind, owner.Name))
+		if claim := revision.Claim(next, siblings, olmv1.CollisionProtectionPrevent, live); claim.Verdict == rollout.Refused {
+			plan.refuse(&rollout.CollisionError{Ref: rollout.RefOf(u), Owner: olmv1.ClusterExtensionKind + " " + ext.Name, Claimant: claim.Reason})
 		}
 	}
 	return nil

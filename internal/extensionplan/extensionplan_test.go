@@ -101,6 +101,7 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Set.UID = "set"
 	meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", "Succeeded", ""))
 	objects := []client.Object{r.Set, e.DeepCopy()}
 	for _, s := range r.Secrets {
@@ -113,6 +114,7 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 				t.Fatal(err)
 			}
 			crd.Status.StoredVersions = []string{"v1"}
+			crd.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.Set, olmv1.GroupVersion.WithKind(olmv1.ClusterObjectSetKind))}
 			objects = append(objects, crd)
 		}
 	}
@@ -343,7 +345,7 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 		"a configuration": {change: func(e *olmv1.ClusterExtension) {
 			e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"nothing":1}`)}}
 		}, objects: []client.Object{namespace()}, want: "nothing"},
-		"something else": {objects: []client.Object{namespace(), &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "greetings.demo.fairlead.dev"}}}, want: "CustomResourceDefinition greetings.demo.fairlead.dev is there already, and nothing says that it belongs to the extension"},
+		"something else": {objects: []client.Object{namespace(), &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "greetings.demo.fairlead.dev"}}}, want: "CustomResourceDefinition greetings.demo.fairlead.dev is wanted by ClusterExtension greeter but exists already, and nothing controls it"},
 		"a lost revision": {change: func(e *olmv1.ClusterExtension) {
 			e.Annotations = map[string]string{clusterextension.RollbackToKey: "7"}
 		}, objects: []client.Object{namespace()}, want: "asks for revision 7, which is not kept"},
@@ -354,6 +356,23 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 				t.Errorf("%q, want %q\n%s", plan.Blocked, test.want, text)
 			}
 		})
+	}
+}
+
+// TestPlanAdoptsWhatWasKept: the definition that an earlier extension of the name has left is not in the way, nor is one of an earlier revision.
+func TestPlanAdoptsWhatWasKept(t *testing.T) {
+	kept := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "greetings.demo.fairlead.dev", Annotations: map[string]string{revision.KeptKey: revision.KeptOf("greeter", "before")}}}
+	if plan, text := planned(t, planner(t, namespace(), kept), extension(nil)); strings.Contains(strings.Join(plan.Blocked, "\n"), "is wanted by") {
+		t.Error(text)
+	}
+	_, objects := installed(t, "1.0.0")
+	for _, o := range objects {
+		if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {
+			crd.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "web", Controller: new(true)}}
+		}
+	}
+	if plan, text := planned(t, planner(t, append(objects, namespace())...), extension(nil)); !strings.Contains(strings.Join(plan.Blocked, "\n"), "is controlled by Deployment web") {
+		t.Errorf("what another controller has taken from the extension is not in the way:\n%s", text)
 	}
 }
 

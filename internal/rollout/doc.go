@@ -14,7 +14,7 @@
 //	object.go                       what a caller asks for
 //	observe.go, writing.go          the two halves of a run
 //	managedfields.go, normalize.go  when an object is as desired
-//	owners.go                       who an object belongs to
+//	claim.go, owners.go             who an object belongs to
 //	probe.go, health.go, results.go what comes back
 //	responses.go                    what an answer of the API server means
 //	teardown.go                     the way back

@@ -134,7 +134,7 @@ func TestDefinitionsWithCustomResources(t *testing.T) {
 			if len(crd.OwnerReferences) > 0 || crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter || crd.Spec.Conversion.Webhook != nil {
 				t.Errorf("it does not stay for long: %v, %v", crd.OwnerReferences, crd.Spec.Conversion)
 			}
-			if crd.Annotations[revisionAnnotation] != "" {
+			if crd.Annotations[revision.NumberKey] != "" {
 				t.Errorf("it says that a revision has it: %v", crd.Annotations)
 			}
 			if revision.KeptFor(crd, "ext", "ext-uid") || !revision.KeptFor(crd, "ext", "next") || revision.KeptFor(crd, "other", "next") {

@@ -112,7 +112,7 @@ func belongs(o *metav1.PartialObjectMetadata, set *olmv1.ClusterObjectSet) bool 
 	if controller := metav1.GetControllerOfNoCopy(o); controller != nil {
 		return controller.UID == set.UID
 	}
-	return slices.Contains(set.Finalizers, metav1.FinalizerOrphanDependents) && labelled(o) == labelled(set) && o.Annotations[revisionAnnotation] == number(set)
+	return slices.Contains(set.Finalizers, metav1.FinalizerOrphanDependents) && revision.Labelled(o) == revision.Labelled(set) && o.Annotations[revision.NumberKey] == revision.Number(set)
 }
 
 // discover remembers which objects there are, in the phases that their kinds belong to.

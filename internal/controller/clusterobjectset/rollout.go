@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -148,8 +149,10 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 			object := rollout.Object{
 				Wanted: o.Unstructured,
 				Owner:  "ClusterObjectSet " + f.set.Name,
-				Claim:  f.claim(o.Protection),
-				Leave:  f.superseded,
+				Claim:  func(live *unstructured.Unstructured) string { return f.claim(o.Protection, live).Reason },
+				Leave: func(live *unstructured.Unstructured) bool {
+					return f.claim(o.Protection, live).Verdict == rollout.Ceded
+				},
 				Adjust: f.displace,
 				Probe:  probeOf(o.Unstructured, users, pods),
 				// What ran once is healed as far as it can be.

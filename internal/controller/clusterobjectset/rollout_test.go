@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // TestRollout: phases wait for each other, the objects say whose they are, and once all is there nothing is written or read again.
@@ -40,7 +41,7 @@ metadata: {namespace: ns, name: monitor}
 	if diff := cmp.Diff(wantLabels, u.GetLabels()); diff != "" {
 		t.Error(diff)
 	}
-	for key, want := range map[string]string{olmv1.BundleVersionKey: "1.0.0", olmv1.PackageNameKey: "pkg", revisionAnnotation: "1"} {
+	for key, want := range map[string]string{olmv1.BundleVersionKey: "1.0.0", olmv1.PackageNameKey: "pkg", revision.NumberKey: "1"} {
 		if got := u.GetAnnotations()[key]; got != want {
 			t.Errorf("annotation %s is %q, want %q", key, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // TestClaims is the table of who an object that is there already belongs to, from the view of revision 2 of three.
@@ -41,15 +42,15 @@ func TestClaims(t *testing.T) {
 		"kept from the extension itself":      {kept: "ext/now", protection: prevent, claimed: "nothing controls it"},
 		"kept from another extension":         {kept: "else/before", protection: prevent, claimed: "nothing controls it"},
 		"kept and controlled by others":       {kept: "ext/before", controller: "other", protection: prevent, claimed: "is controlled by ConfigMap other"},
-		"of nobody, but was ours":             {revision: "2", protection: orphans, claimed: "taken it away"},
-		"of nobody, but was ours, taking all": {revision: "2", protection: none, claimed: "taken it away"},
+		"of nobody, but was ours":             {revision: "2", protection: orphans, claimed: "has removed its controller"},
+		"of nobody, but was ours, taking all": {revision: "2", protection: none, claimed: "has removed its controller"},
 		"of nobody, was of the one before":    {revision: "1", protection: orphans},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			live := configMap(t, "a", "")
 			live.SetLabels(map[string]string{olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"})
-			live.SetAnnotations(map[string]string{revisionAnnotation: tc.revision, revision.KeptKey: tc.kept})
+			live.SetAnnotations(map[string]string{revision.NumberKey: tc.revision, revision.KeptKey: tc.kept})
 			if tc.controller != "" {
 				yes, kind := true, "ConfigMap"
 				if strings.HasPrefix(tc.controller, "ext") {
@@ -57,14 +58,12 @@ func TestClaims(t *testing.T) {
 				}
 				live.SetOwnerReferences([]metav1.OwnerReference{{Kind: kind, Name: tc.controller, UID: types.UID(tc.controller), Controller: &yes}})
 			}
-			if got := f.superseded(live); got != tc.left {
-				t.Errorf("left: %t, want %t", got, tc.left)
+			got := f.claim(tc.protection, live)
+			if ceded := got.Verdict == rollout.Ceded; ceded != tc.left {
+				t.Errorf("left: %t, want %t", ceded, tc.left)
 			}
-			if tc.left {
-				return
-			}
-			if got := f.claim(tc.protection)(live); !strings.Contains(got, tc.claimed) || (got == "") != (tc.claimed == "") {
-				t.Errorf("claimed: %q, want %q", got, tc.claimed)
+			if !strings.Contains(got.Reason, tc.claimed) || (got.Reason == "") != (tc.claimed == "") || (got.Verdict == rollout.Refused) != (tc.claimed != "") {
+				t.Errorf("claimed: %+v, want %q", got, tc.claimed)
 			}
 		})
 	}

@@ -14,16 +14,6 @@ import (
 // indexByOwner is the cache index of ClusterObjectSets by the extension that they are revisions of.
 const indexByOwner = "clusterobjectset.owner"
 
-// labelled says whose an object is by its labels; empty when they do not say. It tells whom news of an object may concern, and decides
-// nothing: anybody can write labels.
-func labelled(o client.Object) string {
-	labels := o.GetLabels()
-	if labels[olmv1.OwnerNameKey] == "" {
-		return ""
-	}
-	return labels[olmv1.OwnerKindKey] + "/" + labels[olmv1.OwnerNameKey]
-}
-
 // ownerKeys is indexByOwner: the UID of the extension that controls a set. A set without one has no siblings, whatever its labels say.
 func ownerKeys(o client.Object) []string {
 	if _, uid := revision.ExtensionOf(o); uid != "" {

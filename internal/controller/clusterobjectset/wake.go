@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 )
 
 // setSecret takes note of a Secret with objects. One that is gone is remembered as long as a set may refer to it.
@@ -36,7 +37,7 @@ func (w *watches) seen(k *watched, kind schema.GroupVersionKind, before, after a
 	w.wake(setOf(o))
 	if was, ok := before.(client.Object); ok && setOf(was) != setOf(o) {
 		w.wake(setOf(was))
-		w.wakeFamily(kind, labelled(o))
+		w.wakeFamily(kind, revision.Labelled(o))
 	}
 }
 
@@ -53,7 +54,7 @@ func (w *watches) gone(k *watched, kind schema.GroupVersionKind, object any) {
 	delete(k.versions, client.ObjectKeyFromObject(o))
 	w.mu.Unlock()
 	w.wake(setOf(o))
-	w.wakeFamily(kind, labelled(o))
+	w.wakeFamily(kind, revision.Labelled(o))
 }
 
 // setOf is the set that controls an object.

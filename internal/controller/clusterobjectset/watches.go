@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/revision"
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
@@ -76,7 +77,7 @@ func newWatches(objects informers) *watches {
 }
 
 func (w *watches) want(ctx context.Context, set *olmv1.ClusterObjectSet, kinds []schema.GroupVersionKind) error {
-	u := user{family: labelled(set), kinds: map[schema.GroupVersionKind]bool{}}
+	u := user{family: revision.Labelled(set), kinds: map[schema.GroupVersionKind]bool{}}
 	for _, k := range kinds {
 		u.kinds[k] = true
 	}
