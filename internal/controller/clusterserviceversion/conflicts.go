@@ -65,8 +65,7 @@ func (f *facts) deploymentsForeign(ctx context.Context) (finding, error) {
 	}
 	return f.firstWanted(ctx, func(live *appsv1.Deployment) string {
 		owner, ok := ownerOf(live)
-		other := chain.byName[owner.Name]
-		if !ok || owner.Namespace != f.csv.Namespace || owner.Name == f.csv.Name || other == nil || !other.DeletionTimestamp.IsZero() || chain.related(owner.Name, f.csv.Name) {
+		if !ok || owner.Namespace != f.csv.Namespace || f.yields(chain, owner.Name) {
 			return ""
 		}
 		return fmt.Sprintf("Deployment %s is one of ClusterServiceVersion %s; delete one of the two, or let one replace the other", live.Name, owner.Name)

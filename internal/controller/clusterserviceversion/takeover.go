@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // possible refuses changes that would take a Deployment or a Service over from somebody, or give a Deployment another selector. That is known
@@ -61,8 +62,8 @@ func (f *facts) mayHave(ctx context.Context, c *change, live client.Object) erro
 	if err != nil {
 		return err
 	}
-	if whose := f.heldBy(chain, live, isOffered(live)); whose != "" {
-		return refused(fmt.Errorf("%s %s %s", kindOf(wanted), client.ObjectKeyFromObject(wanted), whose))
+	if claim := f.claim(chain, live, rollout.Unmarked); claim.Verdict == rollout.Refused {
+		return refused(fmt.Errorf("%s %s %s", kindOf(wanted), client.ObjectKeyFromObject(wanted), claim.Reason))
 	}
 	return nil
 }
@@ -94,41 +95,32 @@ func (f *facts) secretHeldBy(ctx context.Context, live *corev1.Secret) (string, 
 	if err != nil {
 		return "", err
 	}
-	_, isServing := live.Annotations[v1alpha1.CAHashAnnotation]
-	return f.heldBy(chain, live, isServing || isOffered(live)), nil
-}
-
-// isOffered says whether an object has the label of what is managed, by which users offer it.
-func isOffered(live metav1.Object) bool {
-	return live.GetLabels()[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue
-}
-
-// heldBy says to whom an object of the namespace belongs, if that is neither this CSV, nor one that it replaces or is replaced by, nor one
-// that is gone. The labels of owners are those of every manager of operators; isMarked is whether it is meant for operators without them.
-func (f *facts) heldBy(chain *chain, live metav1.Object, isMarked bool) string {
-	var owners []string
-	if owner, ok := ownerOf(live); ok && owner.Namespace == f.csv.Namespace {
-		owners = append(owners, owner.Name)
+	unowned := rollout.Unmarked
+	if _, isServing := live.Annotations[v1alpha1.CAHashAnnotation]; isServing {
+		unowned = func(metav1.Object) string { return "" }
 	}
-	for _, r := range live.GetOwnerReferences() {
-		gv, err := schema.ParseGroupVersion(r.APIVersion)
+	return f.claim(chain, live, unowned).Reason, nil
+}
+
+// claim judges the claim of the CSV on an object of its namespace. One that names owners belongs to none that are gone, or that the CSV replaces or is
+// replaced by.
+func (f *facts) claim(chain *chain, live metav1.Object, unowned func(metav1.Object) string) rollout.Ownership {
+	rules := rollout.ClaimRules{Unowned: unowned, Relate: func(h rollout.Holder) (rollout.Relation, string) {
 		switch {
-		case err == nil && gv.Group == v1alpha1.GroupName && r.Kind == v1alpha1.ClusterServiceVersionKind:
-			owners = append(owners, r.Name)
-		case r.Controller != nil && *r.Controller:
-			return fmt.Sprintf("is controlled by %s %s: delete or rename one of the two", r.Kind, r.Name)
+		case !h.IsOperator():
+			return rollout.Foreign, rollout.ControlledBy(h) + ": delete or rename one of the two"
+		case f.yields(chain, h.Name):
+			return rollout.Own, ""
 		}
-	}
-	if len(owners) == 0 && !isMarked {
-		return fmt.Sprintf("exists, and nothing says that it belongs to an operator: delete or rename it, or let operators have it by giving it the label %s=%s",
-			v1alpha1.ManagedLabel, v1alpha1.ManagedLabelValue)
-	}
-	for _, name := range owners { // one that lives is enough: another one that is gone, or related, gives nobody its object
-		other := chain.byName[name]
-		if name == f.csv.Name || other == nil || !other.DeletionTimestamp.IsZero() || chain.related(name, f.csv.Name) {
-			continue
-		}
-		return fmt.Sprintf("belongs to %s %s/%s: delete one of the two, or let one replace the other", v1alpha1.ClusterServiceVersionKind, f.csv.Namespace, name)
-	}
-	return ""
+		return rollout.Foreign, fmt.Sprintf("belongs to %s %s/%s: delete one of the two, or let one replace the other", v1alpha1.ClusterServiceVersionKind, f.csv.Namespace, h.Name)
+	}}
+	return rules.Judge(live, slices.DeleteFunc(rollout.Holders(live), func(h rollout.Holder) bool {
+		return h.Labelled && (h.Namespace != f.csv.Namespace || h.Name == "")
+	}))
+}
+
+// yields reports whether the CSV of a name is this one, one that it replaces or is replaced by, or gone.
+func (f *facts) yields(chain *chain, name string) bool {
+	other := chain.byName[name]
+	return name == f.csv.Name || other == nil || !other.DeletionTimestamp.IsZero() || chain.related(name, f.csv.Name)
 }

@@ -111,8 +111,8 @@ func withOwners(users, owners []crd.Operator) []crd.Operator {
 // controllerOf names the controller of an object for messages; empty when there is none, or when it is an operator.
 func controllerOf(live metav1.Object) string {
 	for _, r := range live.GetOwnerReferences() {
-		if isController(r) && !isOperator(r) {
-			return controlledBy(r)
+		if h := (rollout.Holder{OwnerReference: r}); r.Controller != nil && *r.Controller && !h.IsOperator() {
+			return rollout.ControlledBy(h)
 		}
 	}
 	return ""

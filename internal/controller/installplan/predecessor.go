@@ -3,6 +3,7 @@ package installplan
 import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
+	"fairlead.dev/fairlead/internal/rollout"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -19,7 +20,7 @@ func predecessors(live *unstructured.Unstructured) []string {
 		return otherManagers
 	}
 	for _, r := range live.GetOwnerReferences() {
-		if isOperator(r) {
+		if (rollout.Holder{OwnerReference: r}).IsOperator() {
 			return otherManagers
 		}
 	}
