@@ -99,7 +99,7 @@ type Options struct {
 	Log             logr.Logger
 	// Clock tells the time; the real one when nil. Resync is how often everything that is watched is looked at again although nothing
 	// changed; 0 is what the library thinks best, some hours.
-	Clock  clock.Clock
+	Clock  clock.WithTicker
 	Resync time.Duration
 	// Ready, when set, is called once all controllers run.
 	Ready func()

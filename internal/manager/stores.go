@@ -8,8 +8,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
-
-	"k8s.io/utils/clock"
 )
 
 // indexesDir is the directory of the catalogs' indexes within that of the content store.
@@ -50,6 +48,6 @@ func openStores(o Options) (stores, error) {
 		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
 	}
 	o.CatalogLimits.apply(indexes)
-	policies := &image.PolicyWatch{Store: contents, Clock: clock.RealClock{}}
+	policies := &image.PolicyWatch{Store: contents, Clock: o.Clock}
 	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New(), turns: grpccatalog.NewTurns()}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
-	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -29,7 +28,7 @@ func TestATightenedPolicyHoldsForWhatIsServed(t *testing.T) {
 	if err := signature.Sign(t.Context(), ref, digest, key, image.PushOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	defer w.run(func(o *manager.Options) { o.Images.Verifier = signature.New(signature.Config{Policy: policy}) })()
+	defer w.run(verifying(policy))()
 	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "catalog"},
 		Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}
 	harness.Create(t, w, source)

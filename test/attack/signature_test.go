@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -69,6 +70,19 @@ func TestReplacedCatalogIsNotServed(t *testing.T) {
 			})
 			w.serves(namespace, "good")
 		})
+	}
+}
+
+// hurried is a clock whose tickers tick ten times as fast: the policy is read every second.
+type hurried struct{ clock.RealClock }
+
+// NewTicker implements clock.WithTicker.
+func (h hurried) NewTicker(d time.Duration) clock.Ticker { return h.RealClock.NewTicker(d / 10) }
+
+// verifying has a manager verify images by a policy.
+func verifying(policy string) func(*manager.Options) {
+	return func(o *manager.Options) {
+		o.Images.Verifier, o.Clock = signature.New(signature.Config{Policy: policy}), hurried{}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
-	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -77,7 +76,7 @@ func TestOperatorsOfASignedCatalog(t *testing.T) {
 	_, runs := w.bundleImage(w.registry+"/"+name, "runs")
 	_, waits := w.bundleImage(w.registry+"/"+name, "waits")
 	w.signedCatalog(ref, key, map[string]string{"tagged": tagged, "runs": runs, "waits": waits, "inside": ""})
-	defer w.run(func(o *manager.Options) { o.Images.Verifier = signature.New(signature.Config{Policy: policy}) })()
+	defer w.run(verifying(policy))()
 	harness.Create(t, w, &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shop"}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}},
 		order(namespace, "tagged", v1alpha1.ApprovalAutomatic), order(namespace, "runs", v1alpha1.ApprovalAutomatic),
 		order(namespace, "waits", v1alpha1.ApprovalManual), order(namespace, "inside", v1alpha1.ApprovalManual))
@@ -136,7 +135,7 @@ func TestExtensionsOfASignedCatalog(t *testing.T) {
 	tagged, _ := w.bundleImage(w.registry+"/"+name, "tagged-v1")
 	_, runs := w.bundleImage(w.registry+"/"+name, "runs-v1")
 	w.signedCatalog(ref, key, map[string]string{"tagged-v1": tagged, "runs-v1": runs})
-	defer w.run(func(o *manager.Options) { o.Images.Verifier = signature.New(signature.Config{Policy: policy}) })()
+	defer w.run(verifying(policy))()
 	w.clusterCatalog(name, ref)
 	for _, test := range []struct {
 		pkg    string
