@@ -21,6 +21,10 @@ type LoadOptions struct {
 	// objects of unknown schemas are read and judged, but their bytes are not
 	// kept. Asking for them is an error then.
 	DropPayloads bool
+	// Problems are known of the content before it is read, for example because
+	// something was left out where it was converted. They count as if the files
+	// had them.
+	Problems Problems
 }
 
 // Load reads the whole tree of a catalog: every file that no .indexignore file
@@ -73,6 +77,7 @@ func newLoader(files []string, opts LoadOptions) *loader {
 		files:   files,
 		gather:  newGatherer(files, limits.Problems),
 	}
+	l.gather.problems(opts.Problems)
 	if opts.DropPayloads {
 		l.keeping = keepNothing
 	}

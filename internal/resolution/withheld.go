@@ -45,8 +45,9 @@ func (b *namespaceBuilder) withholding(pkg string) withholding {
 			continue
 		}
 		if problem := withheld(s.Index, pkg); problem != "" {
-			return withholding{fmt.Sprintf(": catalog %s has the package, but nothing of it can be used: %s", s.Ref, problem),
-				fmt.Sprintf("ask the authors of catalog %s to correct package %s", s.Ref, pkg)}
+			h := withheldBy(s, pkg, problem)
+			h.text = ": " + h.text
+			return h
 		}
 		p, ok := s.Index.Package(pkg)
 		if !ok {
@@ -59,6 +60,25 @@ func (b *namespaceBuilder) withholding(pkg string) withholding {
 		return h
 	}
 	return withholding{}
+}
+
+// Withheld says which catalog in view has a package of which nothing can be used, why, and what to do about it; empty when none has.
+func (r *NamespaceResult) Withheld(pkg string) (text, hint string) {
+	for _, s := range r.b.sourcesFor(nil) {
+		if s.Index == nil {
+			continue
+		}
+		if problem := withheld(s.Index, pkg); problem != "" {
+			h := withheldBy(s, pkg, problem)
+			return h.text, h.hint
+		}
+	}
+	return "", ""
+}
+
+func withheldBy(s *Source, pkg, problem string) withholding {
+	return withholding{fmt.Sprintf("catalog %s has the package, but nothing of it can be used: %s", s.Ref, problem),
+		fmt.Sprintf("ask the authors of catalog %s to correct package %s", s.Ref, pkg)}
 }
 
 // withheld says why a package that a catalog has is not served; empty when it is served, or not there.

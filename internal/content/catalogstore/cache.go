@@ -50,10 +50,13 @@ func OpenCache(dir string) (*Cache, error) {
 
 // FS is the index of the catalog in fsys, whose content digest identifies: the
 // digest of the image it is from, or any other that changes with it. The caller
-// may close the Index.
-func (c *Cache) FS(ctx context.Context, digest string, fsys fs.FS) (*catalog.Index, error) {
+// may close the Index. What is known to be wrong with the content beforehand
+// has to follow from what the digest identifies, too.
+func (c *Cache) FS(ctx context.Context, digest string, fsys fs.FS, known ...catalog.Problem) (*catalog.Index, error) {
 	return c.index(ctx, digest, fsys, func(path string) (*catalog.Index, error) {
-		return catalog.Build(ctx, fsys, digest, path, c.options())
+		o := c.options()
+		o.Problems = known
+		return catalog.Build(ctx, fsys, digest, path, o)
 	})
 }
 

@@ -95,11 +95,11 @@ func (r *reader) entriesOf(head *bundle.Bundle) []catalog.Entry {
 	return entries
 }
 
-// skipRangeAnnotation of a ClusterServiceVersion is the range of versions that it upgrades from directly.
-const skipRangeAnnotation = "olm.skipRange"
+// SkipRangeAnnotation of a ClusterServiceVersion is the range of versions that it upgrades from directly.
+const SkipRangeAnnotation = "olm.skipRange"
 
 func entryOf(b *bundle.Bundle) catalog.Entry {
-	e := catalog.Entry{Name: b.Name, Replaces: b.CSV.Spec.Replaces, SkipRange: b.CSV.Annotations[skipRangeAnnotation]}
+	e := catalog.Entry{Name: b.Name, Replaces: b.CSV.Spec.Replaces, SkipRange: b.CSV.Annotations[SkipRangeAnnotation]}
 	for _, skip := range b.CSV.Spec.Skips {
 		if skip != "" {
 			e.Skips = append(e.Skips, skip)

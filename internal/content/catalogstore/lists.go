@@ -30,7 +30,9 @@ type content struct {
 	packages    []listed
 	operators   map[string]item[operator]
 	definitions definitions
+	unread      map[string]string // where ClusterServiceVersions are that cannot be read, by name
 	warnings    []string
+	problems    catalog.Problems
 }
 
 // warn says what was left out or taken in another way than it is written, and where that is.
@@ -38,18 +40,32 @@ func (c *content) warn(place, format string, args ...any) {
 	c.warnings = append(c.warnings, place+": "+fmt.Sprintf(format, args...))
 }
 
+// leaveOut says why a package, or a part of one, is left out, what to do about it, and notes it as a problem, too.
+func (c *content) leaveOut(place, subject string, o catalog.Object, why, fix string) {
+	p := catalog.Problem{Severity: catalog.Error, Rule: RuleLeftOut, Object: o, Position: catalog.Position{File: place}, Message: "it is left out" + why, Fix: fix}
+	c.problems = append(c.problems, p)
+	if fix != "" {
+		fix = "; " + fix
+	}
+	c.warn(place, "%s is left out%s%s", subject, why, fix)
+}
+
+func packageObject(name string) catalog.Object {
+	return catalog.Object{Schema: catalog.SchemaPackage, Name: name}
+}
+
 // read reads the lists. Its error is that of a key that holds no list at all.
 func (l lists) read() (*content, error) {
-	c := &content{operators: map[string]item[operator]{}, definitions: definitions{}}
-	packages, err := items[Manifest](c, keyPackages, l.packages)
+	c := &content{operators: map[string]item[operator]{}, definitions: definitions{}, unread: map[string]string{}}
+	packages, err := items(c, keyPackages, l.packages, c.losePackage)
 	if err != nil {
 		return nil, err
 	}
-	operators, err := items[operator](c, keyCSVs, l.csvs)
+	operators, err := items(c, keyCSVs, l.csvs, c.loseOperator)
 	if err != nil {
 		return nil, err
 	}
-	crds, err := items[definition](c, keyCRDs, l.crds)
+	crds, err := items(c, keyCRDs, l.crds, func(item[definition], error) {})
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +95,23 @@ type item[T any] struct {
 	text  []byte
 }
 
-// items reads a list, and leaves out what is no object of the right form.
-func items[T any](c *content, key string, text []byte) ([]item[T], error) {
+// losePackage notes a package that cannot be read, as far as its name can.
+func (c *content) losePackage(p item[Manifest], err error) {
+	if name := p.value.PackageName; name != "" {
+		c.problems = append(c.problems, catalog.Problem{Severity: catalog.Error, Rule: RuleLeftOut, Object: packageObject(name),
+			Position: catalog.Position{File: p.place}, Message: "it cannot be read and is left out: " + err.Error(), Fix: "correct it"})
+	}
+}
+
+// loseOperator notes a ClusterServiceVersion that cannot be read, as far as its name can: it may be the head of a channel.
+func (c *content) loseOperator(o item[operator], err error) {
+	if name := o.value.Metadata.Name; name != "" {
+		c.unread[name] = fmt.Sprintf("%s cannot be read: %v", o.place, err)
+	}
+}
+
+// items reads a list, and leaves out what is no object of the right form: of that it calls lost with what could be read.
+func items[T any](c *content, key string, text []byte, lost func(item[T], error)) ([]item[T], error) {
 	asJSON, err := catalog.ToJSON(text)
 	var raw []json.RawMessage
 	if err == nil {
@@ -94,6 +125,7 @@ func items[T any](c *content, key string, text []byte) ([]item[T], error) {
 		read := item[T]{place: fmt.Sprintf("%s[%d]", key, i), text: one}
 		if err := json.Unmarshal(one, &read.value); err != nil {
 			c.warn(read.place, "it cannot be read and is left out; correct it: %v", err)
+			lost(read, err)
 			continue
 		}
 		all = append(all, read)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // listed is a package, put together from all elements that list it.
@@ -51,7 +53,12 @@ func (c *content) addChannels(p *listed, from item[Manifest]) {
 		case known >= 0:
 			c.warn(place, "channel %s of package %s is listed before with the head %s, and that one is served; keep one of the two", channel.Name, p.PackageName, p.Channels[known].CurrentCSV)
 		case !there:
-			c.warn(place, "channel %s of package %s is left out, because its head %q is none of the %s; correct currentCSV, or add it", channel.Name, p.PackageName, channel.CurrentCSV, keyCSVs)
+			why, fix := fmt.Sprintf("is none of the %s", keyCSVs), "correct currentCSV, or add it"
+			if unread := c.unread[channel.CurrentCSV]; unread != "" {
+				why, fix = "cannot be used: "+unread, "correct that"
+			}
+			c.leaveOut(place, fmt.Sprintf("channel %s of package %s", channel.Name, p.PackageName), channelObject(p.PackageName, channel.Name),
+				fmt.Sprintf(", because its head %q %s", channel.CurrentCSV, why), fix)
 		default:
 			p.Channels = append(p.Channels, channel)
 		}
@@ -61,10 +68,19 @@ func (c *content) addChannels(p *listed, from item[Manifest]) {
 	}
 }
 
+func channelObject(pkg, name string) catalog.Object {
+	return catalog.Object{Schema: catalog.SchemaChannel, Package: pkg, Name: name}
+}
+
 // settleDefault takes the first channel by name where the default channel is none of those that are served, as PackageManifests show it.
 func (c *content) settleDefault(p *listed) {
 	if len(p.Channels) == 0 {
-		c.warn(p.place, "package %s is left out, because it has no channel that can be served; add one", p.PackageName)
+		const why, fix = ", because it has no channel that can be served", "add one"
+		if slices.ContainsFunc(c.problems, func(have catalog.Problem) bool { return have.Object.Package == p.PackageName }) {
+			c.warn(p.place, "package %s is left out%s; %s", p.PackageName, why, fix) // what is wrong with its channels says more
+		} else {
+			c.leaveOut(p.place, "package "+p.PackageName, packageObject(p.PackageName), why, fix)
+		}
 		return
 	}
 	names := make([]string, len(p.Channels))
@@ -81,17 +97,23 @@ func (c *content) settleDefault(p *listed) {
 	}
 }
 
-// layout lays a package out as a directory with all that its channels lead to, and one in it for each ClusterServiceVersion with the
-// CustomResourceDefinitions that it owns. The names say where in the ConfigMap a manifest is.
-func (c *content) layout(p listed) (map[string][]byte, error) {
+// layout lays a package out as a directory, and one in it for each ClusterServiceVersion with the CustomResourceDefinitions that it owns. The
+// names say where in the ConfigMap a manifest is.
+func (c *content) layout(p listed, names []string, broken map[string]error) (map[string][]byte, error) {
 	text, err := json.Marshal(p.Manifest)
 	if err != nil {
 		return nil, fmt.Errorf("write down package %s: %w", p.PackageName, err)
 	}
 	files := map[string][]byte{p.place + "/package.yaml": text}
-	for _, name := range c.reached(p) {
+	for _, name := range names {
 		o := c.operators[name]
 		dir := p.place + "/" + o.place + "/"
+		if broken[name] != nil {
+			if files[dir+"csv.json"], err = o.value.outline(o.text); err != nil {
+				return nil, fmt.Errorf("outline %s: %w", name, err)
+			}
+			continue
+		}
 		files[dir+"csv.json"] = o.text
 		for _, crd := range c.owned(o) {
 			files[dir+crd.place+".json"] = crd.text

@@ -32,7 +32,13 @@ type Content struct {
 	Digest string
 	// Warnings say which manifests were left out, or taken in another way than they are written.
 	Warnings []string
+	// Problems are those of the warnings that are about a package, or a part of one, that is left out: an index has to know of them, so that
+	// who asks for it is not told that there is none.
+	Problems catalog.Problems
 }
+
+// RuleLeftOut is the rule of the Problems: what cannot be made part of a catalog is left out.
+const RuleLeftOut catalog.Rule = "manifests-left-out"
 
 // ReadConfigMap returns the content of a ConfigMap as the files of a catalog. Of manifests all is served that can be; where that is nothing, the error
 // says why.
@@ -48,11 +54,11 @@ func ReadConfigMap(ctx context.Context, data map[string]string, binary map[strin
 		delete(contents, key)
 	}
 	if !lists.empty() {
-		converted, warnings, err := convert(ctx, lists)
+		converted, content, err := convert(ctx, lists)
 		if err != nil {
 			return Content{}, err
 		}
-		contents[convertedFile], read.Warnings = converted, warnings
+		contents[convertedFile], read.Warnings, read.Problems = converted, content.warnings, content.problems
 	}
 	if len(contents) == 0 {
 		return Content{}, fmt.Errorf("it is empty; put a file-based catalog into it, or manifests under the keys %s, %s and %s", keyPackages, keyCSVs, keyCRDs)
@@ -63,7 +69,7 @@ func ReadConfigMap(ctx context.Context, data map[string]string, binary map[strin
 }
 
 // convert makes a catalog of the older form, package by package.
-func convert(ctx context.Context, l lists) (text []byte, warnings []string, err error) {
+func convert(ctx context.Context, l lists) ([]byte, *content, error) {
 	content, err := l.read()
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +81,7 @@ func convert(ctx context.Context, l lists) (text []byte, warnings []string, err 
 			return nil, nil, context.Cause(ctx)
 		}
 		if err != nil {
-			content.warn(p.place, "package %s is left out: %v", p.PackageName, err)
+			content.leaveOut(p.place, "package "+p.PackageName, packageObject(p.PackageName), ": "+err.Error(), "")
 			continue
 		}
 		all.Packages = append(all.Packages, c.Packages...)
@@ -92,12 +98,31 @@ func convert(ctx context.Context, l lists) (text []byte, warnings []string, err 
 	if err := catalog.WriteJSON(&out, &all); err != nil {
 		return nil, nil, fmt.Errorf("write the manifests as a catalog: %w", err)
 	}
-	return out.Bytes(), content.warnings, nil
+	return out.Bytes(), content, nil
 }
 
-// convert makes a catalog of one package.
+// convert makes a catalog of one package, without the ClusterServiceVersions that cannot be bundles as long as there are others.
 func (c *content) convert(ctx context.Context, p listed) (*catalog.Catalog, error) {
-	files, err := c.layout(p)
+	names := c.reached(p)
+	whole, err := c.convertWith(ctx, p, names, nil)
+	if err == nil || ctx.Err() != nil {
+		return whole, err
+	}
+	broken := c.broken(ctx, p, names)
+	if len(broken) == 0 || len(broken) == len(names) {
+		return nil, err
+	}
+	part, partErr := c.convertWith(ctx, p, names, broken)
+	if partErr != nil {
+		return nil, err
+	}
+	c.leaveOutBroken(p, part, broken)
+	return part, nil
+}
+
+// convertWith makes a catalog of a package with some ClusterServiceVersions, those of which that are broken by their outlines.
+func (c *content) convertWith(ctx context.Context, p listed, names []string, broken map[string]error) (*catalog.Catalog, error) {
+	files, err := c.layout(p, names, broken)
 	if err != nil {
 		return nil, err
 	}

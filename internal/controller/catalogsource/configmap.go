@@ -63,7 +63,7 @@ func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, kn
 	if known.has(content.Digest) {
 		return found, nil
 	}
-	index, err := o.indexes.FS(ctx, content.Digest, content.Files)
+	index, err := o.indexes.FS(ctx, content.Digest, content.Files, content.Problems...)
 	if err != nil {
 		return found, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}

@@ -158,6 +158,13 @@ func TestConfigMapsThatCanBeServedAre(t *testing.T) {
 			if !strings.Contains(s.Status.Message, want) || !strings.Contains(ready, want) {
 				t.Errorf("%s: message %q, Ready %q; want %s", when, s.Status.Message, ready, want)
 			}
+			if strings.Count(s.Status.Message, want) > 1 {
+				t.Errorf("%s: message %q says it twice: %s", when, s.Status.Message, want)
+			}
+		}
+		served, _ := w.c.catalogs.Get(ref)
+		if bad := served.Index.Problems().About("bad"); len(bad) != 1 || !strings.Contains(bad[0].Message, `its head "bad.v1"`) {
+			t.Errorf("%s: what asks for package bad is told %v", when, bad)
 		}
 	}
 	says("once it is read")

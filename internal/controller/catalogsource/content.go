@@ -2,11 +2,13 @@ package catalogsource
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -141,9 +143,14 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 	if r.index != nil {
 		k.noCatalog = k.noCatalog && r.pod != ""
 		k.index, k.digest, k.loaded, k.earlier = r.index, r.digest, now, false
-		k.warnings = catalogset.Describe(r.index.Problems(), "is not served")
+		k.warnings = unserved(r.index)
 	}
 	return k
+}
+
+// unserved describes what of a catalog is not served. The notes on a ConfigMap say it of manifests.
+func unserved(x *catalog.Index) string {
+	return catalogset.Describe(slices.DeleteFunc(slices.Clone(x.Problems()), catalogstore.Noted), "is not served")
 }
 
 // readAnew reports whether a look brought other content than was known before, or was the first one of this process: the content may be

@@ -107,7 +107,7 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	if !ok {
 		return known
 	}
-	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, catalogset.Describe(index.Problems(), "is not served")
+	known.index, known.digest, known.loaded, known.warnings = index, was.Digest, was.Loaded, unserved(index)
 	known.served = was.From
 	if from, isImage := strings.CutPrefix(was.From, imagePlace); isImage {
 		known.signatures = image.Restored(r.verifier, cmp.Or(was.Image, from)) // older notes have no Image

@@ -129,7 +129,7 @@ func (s *Standby) readConfigMap(ctx context.Context, source *v1alpha1.CatalogSou
 	if read.Digest == known {
 		return nil, nil
 	}
-	index, err := s.Images.Indexes.FS(ctx, read.Digest, read.Files)
+	index, err := s.Images.Indexes.FS(ctx, read.Digest, read.Files, read.Problems...)
 	if err != nil {
 		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}

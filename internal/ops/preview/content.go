@@ -66,7 +66,7 @@ func (q *Question) configMap(ctx context.Context, l *Library, source *v1alpha1.C
 	if err != nil {
 		return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
-	x, err := l.indexes.FS(ctx, read.Digest, read.Files)
+	x, err := l.indexes.FS(ctx, read.Digest, read.Files, read.Problems...)
 	if err != nil {
 		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
 	}

@@ -142,5 +142,8 @@ func (p *Preview) unknown(ctx context.Context, pkg, version string) error {
 	if len(all) > 0 || slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return len(e.verdicts(pkg, "")) > 0 }) {
 		return fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.toSee("; to see those there are", "why-not", pkg))
 	}
+	if text, hint := p.result.Withheld(pkg); text != "" {
+		return fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)
+	}
 	return fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)", pkg, p.whereLooked())
 }
