@@ -13,7 +13,7 @@ import (
 
 // ErrForbiddenCRD is in the error of CheckCRDName.
 var ErrForbiddenCRD = errors.New("this API group is of operator lifecycle management itself, whose definitions come with its manager alone: " +
-	"whoever could change them would decide on every operator of the cluster")
+	"a user who may change them decides on every operator of the cluster")
 
 // ErrBuiltInGroup is in the error of CheckCRDName and of CheckOwned for the API groups of Kubernetes itself.
 var ErrBuiltInGroup = errors.New("this API group is served by the API server of Kubernetes itself: " +

@@ -37,7 +37,7 @@ func (k *checker) skippedTaken(c *channel) {
 	for _, v := range order {
 		k.report(Info, RuleSkippedTaken, onlyV1, c,
 			fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", list(sorted(by[v])), quote(v.name), quote(c.chain.skipped[v].node.name)),
-			fmt.Sprintf("let %s replace or skip them, too, if nobody is to come to %s", quote(c.chain.skipped[v].node.name), quote(v.name)))
+			fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", quote(c.chain.skipped[v].node.name), quote(v.name)))
 	}
 }
 

@@ -107,7 +107,7 @@ func (o *offers) needs(b *catalog.BundleInfo) (all []need, untold []string) {
 	for _, raw := range b.Constraints {
 		c, err := o.constraint(raw)
 		if err != nil {
-			untold = append(untold, fmt.Sprintf("a constraint cannot be read, so nobody can install it: %v", err))
+			untold = append(untold, fmt.Sprintf("a constraint cannot be read, so it cannot be installed: %v", err))
 			continue
 		}
 		add(*c)

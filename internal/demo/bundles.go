@@ -30,7 +30,7 @@ func (d *Demo) bundles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.sources = nil // a hundred bundles, which nobody needs any more and the manager beside would have to keep
+		d.sources = nil // a hundred bundles, which is not needed any more and the manager beside would have to keep
 		d.show.Done("pushed %d bundle images and catalog image %s, %s", len(published), d.catalogImage(), digest)
 		return nil
 	})

@@ -148,7 +148,7 @@ func TestData(t *testing.T) {
 		"none":               {cluster, having(nil, nil), "", ""},
 		"of one":             {cluster, having(map[string]int64{"queries": 2}, nil), "CustomResourceDefinition queries: it has 2 custom resources", ""},
 		"of several":         {cluster, having(map[string]int64{"queries": 1, "tables": 1}, nil), "CustomResourceDefinition queries: it has 1 custom resource", ""},
-		"perhaps":            {cluster, having(nil, errors.New("no answer")), "CustomResourceDefinition backups: it cannot be told whether it has custom resources: no answer", ""},
+		"perhaps":            {cluster, having(nil, errors.New("no answer")), "CustomResourceDefinition backups: it is not known whether it has custom resources: no answer", ""},
 		"which nobody knows": {unreadable, having(nil, nil), "", "list the CustomResourceDefinitions"},
 	} {
 		t.Run(name, func(t *testing.T) {

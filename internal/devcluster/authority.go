@@ -33,7 +33,7 @@ func openAuthority(certPath, keyPath, name string) (*authority, error) {
 		return newAuthority(certPath, keyPath, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the certificate authority %s (delete the data directory to begin anew): %w", certPath, err)
+		return nil, fmt.Errorf("read the certificate authority %s (delete the data directory to start over): %w", certPath, err)
 	}
 	return a, nil
 }

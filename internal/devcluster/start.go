@@ -44,7 +44,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	go func() {
 		select {
 		case <-c.stopRequest:
-			abort(errors.New("it was told to stop"))
+			abort(errors.New("it was asked to stop"))
 		case <-ctx.Done():
 		}
 	}()

@@ -25,7 +25,7 @@ func (p Planner) goesBack(ctx context.Context, q *preview.Question, ext *olmv1.C
 	case errors.As(err, new(*revision.LostContentError)):
 		plan.refuse(err)
 	case err != nil:
-		return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", to.Name, err)
+		return nil, fmt.Errorf("read revision %s, which is to be restored: %w", to.Name, err)
 	default:
 		if plan, err = p.judged(ctx, ext, revisions, &wanted{version: versionOf(to), objects: objects, repeated: true}, plan); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (p Planner) goesBack(ctx context.Context, q *preview.Question, ext *olmv1.C
 		return plan, nil // catalogs have nothing that the controller could take instead
 	}
 	for _, reason := range plan.Blocked {
-		other.Notes = append(other.Notes, fmt.Sprintf("revision %s is not gone back to: %s", to.Name, reason))
+		other.Notes = append(other.Notes, fmt.Sprintf("revision %s cannot be restored: %s", to.Name, reason))
 	}
 	return other, nil
 }

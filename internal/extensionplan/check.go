@@ -103,7 +103,7 @@ func (p *Plan) account(err error) error {
 func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
 	var more *gates.Increase
 	if errors.As(err, &more) {
-		err = fmt.Errorf("the upgrade waits until somebody agrees to the added permissions: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
+		err = fmt.Errorf("the upgrade waits until the added permissions are accepted: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
 	}
 	p.refuse(err)
 }

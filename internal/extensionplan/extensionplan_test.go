@@ -352,7 +352,7 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, text := planned(t, planner(t, test.objects...), extension(test.change))
-			if !strings.Contains(strings.Join(plan.Blocked, "\n"), test.want) || !strings.Contains(text, "in the way, so that nothing would be written:\n") {
+			if !strings.Contains(strings.Join(plan.Blocked, "\n"), test.want) || !strings.Contains(text, "blocked, so nothing would be written:\n") {
 				t.Errorf("%q, want %q\n%s", plan.Blocked, test.want, text)
 			}
 		})
@@ -423,7 +423,7 @@ func TestPlanWithLostContent(t *testing.T) {
 	}
 	old.Set.Spec.LifecycleState = olmv1.LifecycleStateArchived
 	if plan, err := ask(e, append(slices.Clone(objects), old.Set)); err != nil || !plan.Changes() || len(plan.Blocked) > 0 ||
-		!strings.Contains(strings.Join(plan.Notes, "\n"), "revision 2 cannot be gone back to: its content is lost: Secret olm/greeter-2-") {
+		!strings.Contains(strings.Join(plan.Notes, "\n"), "revision 2 cannot be restored: its content is lost: Secret olm/greeter-2-") {
 		t.Errorf("another revision is not needed: %+v, %v", plan, err)
 	}
 	for name, test := range map[string]struct {
@@ -434,7 +434,7 @@ func TestPlanWithLostContent(t *testing.T) {
 		"the same":   {change: func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "1.0.0" }, want: []string{"with what is installed, revision 1: its content is lost"}},
 		"a way back": {change: func(e *olmv1.ClusterExtension) {
 			e.Annotations = map[string]string{clusterextension.RollbackToKey: "1"}
-		}, want: []string{"read revision 1, which is to be gone back to: its content is lost: Secret olm/greeter-1-", "; put back what is missing as it was, from a backup, or follow the catalogs again with fairlead upgrade greeter"}},
+		}, want: []string{"read revision 1, which is to be restored: its content is lost: Secret olm/greeter-1-", "; put back what is missing as it was, from a backup, or follow the catalogs again with fairlead upgrade greeter"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := *e.DeepCopy()

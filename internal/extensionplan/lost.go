@@ -23,7 +23,7 @@ func (p Planner) losses(ctx context.Context, revisions []olmv1.ClusterObjectSet,
 		case err != nil:
 			plan.Notes = append(plan.Notes, "not checked whether its content is there: "+err.Error())
 		case len(losses) > 0:
-			plan.Notes = append(plan.Notes, fmt.Sprintf("revision %d cannot be gone back to: %v", set.Spec.Revision, &revision.LostContentError{Losses: losses}))
+			plan.Notes = append(plan.Notes, fmt.Sprintf("revision %d cannot be restored: %v", set.Spec.Revision, &revision.LostContentError{Losses: losses}))
 		}
 	}
 }

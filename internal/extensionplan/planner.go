@@ -170,7 +170,7 @@ func (p Planner) request(ctx context.Context, info *catalog.BundleInfo, from bun
 	if info == nil {
 		v := versionOf(installed)
 		if v.Image == "" {
-			return v, bundleio.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: it cannot be told what would change", v.Bundle)
+			return v, bundleio.Request{}, fmt.Errorf("bundle %s has no image, and no catalog has it any more: what would change is not known", v.Bundle)
 		}
 		return v, bundleio.Request{Name: v.Bundle, Image: v.Image, NamedBy: clusterextension.NamedBy(installed), ByCatalog: true}, nil
 	}
@@ -194,9 +194,9 @@ func (p Planner) repeated(ctx context.Context, number string, revisions []olmv1.
 			err = fmt.Errorf("%w; %s, or follow the catalogs again with fairlead upgrade %s", err, revision.Restore, plan.Extension)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", number, err)
+			return nil, fmt.Errorf("read revision %s, which is to be restored: %w", number, err)
 		}
-		plan.Notes = append(plan.Notes, "revision "+number+" was gone back to; what catalogs have does not matter")
+		plan.Notes = append(plan.Notes, "revision "+number+" was rolled back to; the catalogs are ignored")
 		return &wanted{version: versionOf(set), objects: objects, repeated: true}, nil
 	}
 	plan.Blocked = append(plan.Blocked, fmt.Sprintf("annotation %s asks for revision %s, which is not kept; correct or remove the annotation", clusterextension.RollbackToKey, number))

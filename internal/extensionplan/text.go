@@ -46,7 +46,7 @@ func (p *Plan) Write(w io.Writer) error {
 	section("images that go", p.ImagesRemoved)
 	section("signatures, as the manager reports them", p.signatures())
 	section("notes", p.Notes)
-	section("in the way, so that nothing would be written", p.Blocked)
+	section("blocked, so nothing would be written", p.Blocked)
 	if p.MissingRoles != "" {
 		b.WriteString("\nRoles with what the service account lacks are in missingRoles of -o json and -o yaml, as YAML to be applied.\n")
 	}

@@ -133,7 +133,7 @@ func Populated(ctx context.Context, reader client.Reader, count Count, name stri
 func Holds(n int64, err error) string {
 	switch {
 	case err != nil:
-		return "it cannot be told whether it has custom resources: " + messages.Error(err)
+		return "it is not known whether it has custom resources: " + messages.Error(err)
 	case n == 0:
 		return ""
 	case n == 1:

@@ -44,7 +44,7 @@ func TestDropped(t *testing.T) {
 		"one custom resource":              {cluster: own, count: counted(1, nil), finding: removed + "1 custom resource"},
 		"more":                             {cluster: own, count: counted(7, nil), finding: removed + "7 custom resources"},
 		"none":                             {cluster: own, count: counted(0, nil)},
-		"nobody can tell":                  {cluster: own, count: counted(0, errRefused), finding: "bundle kite.v2.0.0 does not have it, so that it would be deleted, but it cannot be told whether it has custom resources: connection refused"},
+		"nobody can tell":                  {cluster: own, count: counted(0, errRefused), finding: "bundle kite.v2.0.0 does not have it, so that it would be deleted, but it is not known whether it has custom resources: connection refused"},
 		"it stays":                         {cluster: own, count: counted(1, nil), objects: []*unstructured.Unstructured{object(t, kites(text, ""))}},
 		"something of its name stays":      {cluster: own, count: counted(1, nil), objects: []*unstructured.Unstructured{object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: kites.example.com}}")}, finding: removed + "1 custom resource"},
 		"checks are off":                   {cluster: own, ext: enforced(kite(), olmv1.CRDUpgradeSafetyEnforcementNone), count: counted(1, nil), finding: removed + "1 custom resource"},
@@ -151,7 +151,7 @@ func TestRemovalExempt(t *testing.T) {
 func TestPopulated(t *testing.T) {
 	crd := typed[apiextensionsv1.CustomResourceDefinition](t, kites(text, ""))
 	one := world(crd, object(t, "{apiVersion: example.com/v1, kind: Kite, metadata: {name: a, namespace: sky}}"))
-	const unknown = "it cannot be told whether it has custom resources: connection refused"
+	const unknown = "it is not known whether it has custom resources: connection refused"
 	for name, c := range map[string]struct {
 		cluster client.WithWatch
 		count   Count

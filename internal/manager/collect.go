@@ -41,7 +41,7 @@ func (c collector) Start(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := c.collect(ctx); err != nil && ctx.Err() == nil {
-			c.log.Error(err, "the content store may outgrow its size and old indexes may stay; it is looked at again later")
+			c.log.Error(err, "the content store may outgrow its size and old indexes may stay; retried later")
 		}
 		select {
 		case <-ctx.Done():

@@ -16,7 +16,7 @@ type gate struct {
 
 // gates are those that it has, and those that it had: manifests go on naming them.
 var gates = map[string]gate{
-	"WebhookProviderCertManager":        {why: "cert-manager makes the certificates of webhooks where its API is served; the manager makes them itself where nobody else does"},
+	"WebhookProviderCertManager":        {why: "cert-manager makes the certificates of webhooks where its API is served; the manager makes them itself where no other issuer exists"},
 	"WebhookProviderOpenshiftServiceCA": {why: "the service-ca operator makes the certificates of webhooks on OpenShift, where there is no cert-manager"},
 	"SingleOwnNamespaceInstallSupport":  {why: "every install mode that the bundle supports can be had by watchNamespace in spec.config.inline"},
 	"BoxcutterRuntime":                  {why: "what is installed is kept in ClusterObjectSets"},

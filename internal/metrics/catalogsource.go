@@ -28,7 +28,7 @@ func NewCatalogSources() *CatalogSources {
 		}, labels),
 		snapshots: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "catalog_source_snapshots_total",
-			Help: "Number of times new content of a CatalogSource was taken over",
+			Help: "Number of times new content of a CatalogSource began to be served",
 		}, labels),
 		known: map[[2]string]bool{},
 	}

@@ -36,7 +36,7 @@ func (m *Mover) begun(ctx context.Context, key client.ObjectKey) (*Move, error) 
 	case e == nil && b.Kept.Extension != "":
 		return nil, fmt.Errorf("migrate Subscription %s: ClusterExtension %s, which it had become, is not there any more: %s goes back; or delete Secret %s, and there is no way back", key, b.Extension.Name, m.undoCommand(b.Extension.Name), at)
 	case e != nil && sub != nil && !frozen:
-		return nil, fmt.Errorf("migrate Subscription %s: somebody has taken off its annotation %s while it was being migrated: %s says what there is", key, frozenKey, m.undoCommand(b.Extension.Name))
+		return nil, fmt.Errorf("migrate Subscription %s: another client has removed its annotation %s while it was being migrated: %s shows the live state", key, frozenKey, m.undoCommand(b.Extension.Name))
 	case e != nil:
 		return v, nil
 	case sub == nil:
@@ -87,6 +87,6 @@ func (m *Mover) asBefore(ctx context.Context, key client.ObjectKey, b *migrate.B
 	if in.Names() == b.CSV && in.CSV.UID == b.Version.GetUID() && bytes.Equal(now, kept) {
 		return nil
 	}
-	return fmt.Errorf("migrate Subscription %s: it has changed since the migration was begun: ClusterServiceVersion %s would become %s, and the backup has %s with %s; %s takes back what was begun, then begin anew",
+	return fmt.Errorf("migrate Subscription %s: it has changed since the migration was begun: ClusterServiceVersion %s would become %s, and the backup has %s with %s; %s takes back what was begun, then start over",
 		key, in.Names(), now, b.CSV, kept, m.undoCommand(b.Extension.Name))
 }

@@ -49,7 +49,7 @@ func TestGoOn(t *testing.T) {
 		"all is gone":                     {good, nil, nil, "took nothing over"},
 		"another Subscription":            {good, nil, []client.Object{subscription("new", "etcd", "", false)}, "another Subscription of that name"},
 		"going back":                      {good, map[string]string{madeKey: "e"}, []client.Object{subscription("new", "etcd", "", true)}, "going back was begun"},
-		"upgrading":                       {good, map[string]string{madeKey: "e"}, []client.Object{subscription("sub", "etcd", "etcd.v1", false), marked}, "somebody has taken off its annotation"},
+		"upgrading":                       {good, map[string]string{madeKey: "e"}, []client.Object{subscription("sub", "etcd", "etcd.v1", false), marked}, "another client has removed its annotation"},
 		"upgraded before it is made":      {good, nil, []client.Object{subscription("sub", "etcd", "etcd.v2", true), &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "etcd.v2"}}}, "it has changed since the migration was begun"},
 	} {
 		t.Run(name, func(t *testing.T) {

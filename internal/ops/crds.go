@@ -46,7 +46,7 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 		c.Goes, c.Why = true, "it has no custom resources"
 	}
 	if !c.Goes && c.Instances > 0 && len(c.Finalizers) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("custom resources of %s have finalizers (%s), which nobody takes away once the operator is gone: deleting them later waits for ever",
+		r.Warnings = append(r.Warnings, fmt.Sprintf("custom resources of %s have finalizers (%s), which no controller removes once the operator is gone: deleting them later waits for ever",
 			name, strings.Join(c.Finalizers, ", ")))
 	}
 	return c, nil

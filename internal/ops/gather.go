@@ -82,7 +82,7 @@ func (m *Mover) install(ctx context.Context, key client.ObjectKey) (*migrate.Ins
 	}
 	name := in.Subscription.Status.InstalledCSV
 	if in.Subscription.Spec == nil || name == "" {
-		return nil, fmt.Errorf("migrate Subscription %s: it has installed nothing yet (status.installedCSV): there is nothing to take over", key)
+		return nil, fmt.Errorf("migrate Subscription %s: it has installed nothing yet (status.installedCSV): there is nothing to adopt", key)
 	}
 	if err := m.Client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: name}, in.CSV); err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: read the ClusterServiceVersion that it has installed: %w", key, err)

@@ -38,7 +38,7 @@ type Revision struct {
 	// Message says what is in the way of one that is not installed.
 	Message string `json:"message,omitempty"`
 	Objects int    `json:"objects"`
-	// Lost is what of its content is not there any more: it cannot be gone back to.
+	// Lost is what of its content is not there any more: it cannot be restored.
 	Lost []string `json:"lost,omitempty"`
 }
 

@@ -87,7 +87,7 @@ func (r *Rollback) judge(ctx context.Context, reader client.Reader, live, wanted
 		}
 	}
 	for _, f := range back.Proven {
-		r.Proven = append(r.Proven, fmt.Sprintf("CustomResourceDefinition %s: %s (%d custom resources looked at)", live.Name, f, back.Objects))
+		r.Proven = append(r.Proven, fmt.Sprintf("CustomResourceDefinition %s: %s (%d custom resources checked)", live.Name, f, back.Objects))
 		r.exemptions = append(r.exemptions, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Check, live.Name, f.Path)), " "))
 	}
 	r.Blocked = append(r.Blocked, back.Blocked...)

@@ -138,7 +138,7 @@ func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool
 	ready := sub.Status.GetCondition("Ready")
 	n.Done = ready.Status == "True"
 	if !n.Done || sub.Status.State != v1alpha1.SubscriptionStateAtLatest {
-		n.Reason = cmp.Or(ready.Message, "nobody has looked at it yet: is the manager running?")
+		n.Reason = cmp.Or(ready.Message, "not reconciled yet; is the manager running?")
 	}
 	if ref := sub.Status.InstallPlanRef; ref != nil {
 		for i := range o.plans.Items {

@@ -201,7 +201,7 @@ Namespace operators
 ├── ✗ CatalogSource olm/cat (registry.example.com/cat:v1) TRANSIENT_FAILURE
 │       connection refused
 ├── ✗ Subscription op (package op, channel stable of catalog olm/cat)
-│       nobody has looked at it yet: is the manager running?
+│       not reconciled yet; is the manager running?
 └── ✗ ClusterServiceVersion op.v1 Failed
         no group
 `},

@@ -77,7 +77,7 @@ func (m *Mover) tryFreeze(ctx context.Context, b *migrate.Backup) error {
 		return client.IgnoreNotFound(err)
 	}
 	if frozenFor := sub.Annotations[frozenKey]; frozenFor != "" && frozenFor != b.Extension.Name {
-		return fmt.Errorf("keep Subscription %s/%s from upgrading: its annotation %s says that it becomes ClusterExtension %s; take that off, unless somebody migrates it", b.CSV.Namespace, sub.Name, frozenKey, frozenFor)
+		return fmt.Errorf("keep Subscription %s/%s from upgrading: its annotation %s says that it becomes ClusterExtension %s; remove that, unless it is being migrated", b.CSV.Namespace, sub.Name, frozenKey, frozenFor)
 	}
 	if sub.Annotations[frozenKey] != "" {
 		return nil

@@ -96,7 +96,7 @@ func (m *Mover) giveBack(ctx context.Context, b *migrate.Backup) error {
 		return err
 	}
 	if csv == nil {
-		return fmt.Errorf("read ClusterServiceVersion %s: somebody has deleted it meanwhile; try again", b.CSV)
+		return fmt.Errorf("read ClusterServiceVersion %s: another client has deleted it meanwhile; retry", b.CSV)
 	}
 	for _, u := range b.Removed {
 		if isOperator(u) {

@@ -68,7 +68,7 @@ func stranger(sub *unstructured.Unstructured, v *Move) string {
 	case is != was:
 		return fmt.Sprintf("Subscription %s is another one: it asks for package %s, and that of the backup asked for %s; delete it, or leave ClusterExtension %s as it is", v.Subscription, is, was, b.Extension.Name)
 	case sub.GetAnnotations()[frozenKey] != b.Extension.Name:
-		return fmt.Sprintf("Subscription %s is there, and has no annotation %s: %s: somebody has made it since, or has taken that off; delete it to get that of the backup back, or leave ClusterExtension %[3]s as it is",
+		return fmt.Sprintf("Subscription %s is there, and has no annotation %s: %s: another client has created it since, or has removed that; delete it to get that of the backup back, or leave ClusterExtension %[3]s as it is",
 			v.Subscription, frozenKey, b.Extension.Name)
 	case installed != "" && installed != b.CSV.Name:
 		return fmt.Sprintf("Subscription %s has installed %s meanwhile, and the backup has ClusterServiceVersion %s", v.Subscription, installed, b.CSV)

@@ -62,7 +62,7 @@ func (m *Mover) note(ctx context.Context, b *migrate.Backup, key, value string) 
 		return true
 	})
 	if err == nil && !found {
-		return fmt.Errorf("note %s on Secret %s/%s, which has the backup: somebody has deleted it meanwhile", key, namespace, name)
+		return fmt.Errorf("note %s on Secret %s/%s, which has the backup: another client has deleted it meanwhile", key, namespace, name)
 	}
 	return err
 }
@@ -97,7 +97,7 @@ func (m *Mover) extension(ctx context.Context, b *migrate.Backup) (*olmv1.Cluste
 	case b.Kept.Extension == "":
 		return nil, &anotherError{e, fmt.Sprintf("its annotation %s is %q, and not %q", MarkKey, e.Annotations[MarkKey], b.Kept.Mark)}
 	}
-	return nil, fmt.Errorf("ClusterExtension %s does not note that this is its backup: its annotation %s is %q, and the backup is %[4]q; if somebody has changed the annotation and you trust the Secret: "+
+	return nil, fmt.Errorf("ClusterExtension %s does not note that this is its backup: its annotation %s is %q, and the backup is %[4]q; if the annotation was changed and you trust the Secret: "+
 		"kubectl annotate --overwrite clusterextension %[1]s '%[2]s=%[4]s'", e.Name, MarkKey, e.Annotations[MarkKey], b.Kept.Mark)
 }
 

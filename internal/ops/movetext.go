@@ -14,7 +14,7 @@ func (v *Move) WriteBack(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "Subscription %s has its operator back already. Secret %s, which has the backup, is deleted.\n", messages.Clean(v.Plan.Subscription), secret)
 		return err
 	case v.Unbegun:
-		_, err := fmt.Fprintf(w, "Nothing of Subscription %s was taken over. Its approval becomes what it was, and Secret %s, which has the backup, is deleted.\n", messages.Clean(v.Plan.Subscription), secret)
+		_, err := fmt.Fprintf(w, "Nothing of Subscription %s was adopted. Its approval becomes what it was, and Secret %s, which has the backup, is deleted.\n", messages.Clean(v.Plan.Subscription), secret)
 		return err
 	}
 	if err := v.Plan.WriteBack(w); err != nil || len(v.Rights) == 0 || len(v.Refused) > 0 {

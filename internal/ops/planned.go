@@ -39,7 +39,7 @@ func (m *Mover) asPlanned(ctx context.Context, b *migrate.Backup) error {
 	key := b.CSV.Namespace + "/" + b.Subscription.GetName()
 	if e != nil {
 		return fmt.Errorf("migrate Subscription %s: it has changed since that was begun:\n  - %s\nClusterExtension %s has its objects, and ClusterServiceVersion %s was left as it is: "+
-			"%s gives them back, then begin anew", key, strings.Join(changed, "\n  - "), e.Name, b.CSV, m.undoCommand(e.Name))
+			"%s gives them back, then start over", key, strings.Join(changed, "\n  - "), e.Name, b.CSV, m.undoCommand(e.Name))
 	}
 	if err := m.unfreeze(ctx, b); err != nil {
 		return err

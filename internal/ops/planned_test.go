@@ -150,10 +150,10 @@ func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 			p.editSubscription(func(s *v1alpha1.Subscription) {
 				s.Spec.Config = &v1alpha1.SubscriptionConfig{NodeSelector: map[string]string{"a": "b"}}
 			})
-		}, "somebody has changed the spec of Subscription ops/kite"},
+		}, "another client has changed the spec of Subscription ops/kite"},
 		"a ServiceAccount":          {func(p *planned) { p.replace(account("b")) }, "ServiceAccount ops/kite was deleted and made again"},
 		"no ServiceAccount":         {func(p *planned) { p.must(p.Delete(p.Context(), account("a"))) }, "ServiceAccount ops/kite is gone"},
-		"somebody's ServiceAccount": {func(p *planned) { a := account("a"); a.OwnerReferences = nil; p.must(p.Update(p.Context(), a)) }, "cannot be taken over any more: nothing says"},
+		"somebody's ServiceAccount": {func(p *planned) { a := account("a"); a.OwnerReferences = nil; p.must(p.Update(p.Context(), a)) }, "cannot be adopted any more: nothing says"},
 	} {
 		for when, frozen := range map[string]bool{"before": false, "at the moment": true} {
 			if frozen && (strings.Contains(test.told, "is another one") || strings.Contains(test.told, "Subscription ops/kite is gone")) {

@@ -31,7 +31,7 @@ func (r *Removal) Write(w io.Writer) error {
 		b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	}
 	if len(r.Along) > 0 {
-		b.WriteString("\nThe manager removes these, too, as nobody else needs them:\n")
+		b.WriteString("\nThe manager removes these, too, as nothing else needs them:\n")
 		rows := [][]string{{"KIND", "NAME", "CUSTOM RESOURCES", "INSTALLED FOR"}}
 		for _, d := range r.Along {
 			rows = append(rows, []string{d.Kind, d.Name, "", d.RequiredBy})

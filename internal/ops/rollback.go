@@ -104,7 +104,7 @@ func (h *History) target(from Revision, to int64) (*Revision, error) {
 		return nil, fmt.Errorf("go back: revision %d is the only one that ClusterExtension %s has", from.Number, h.Extension)
 	}
 	if to == 0 && len(kept) == 0 {
-		return nil, fmt.Errorf("go back: the content of every earlier revision of ClusterExtension %s is lost, as fairlead history tells: %s", h.Extension, revision.Restore)
+		return nil, fmt.Errorf("go back: the content of every earlier revision of ClusterExtension %s is lost, as fairlead history shows: %s", h.Extension, revision.Restore)
 	}
 	if to == 0 {
 		return nil, fmt.Errorf("go back: no revision of ClusterExtension %s that is kept has another version; name one with --to: %s", h.Extension, strings.Join(kept, ", "))
@@ -167,7 +167,7 @@ func (r *Rollback) Write(w io.Writer) error {
 	for _, part := range []struct {
 		title string
 		lines []string
-	}{{"added", r.Added}, {"changed", r.Changed}, {"removed", r.Removed}, {"looked at and harmless", r.Proven}, {"to be known", r.Warnings}, {"in the way", r.Blocked}} {
+	}{{"added", r.Added}, {"changed", r.Changed}, {"removed", r.Removed}, {"checked and harmless", r.Proven}, {"to be known", r.Warnings}, {"in the way", r.Blocked}} {
 		if len(part.lines) == 0 {
 			continue
 		}

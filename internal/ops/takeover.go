@@ -27,7 +27,7 @@ func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) 
 		return "", err
 	}
 	if e == nil {
-		return "", fmt.Errorf("read ClusterExtension %s: somebody has deleted it meanwhile", b.Extension.Name)
+		return "", fmt.Errorf("read ClusterExtension %s: another client has deleted it meanwhile", b.Extension.Name)
 	}
 	owners, err := m.owners(ctx, e)
 	if err != nil {

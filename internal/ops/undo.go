@@ -49,7 +49,7 @@ func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
 		return nil, err
 	}
 	if s == nil {
-		return nil, fmt.Errorf("read Secret %s, which has the backup: somebody has deleted it meanwhile", at)
+		return nil, fmt.Errorf("read Secret %s, which has the backup: another client has deleted it meanwhile", at)
 	}
 	v := &Move{Plan: summary(b, at), Backup: b, Begun: true, Done: s.Annotations[DoneKey] != "", key: at}
 	if v.Rights, err = b.Rights(); err != nil {

@@ -179,7 +179,7 @@ Stays:
   Operator       -          kite.ops  it lists the CustomResourceDefinitions that stay
   OperatorGroup  ops        group     operators of the namespace share it
 
-warning: custom resources of kites.example.com have finalizers (example.com/up), which nobody takes away once the operator is gone: deleting them later waits for ever
+warning: custom resources of kites.example.com have finalizers (example.com/up), which no controller removes once the operator is gone: deleting them later waits for ever
 `
 
 func TestSubscription(t *testing.T) {
@@ -575,7 +575,7 @@ Goes:
   ClusterExtension  -          kite
   ClusterObjectSet  -          kite-1
 
-The manager removes these, too, as nobody else needs them:
+The manager removes these, too, as nothing else needs them:
   KIND                      NAME                 CUSTOM RESOURCES  INSTALLED FOR
   ClusterExtension          string               -                 kite
   CustomResourceDefinition  threads.example.com  0                 kite

@@ -17,7 +17,7 @@ const pollInterval = 200 * time.Millisecond
 // WaitPackage returns when the operator of the Subscription runs. Whenever the reason why it does not changes, tell is called with it.
 // When the context ends first, the error says what the last reason was.
 func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
-	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription yet: is the manager running?"}
+	last := v1alpha1.SubscriptionCondition{Message: "Subscription not reconciled yet; is the manager running?"}
 	for {
 		var sub v1alpha1.Subscription
 		if err := reader.Get(ctx, key, &sub); err != nil && !over(ctx) {
@@ -60,7 +60,7 @@ func (w *WaitsError) Error() string {
 // WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan for
 // what it is to become that waits for approval ends it, as a *WaitsError.
 func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
-	last := v1alpha1.SubscriptionCondition{Message: "nobody has looked at the Subscription since it was changed: is the manager running?"}
+	last := v1alpha1.SubscriptionCondition{Message: "Subscription not reconciled since it was changed; is the manager running?"}
 	for {
 		var sub v1alpha1.Subscription
 		if err := c.Get(ctx, key, &sub); err != nil && !over(ctx) {

@@ -27,7 +27,7 @@ func Stand(e *olmv1.ClusterExtension) Standing {
 	find := func(kind string) *metav1.Condition { return meta.FindStatusCondition(e.Status.Conditions, kind) }
 	progressing, installed, available := find(olmv1.TypeProgressing), find(olmv1.TypeInstalled), find(olmv1.TypeAvailable)
 	if progressing == nil || progressing.ObservedGeneration < e.Generation || !olmv1.SeesAnnotations(e) {
-		return Standing{Reason: "Waiting", Message: "nobody has looked at the ClusterExtension yet: is the manager running?"}
+		return Standing{Reason: "Waiting", Message: "ClusterExtension not reconciled yet; is the manager running?"}
 	}
 	s := Standing{Reason: progressing.Reason, Message: progressing.Message, Stopped: progressing.Status == metav1.ConditionFalse}
 	if progressing.Reason != olmv1.ReasonSucceeded || s.Stopped || installed == nil {

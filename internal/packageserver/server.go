@@ -210,7 +210,7 @@ func untilDrained(ctx context.Context, ended <-chan error) error {
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("requests were still under way %s after it was told to stop", drainTime)
+		return fmt.Errorf("requests were still under way %s after the request to stop", drainTime)
 	}
 }
 

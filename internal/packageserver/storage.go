@@ -55,7 +55,7 @@ func (s *storage) ready() error {
 	case <-s.opened:
 		return nil
 	default:
-		return apierrors.NewServiceUnavailable("the catalogs are still being looked at; try again")
+		return apierrors.NewServiceUnavailable("the catalogs are still being read; retry")
 	}
 }
 

@@ -51,7 +51,7 @@ func Upgradeable(clusterVersion string, installed []Installed) Verdict {
 	}
 	switch {
 	case len(unknown) > 0:
-		return Verdict{Reason: ReasonUnknown, Message: fmt.Sprintf("it cannot be told whether all operators work on OpenShift %s; upgrade or remove those that do not say so properly: %s", next, listed(append(unknown, incompatible...)))}
+		return Verdict{Reason: ReasonUnknown, Message: fmt.Sprintf("it is not known whether all operators work on OpenShift %s; upgrade or remove those that do not say so properly: %s", next, listed(append(unknown, incompatible...)))}
 	case len(incompatible) > 0:
 		return Verdict{Reason: ReasonIncompatible, Message: fmt.Sprintf("operators are installed that are not known to work on OpenShift %s; upgrade or remove them first: %s", next, listed(incompatible))}
 	}

@@ -279,6 +279,6 @@ func (b *namespaceBuilder) startAnew(r *request) string {
 	if chosen.Bundle.Version.Version.LT(r.installed.Version) {
 		older = fmt.Sprintf(", and %s is older than %s and may not be able to read what that has stored", chosen.Bundle.Name, r.installed.Name)
 	}
-	return fmt.Sprintf("delete Subscription %s and ClusterServiceVersion %s, then create the Subscription again%s, which installs %s anew: the operator does not run meanwhile%s",
+	return fmt.Sprintf("delete Subscription %s and ClusterServiceVersion %s, then create the Subscription again%s, which reinstalls %s: the operator does not run meanwhile%s",
 		r.sub.Name, r.installed.Name, without, chosen.Bundle.Name, older)
 }

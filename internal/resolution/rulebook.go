@@ -116,9 +116,9 @@ func (d dear) tell(o *resolve.Origin) {
 func (k *rulebook) dear(r *askedRule, pkg string) dear {
 	switch {
 	case r.cost > maxRuleCost:
-		return dear{"this rule has cost too much before all operators were looked at", pkg}
+		return dear{"this rule has cost too much before all operators were compared", pkg}
 	case k.costs.of(pkg) > maxPackageCost:
-		return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were looked at", pkg), pkg}
+		return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were compared", pkg), pkg}
 	case k.costs.all > maxAllRulesCost:
 		dearest := k.costs.dearest()
 		return dear{"the rules of all packages have together cost too much, most of all those of package " + dearest, dearest}

@@ -162,7 +162,7 @@ func (b *namespaceBuilder) orphan(v resolve.Var, o *Operator) {
 	for _, r := range b.requests {
 		if o.isOf(r.sub.Package) && o.Package != "" && r.installed == nil {
 			origin.Text += fmt.Sprintf("; subscription %s does not take it over: %s", r.sub.Name, disagreement(o, r.sub, r.source))
-			origin.Hint = fmt.Sprintf("to have subscription %s start anew: %s", r.sub.Name, remove)
+			origin.Hint = fmt.Sprintf("to have subscription %s start over: %s", r.sub.Name, remove)
 			break
 		}
 	}

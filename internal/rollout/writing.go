@@ -140,7 +140,7 @@ func (t *task) predecessors() sets.Set[string] {
 func (t *task) adopt(ctx context.Context, managers sets.Set[string]) (revision string, _ error) {
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(t.live, managers, t.engine.FieldManager)
 	if err != nil {
-		return "", fmt.Errorf("take over the fields that it was written with: %w", err)
+		return "", fmt.Errorf("adopt the fields that it was written with: %w", err)
 	}
 	if patch == nil {
 		return t.live.GetResourceVersion(), nil

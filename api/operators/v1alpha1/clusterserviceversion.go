@@ -13,7 +13,7 @@ import (
 // +kubebuilder:printcolumn:name="Display",type=string,JSONPath=`.spec.displayName`,description="Name of the operator for people"
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.spec.version`,description="Version of the operator"
 // +kubebuilder:printcolumn:name="Release",type=string,JSONPath=`.spec.release`,description="Release of the version"
-// +kubebuilder:printcolumn:name="Replaces",type=string,JSONPath=`.spec.replaces`,description="ClusterServiceVersion that this one takes over from"
+// +kubebuilder:printcolumn:name="Replaces",type=string,JSONPath=`.spec.replaces`,description="ClusterServiceVersion that this one replaces"
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 type ClusterServiceVersion struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -103,7 +103,7 @@ type ClusterServiceVersionSpec struct {
 	// +optional
 	InstallModes []InstallMode `json:"installModes,omitempty"`
 
-	// replaces is the name of the ClusterServiceVersion that this one takes over from.
+	// replaces is the name of the ClusterServiceVersion that this one replaces.
 	// +optional
 	Replaces string `json:"replaces,omitempty"`
 

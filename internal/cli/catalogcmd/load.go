@@ -34,7 +34,7 @@ func readable(ctx context.Context, s command.Streams, r *bundleio.Renderer, ref 
 	c, err = rendered(ctx, s, r, ref)
 	var invalid *catalog.InvalidError
 	if errors.As(err, &invalid) && c != nil {
-		fmt.Fprintf(s.Err, "%v\nthe rest of the catalog is looked at without it\n", err)
+		fmt.Fprintf(s.Err, "%v\nthe rest of the catalog is checked without it\n", err)
 		return c, false, nil
 	}
 	return c, err == nil, err

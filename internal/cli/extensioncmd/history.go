@@ -91,8 +91,8 @@ func newRollbackCommand(s command.Streams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Int64Var(&r.to, "to", 0, "revision to go back to (default: the newest one before with another version)")
 	flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&r.dryRun, "dry-run", false, "only show what would change, and what is in the way")
-	flags.DurationVar(&r.wait, "wait", 5*time.Minute, "how long to wait until it is gone back; 0 not at all")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "only show what would change, and what prevents it")
+	flags.DurationVar(&r.wait, "wait", 5*time.Minute, "how long to wait until it is rolled back; 0 not at all")
 	return cmd
 }
 
@@ -133,7 +133,7 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 		return err
 	}
 	printer := command.Progress(told(r.streams, r.output))
-	printer.Done("told ClusterExtension %s to go back to revision %d", name, back.To.Number)
+	printer.Done("requested a rollback of ClusterExtension %s to revision %d", name, back.To.Number)
 	if r.wait == 0 {
 		return nil
 	}

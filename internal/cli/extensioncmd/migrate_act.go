@@ -20,7 +20,7 @@ func (m *migration) takeBack(ctx context.Context, mover *ops.Mover, name string)
 	after := fmt.Sprintf("Subscription %s has its operator back", v.Subscription)
 	if v.Unbegun {
 		question = fmt.Sprintf("End the migration of Subscription %s, which took nothing over?", v.Subscription)
-		after = fmt.Sprintf("Secret %s is deleted; nothing of Subscription %s had been taken over", v.BackupSecret, v.Subscription)
+		after = fmt.Sprintf("Secret %s is deleted; nothing of Subscription %s had been adopted", v.BackupSecret, v.Subscription)
 	}
 	return m.act(ctx, v, v.WriteBack, question, mover.Undo, after)
 }

@@ -17,7 +17,7 @@ type accessFlags struct{ skipTLS, skipTLSVerify, useHTTP bool }
 
 func (f *accessFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.skipTLS, "skip-tls", false, "reach registries over plain HTTP (deprecated: use --use-http and --skip-tls-verify)")
-	flags.BoolVar(&f.skipTLSVerify, "skip-tls-verify", false, "accept registries' certificates whoever signed them")
+	flags.BoolVar(&f.skipTLSVerify, "skip-tls-verify", false, "accept certificates of registries without verifying who signed them")
 	flags.BoolVar(&f.useHTTP, "use-http", false, "reach registries over plain HTTP")
 	hide(flags, "skip-tls")
 }

@@ -25,7 +25,7 @@ func (f *subject) readFiles(q *preview.Question) error {
 	q.Objects.Install(installed.Operators)
 	q.Notes = append(q.Notes, q.Objects.Unknown...)
 	for _, object := range append(q.Objects.Unread(), installed.Others()...) {
-		q.Notes = append(q.Notes, object+" is not looked at")
+		q.Notes = append(q.Notes, object+" is not read")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 const attempts = 3
 
 // errChanged is why an index was not kept.
-var errChanged = errors.New("its files changed while they were read; try again when nobody writes them")
+var errChanged = errors.New("its files changed while they were read; retry when they are not being written")
 
 // Dir is the index of the catalog in a directory. The caller may close it.
 func (c *Cache) Dir(ctx context.Context, path string) (*catalog.Index, error) {

@@ -115,5 +115,5 @@ func addSecret(all []corev1.LocalObjectReference, name string) []corev1.LocalObj
 
 // missingImage says which setting is needed for what was asked for.
 func missingImage(flag, what string) error {
-	return fmt.Errorf("%s needs an image that the manager was not told: start the manager with --%s", what, flag)
+	return fmt.Errorf("%s needs an image that the manager was not given: start the manager with --%s", what, flag)
 }

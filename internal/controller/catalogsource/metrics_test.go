@@ -27,7 +27,7 @@ func TestMetricsFollowTheCatalog(t *testing.T) {
 	const ready = `# HELP catalogsource_ready State of a CatalogSource: 1 if it is READY, 0 if it is in any other state
 # TYPE catalogsource_ready gauge
 `
-	const snapshots = `# HELP catalog_source_snapshots_total Number of times new content of a CatalogSource was taken over
+	const snapshots = `# HELP catalog_source_snapshots_total Number of times new content of a CatalogSource began to be served
 # TYPE catalog_source_snapshots_total counter
 `
 	w.registry.err = errors.New("down")

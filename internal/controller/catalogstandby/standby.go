@@ -302,6 +302,6 @@ func (s *Standby) collect(ctx context.Context) {
 	_, contents := s.Images.Images.GC(ctx, func(string) bool { return false }, s.StoreBytes)
 	_, indexes := s.Images.Indexes.GC(ctx, unusedIndexAge, append(s.Keep(), s.Contents.Digests()...)...)
 	if err := errors.Join(contents, indexes); err != nil && ctx.Err() == nil {
-		s.Log.Error(err, "the content store may outgrow its size and old indexes may stay; it is looked at again later")
+		s.Log.Error(err, "the content store may outgrow its size and old indexes may stay; retried later")
 	}
 }

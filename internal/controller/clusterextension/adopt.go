@@ -107,7 +107,7 @@ func (c *Controller) found(ctx context.Context, wanted *unstructured.Unstructure
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s, to see whether it can be taken over: %w", migrate.Name(wanted), err)
+		return nil, fmt.Errorf("read %s, to see whether it can be adopted: %w", migrate.Name(wanted), err)
 	}
 	return live, nil
 }

@@ -111,7 +111,7 @@ func (c *Controller) repeat(ctx context.Context, s *state, t *target, o *outcome
 	}
 	objects, err := revision.Objects(ctx, c.client, t.source)
 	if err != nil {
-		return nil, fmt.Errorf("read revision %s, which is to be gone back to: %w", t.source.Name, err)
+		return nil, fmt.Errorf("read revision %s, which is to be restored: %w", t.source.Name, err)
 	}
 	made := &content{repeated: true, inputs: t.source.Annotations[inputsKey], name: t.Name, version: t.Version, objects: objects, properties: t.source.Annotations[olmv1.PropertiesKey],
 		provider: registryv1.CertificateProvider(t.source.Annotations[providerKey]), condition: t.source.Annotations[conditionKey],

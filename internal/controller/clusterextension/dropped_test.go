@@ -60,7 +60,7 @@ func TestUpgradeThatDropsACRD(t *testing.T) {
 		"custom resources":      {n: 3, want: refused + "it has 3 custom resources; delete them if they are not needed, or let them be deleted"},
 		"one custom resource":   {n: 1, want: refused + "it has 1 custom resource;"},
 		"none":                  {},
-		"it is not known":       {err: errors.New("the webhook is down"), want: refused + "it cannot be told whether it has custom resources: the webhook is down"},
+		"it is not known":       {err: errors.New("the webhook is down"), want: refused + "it is not known whether it has custom resources: the webhook is down"},
 		"somebody else has it":  {n: 3, foreign: true},
 		"it is exempt":          {n: 3, change: annotate("minimum; removal things.example.com")},
 		"another one is exempt": {n: 3, change: annotate("removal others.example.com"), want: refused},
@@ -136,7 +136,7 @@ func TestRollbackThatDropsACRD(t *testing.T) {
 			if w.newest("my").Spec.Revision != 2 || !revision.Active(w.newest("my")) || !strings.Contains(got, "bundle a.v1.0.0 does not have it") {
 				t.Errorf("%v: %s", names(w.revisions("my")), got)
 			}
-			if told := strings.Contains(got, "revision my-2, whose roll-out has failed, stays"); told != (name == "by itself") {
+			if told := strings.Contains(got, "revision my-2, whose rollout has failed, stays"); told != (name == "by itself") {
 				t.Error(got)
 			}
 			w.counted(0, nil)

@@ -35,16 +35,16 @@ func (c *Controller) dispose(ctx context.Context, s *state, d *olmv1.ClusterExte
 	}
 	if data == "" {
 		if err := client.IgnoreNotFound(c.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
-			return fmt.Errorf("delete ClusterExtension %s, which nobody needs any more: %w", d.Name, err)
+			return fmt.Errorf("delete ClusterExtension %s, which is not needed any more: %w", d.Name, err)
 		}
-		c.events.Event(s.ext, corev1.EventTypeNormal, eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: nobody needs it any more", d.Name))
+		c.events.Event(s.ext, corev1.EventTypeNormal, eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: it is not needed any more", d.Name))
 		return nil
 	}
 	before := d.DeepCopy()
 	delete(d.Labels, dependencyLabel)
 	delete(d.Annotations, requiredByKey)
 	if err := client.IgnoreNotFound(c.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
-		return fmt.Errorf("keep ClusterExtension %s, which nobody needs any more, for the custom resources that it has: %w", d.Name, err)
+		return fmt.Errorf("keep ClusterExtension %s, which is not needed any more, for the custom resources that it has: %w", d.Name, err)
 	}
 	text := messages.Event(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
 		d.Name, s.ext.Name, data))

@@ -71,7 +71,7 @@ func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.He
 		}
 	}
 	if notes[olmv1.PackageNameKey] == "" || notes[olmv1.BundleNameKey] == "" || notes[olmv1.BundleVersionKey] == "" {
-		return nil, nil, fmt.Errorf("take over Helm release %d of ClusterExtension %s: Secret %s/%s does not say which bundle it is of (%s, %s, %s); delete the Secret to have the extension installed anew",
+		return nil, nil, fmt.Errorf("adopt Helm release %d of ClusterExtension %s: Secret %s/%s does not say which bundle it is of (%s, %s, %s); delete the Secret to have the extension reinstalled",
 			release.Version, ext.Name, release.Secret.Namespace, release.Secret.Name, olmv1.PackageNameKey, olmv1.BundleNameKey, olmv1.BundleVersionKey)
 	}
 	if text := release.Chart.Metadata.Annotations[olmv1.PropertiesKey]; text != "" && len(text) <= maxProperties {

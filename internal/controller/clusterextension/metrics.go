@@ -20,7 +20,7 @@ func NewMetrics() *Metrics {
 		info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "fairlead_clusterextension_info",
 			Help: "1 for each ClusterExtension that has a bundle installed."}, []string{"name", "package", "bundle", "version"}),
 		conditions: metrics.NewConditions(olmv1.ClusterExtensionKind),
-		held: metrics.NewTally("fairlead_clusterextensions_held_up", "Number of ClusterExtensions that have something installed and do not get what they are to have, by what is in the way.",
+		held: metrics.NewTally("fairlead_clusterextensions_held_up", "Number of ClusterExtensions that have something installed and do not get the content that their spec requests, by cause.",
 			"reason", heldReasons...),
 	}
 }

@@ -99,7 +99,7 @@ func (c *Controller) checkDropped(ctx context.Context, s *state, step gates.Step
 // staysFailed adds to what bars an automatic step back that the failed revision stays.
 func (s *state) staysFailed(err error, step gates.Step) error {
 	if _, asked := s.ext.Annotations[RollbackToKey]; err != nil && step.Repeated && !asked {
-		return fmt.Errorf("%w\nso revision %s, whose roll-out has failed, stays, and is not gone back from", err, s.revisions.newest().Name)
+		return fmt.Errorf("%w\nso revision %s, whose rollout has failed, stays, and is not rolled back", err, s.revisions.newest().Name)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (c *Controller) retireReleases(ctx context.Context, ext *olmv1.ClusterExten
 		before := s.DeepCopy()
 		metav1.SetMetaDataAnnotation(&s.ObjectMeta, takenOverKey, string(ext.UID))
 		if err := client.IgnoreNotFound(c.client.Patch(ctx, s, client.MergeFrom(before), fieldOwner)); err != nil {
-			return fmt.Errorf("note on Secret %s/%s that ClusterExtension %s has taken over the release in it: %w", s.Namespace, s.Name, ext.Name, err)
+			return fmt.Errorf("note on Secret %s/%s that ClusterExtension %s has adopted the release in it: %w", s.Namespace, s.Name, ext.Name, err)
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 		"the content is lost":                 {before: lost, next: "1.2.0"},
 		"custom resources would be lost":      {before: dropped, repaired: func(w *world) { w.brings("a.v1.2.0", definition(2)) }, next: "1.2.0"},
 		"the same for both":                   {before: dropped, told: []string{"bundle a.v1.2.0 does not have it", "bundle a.v1.0.0 does not have it"}},
-		"content is lost, and repair as well": {before: lost, repaired: func(w *world) { w.bundles.failed["a.v1.2.0"] = errGone }, told: []string{"connection refused\n", "read revision my-1, which is to be gone back to"}},
+		"content is lost, and repair as well": {before: lost, repaired: func(w *world) { w.bundles.failed["a.v1.2.0"] = errGone }, told: []string{"connection refused\n", "read revision my-1, which is to be restored"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, want("my", "a", ""))

@@ -32,7 +32,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
 	}
 	kubernetes := &reconcile.ClusterVersion[semver.Version]{Server: server, Clock: o.Clock, Parse: version.ParseTolerant,
-		Without: "what bundles say they need of it is not looked at"}
+		Without: "requirements of bundles on it are not checked"}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
 	}

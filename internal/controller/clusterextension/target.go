@@ -35,7 +35,7 @@ type target struct {
 	source *olmv1.ClusterObjectSet
 	// undone is the revision that failed, so that source is gone back to; nil when it is not for that.
 	undone *olmv1.ClusterObjectSet
-	// otherwise is what catalogs have in the place of what failed, for where source cannot be gone back to; nil when they have nothing else.
+	// otherwise is what catalogs have in the place of what failed, for where source cannot be restored; nil when they have nothing else.
 	otherwise *target
 }
 

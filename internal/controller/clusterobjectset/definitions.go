@@ -91,14 +91,14 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref rollout.Ref, d *definitions) error {
 	held, err := c.held(ctx, c.live, live)
 	if err != nil {
-		held = []string{fmt.Sprintf("what the custom resources of %s wait for cannot be told: %s", live.Name, messages.Error(err))}
+		held = []string{fmt.Sprintf("what the custom resources of %s wait for is not known: %s", live.Name, messages.Error(err))}
 	}
 	until := live.DeletionTimestamp.Add(operandPatience)
 	after := fmt.Sprintf("; the operator stays for that until %s", until.UTC().Format(time.RFC3339))
 	if d.first[ref] = true; c.clock.Now().After(until) {
 		delete(d.first, ref)
 		d.late[ref] = true
-		after = fmt.Sprintf("; %s have not been enough for that, so the operator goes, and somebody else has to take the finalizers away", operandPatience)
+		after = fmt.Sprintf("; %s were not enough for that, so the operator is removed; remove the finalizers yourself", operandPatience)
 	}
 	for _, what := range held {
 		d.waiting = append(d.waiting, what+after)
@@ -117,7 +117,7 @@ func (c *Controller) keep(ctx context.Context, f *family, end *ending, live *api
 	}
 	held, err := c.held(ctx, c.live, live)
 	if err == nil && len(held) > 0 {
-		what += "; " + held[0] + ", which nobody takes away once the operator is gone"
+		what += "; " + held[0] + ", which no controller removes once the operator is gone"
 	}
 	if err := revision.Keep(ctx, c.client, live, end.keptOf(f), deaf, objectManager); err != nil {
 		return unlessChanged(err)

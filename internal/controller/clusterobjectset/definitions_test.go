@@ -115,8 +115,8 @@ func TestDefinitionsWithCustomResources(t *testing.T) {
 	}{
 		"some":        {count: 3, told: "it has 3 custom resources"},
 		"one":         {count: 1, told: "it has 1 custom resource"},
-		"no version":  {err: crd.ErrUnserved, told: "it cannot be told whether it has custom resources"},
-		"not allowed": {err: apierrors.NewInternalError(errors.New("conversion webhook for v2 failed")), told: "it cannot be told whether it has custom resources: Internal error occurred: conversion webhook for v2 failed; Thing ns/a waits"},
+		"no version":  {err: crd.ErrUnserved, told: "it is not known whether it has custom resources"},
+		"not allowed": {err: apierrors.NewInternalError(errors.New("conversion webhook for v2 failed")), told: "it is not known whether it has custom resources: Internal error occurred: conversion webhook for v2 failed; Thing ns/a waits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := extended(t)
@@ -207,7 +207,7 @@ func TestPatience(t *testing.T) {
 		t.Errorf("the operator stays: %v", got)
 	}
 	w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being taken out: 1 of 3 objects are left.",
-		"10m0s have not been enough for that, so the operator goes, and somebody else has to take the finalizers away")
+		"10m0s were not enough for that, so the operator is removed; remove the finalizers yourself")
 	crd := w.definition()
 	crd.Finalizers = nil
 	w.update(crd)

@@ -47,7 +47,7 @@ func (c *Controller) handOver(ctx context.Context, f *family, known *notes) erro
 		}
 	}
 	if why != nil && given > 0 {
-		c.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, messages.Event(fmt.Sprintf("The content of revision %s is lost, so that nobody can tell what it is to keep: "+
+		c.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, messages.Event(fmt.Sprintf("The content of revision %s is lost, so it is not known which objects it has: "+
 			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, why)))
 	}
 	return nil

@@ -87,7 +87,7 @@ func (f *facts) apiServicesForeign(ctx context.Context) (finding, error) {
 func (f *facts) keeperOf(ctx context.Context, live *apiregistrationv1.APIService) (string, error) {
 	owner, ok := ownerOf(live)
 	if !ok {
-		return "somebody else than a ClusterServiceVersion", nil
+		return "an owner that is no ClusterServiceVersion", nil
 	}
 	if owner.Namespace == f.csv.Namespace && (owner.Name == f.csv.Name || owner.Name == f.csv.Spec.Replaces) {
 		return "", nil

@@ -113,8 +113,8 @@ func TestAdoptableAPIServices(t *testing.T) {
 		"of one on its way out":    {owned("other", "other"), going, ""},
 		"of one that is gone":      {owned("other", "other"), nil, ""},
 		"of another":               {owned("other", "other"), elsewhere, "unable to adopt APIService: APIService v1.things.example.com belongs to ClusterServiceVersion other/other; delete it or them first"},
-		"of no CSV at all":         {nil, nil, "unable to adopt APIService: APIService v1.things.example.com belongs to somebody else than a ClusterServiceVersion; delete it or them first"},
-		"of something else's name": {map[string]string{"olm.owner": "x", "olm.owner.namespace": ns, "olm.owner.kind": "Other"}, nil, "unable to adopt APIService: APIService v1.things.example.com belongs to somebody else than a ClusterServiceVersion; delete it or them first"},
+		"of no CSV at all":         {nil, nil, "unable to adopt APIService: APIService v1.things.example.com belongs to an owner that is no ClusterServiceVersion; delete it or them first"},
+		"of something else's name": {map[string]string{"olm.owner": "x", "olm.owner.namespace": ns, "olm.owner.kind": "Other"}, nil, "unable to adopt APIService: APIService v1.things.example.com belongs to an owner that is no ClusterServiceVersion; delete it or them first"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

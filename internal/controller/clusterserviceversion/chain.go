@@ -189,7 +189,7 @@ func (f *facts) predecessorHolds(ctx context.Context) (finding, error) {
 	if old.Status.Phase == toReplacing || old.Status.Phase == toDeleting {
 		return seenNot, nil
 	}
-	return seen(fmt.Sprintf("ClusterServiceVersion %s, now %s, to hand over: it does once it has succeeded", old.Name, cmp.Or(old.Status.Phase, "not yet looked at"))), nil
+	return seen(fmt.Sprintf("ClusterServiceVersion %s, now %s, to hand over: it does once it has succeeded", old.Name, cmp.Or(old.Status.Phase, "not reconciled yet"))), nil
 }
 
 func (f *facts) predecessorExists(ctx context.Context) (finding, error) {

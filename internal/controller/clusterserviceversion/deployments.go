@@ -38,7 +38,7 @@ func (f *facts) deploymentsStuck(ctx context.Context) (finding, error) {
 	})
 }
 
-// deploymentsUnready looks for Deployments that are not available. That the cluster has not yet looked at a change to a
+// deploymentsUnready looks for Deployments that are not available. That the cluster has not reconciled yet a change to a
 // Deployment that runs does not mean that it stops running: its answer is an event.
 func (f *facts) deploymentsUnready(ctx context.Context) (finding, error) {
 	runs := f.csv.Status.Phase == toSucceeded && f.attempt == nil

@@ -19,7 +19,7 @@ type comparing struct{ left int }
 type tooManyError struct{}
 
 func (tooManyError) Error() string {
-	return fmt.Sprintf("it cannot be told whether this is granted: that took more than %d comparisons with the rules that the account has; ask for it in smaller rules, or grant it in fewer", maxComparisons)
+	return fmt.Sprintf("it is not known whether this is granted: that took more than %d comparisons with the rules that the account has; ask for it in smaller rules, or grant it in fewer", maxComparisons)
 }
 
 // grants says whether the granted rules allow everything that the wanted rule asks for. Like the cluster, it means each

@@ -77,7 +77,7 @@ func (f *facts) showsTrusted(ctx context.Context, service *apiextensionsv1.Servi
 		return fmt.Errorf("%s: the manager cannot reach Service %s to look whether it shows a certificate that the API server would trust: %s; until it does, "+
 			"or %s of asking in vain are over, %s", what, name, cause, unreachableTime, until)
 	}
-	f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaiting, fmt.Sprintf("%s, although nobody knows whether the API server trusts the certificate of Service %s: "+
+	f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaiting, fmt.Sprintf("%s, although it is not known whether the API server trusts the certificate of Service %s: "+
 		"its endpoints are ready, and the manager cannot reach them: %s", what, name, cause))
 	return nil
 }

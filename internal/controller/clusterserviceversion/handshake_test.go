@@ -140,7 +140,7 @@ func TestConversionOfServersOutOfReach(t *testing.T) {
 	k.clock.SetTime(k.clock.Now().Add(time.Second))
 	k.switchedOn()
 	if told := k.told(); !slices.ContainsFunc(told, func(e string) bool {
-		return strings.Contains(e, "convert CRD things.example.com by webhook, although nobody knows whether the API server trusts the certificate of Service operators/manager-service")
+		return strings.Contains(e, "convert CRD things.example.com by webhook, although it is not known whether the API server trusts the certificate of Service operators/manager-service")
 	}) {
 		t.Errorf("no Event tells of it: %q", told)
 	}

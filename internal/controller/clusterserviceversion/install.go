@@ -149,7 +149,7 @@ func (f *facts) heal(ctx context.Context) error {
 	f.healed = true
 	err := f.makeChanges(ctx)
 	if err != nil && !reconcile.IsTransient(err) {
-		f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonComponentUnhealthy, "what somebody changed cannot be healed: "+err.Error())
+		f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonComponentUnhealthy, "a change of another client cannot be reverted: "+err.Error())
 	}
 	if err != nil {
 		return fmt.Errorf("heal the components of ClusterServiceVersion %s: %w", f.name(), err)

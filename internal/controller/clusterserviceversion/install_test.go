@@ -137,7 +137,7 @@ func TestHealingThatFailsIsTold(t *testing.T) {
 		t.Error("it is not tried again")
 	}
 	told := k.told()
-	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning ComponentUnhealthy what somebody changed cannot be healed: apply Deployment operators/manager:") {
+	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning ComponentUnhealthy a change of another client cannot be reverted: apply Deployment operators/manager:") {
 		t.Errorf("events: %q", told)
 	}
 }

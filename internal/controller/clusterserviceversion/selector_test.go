@@ -11,7 +11,7 @@ import (
 )
 
 const immutable = "install strategy failed: Deployment operators/manager exists with the selector app=manager, which cannot be changed to control-plane=manager: " +
-	"delete the Deployment, and it is made anew (none of its pods runs in between), or have the author of the operator name it otherwise"
+	"delete the Deployment, and it is recreated (none of its pods runs in between), or have the author of the operator name it otherwise"
 
 // withAnotherSelector is what becomes of an operator whose project was scaffolded anew.
 func withAnotherSelector(csv *v1alpha1.ClusterServiceVersion) {

@@ -75,7 +75,7 @@ func selectorStays(live, wanted *appsv1.Deployment) error {
 	if is == nil || should == nil || equality.Semantic.DeepEqual(is, should) {
 		return nil
 	}
-	return refused(fmt.Errorf("%s %s exists with the selector %s, which cannot be changed to %s: delete the Deployment, and it is made anew (none of its pods runs in between), "+
+	return refused(fmt.Errorf("%s %s exists with the selector %s, which cannot be changed to %s: delete the Deployment, and it is recreated (none of its pods runs in between), "+
 		"or have the author of the operator name it otherwise", kindOf(wanted), client.ObjectKeyFromObject(wanted), metav1.FormatLabelSelector(is), metav1.FormatLabelSelector(should)))
 }
 

@@ -107,7 +107,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		next = held(&plan.Status, next, x.held, c.Clock.Now())
 	case isHeld(&plan.Status): // that it begins is written down first: until then another plan may take its place
 		if done = x.begin(ctx, c); done.unverified == accepted {
-			next.Message, done = waits+"nothing is in the way any more, and the steps come next", outcome{}
+			next.Message, done = waits+"nothing prevents it any more, and the steps come next", outcome{}
 		} else {
 			next = unverifiedStatus(&plan.Status, conclude(next, done, c.Clock.Now(), c.RetryTimeout), done, c.Clock.Now())
 		}

@@ -44,7 +44,7 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 	}
 	lookup, found := bundleio.LookupOf(m.plan, step)
 	if !found {
-		return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: the InstallPlan does not say where it came from; delete it to have it made anew", step.Resolving)
+		return nil, fmt.Errorf("render bundle %s again, because the content store has lost its manifests: the InstallPlan does not say where it came from; delete it to have it recreated", step.Resolving)
 	}
 	steps, err := m.render(ctx, lookup)
 	if err != nil {
@@ -59,7 +59,7 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 		return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s is not the one that the InstallPlan was made for: it does not hold %s %s; delete the InstallPlan to have one made that is still wanted",
 			step.Resolving, step.Resource.Kind, step.Resource.Name))
 	}
-	return nil, fmt.Errorf("read the manifest of %s %s: the content store has lost it, and bundle %s does not hold it; delete the InstallPlan to have it made anew",
+	return nil, fmt.Errorf("read the manifest of %s %s: the content store has lost it, and bundle %s does not hold it; delete the InstallPlan to have it recreated",
 		step.Resource.Kind, step.Resource.Name, step.Resolving)
 }
 

@@ -120,7 +120,7 @@ func (c *Controller) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPl
 	if refused, _ := wants.judge(ctx, o.resolving, live); refused != "" {
 		return "", nil
 	}
-	return fmt.Sprintf("%s may be taken over now", o.ref), nil
+	return fmt.Sprintf("%s may be adopted now", o.ref), nil
 }
 
 // askAgain lets whoever makes plans know that another one may be made.

@@ -185,7 +185,7 @@ func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition,
 	}
 	if err == nil && !owned(live, condition) && ofAnother(live, condition) {
 		c.events.Eventf(condition, corev1.EventTypeWarning, reasonNameTaken,
-			"the operator may not write its OperatorCondition: a %s of the name %s is there already that belongs to somebody else; delete or rename it",
+			"the operator may not write its OperatorCondition: a %s of the name %s exists already and belongs to another owner; delete or rename it",
 			wanted.GetObjectKind().GroupVersionKind().Kind, wanted.GetName())
 		return true, nil
 	}

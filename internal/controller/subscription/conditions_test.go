@@ -89,7 +89,7 @@ func TestDocumentedConditions(t *testing.T) {
 		"a plan is made":             {pending, phase("Planning"), "True Planning ", complete, ""},
 		"a plan is carried out":      {pending, phase("Installing"), "True Installing ", complete, ""},
 		"a plan waits":               {pending, phase("RequiresApproval"), "True RequiresApproval ", complete, ""},
-		"the operator is on its way": {pending, csv("Pending"), "True Installing ClusterServiceVersion a.v1.0.0 is Pending: nobody has looked at it yet", succeeds, ""},
+		"the operator is on its way": {pending, csv("Pending"), "True Installing ClusterServiceVersion a.v1.0.0 is Pending: not reconciled yet", succeeds, ""},
 		"a plan failed":              {failed, func(w *world) { planned(w); w.fail(w.onlyPlan()) }, "True InstallComponentFailed refused", complete, ""},
 		"a plan failed and says no more": {failed, func(w *world) {
 			planned(w)
@@ -97,7 +97,7 @@ func TestDocumentedConditions(t *testing.T) {
 			p.Status.SetCondition(v1alpha1.InstallPlanCondition{Type: v1alpha1.InstallPlanInstalled, Status: corev1.ConditionUnknown}, metav1.Time{Time: w.clock.Now()})
 			w.setPhase(p, v1alpha1.InstallPlanPhaseFailed)
 		}, "True InstallPlanFailed ", complete, ""},
-		"the operator failed":        {failed, csv("Failed"), "True InstallCheckFailed ClusterServiceVersion a.v1.0.0 is Failed: nobody has looked at it yet", succeeds, ""},
+		"the operator failed":        {failed, csv("Failed"), "True InstallCheckFailed ClusterServiceVersion a.v1.0.0 is Failed: not reconciled yet", succeeds, ""},
 		"no answer":                  {resolutionFailed, func(w *world) { w.serve("cat", pkg("b", "B", "", "1.0.0")) }, "True ConstraintsNotSatisfiable (?s).*no operators found in package a in the catalog referenced by subscription a.*", one, ""},
 		"no OperatorGroup":           {resolutionFailed, func(w *world) { one(w); w.remove(operatorGroup("og")) }, "True ErrorPreventedResolution expected 1 OperatorGroup in the namespace, found 0: create one.*", func(w *world) { w.add(operatorGroup("og")) }, ""},
 		"too long to decide":         {resolutionFailed, found(func(g *group) { g.Err, g.Choices = errors.New("it takes too long"), nil }), "True ErrorPreventedResolution it takes too long", nothing, ""},
@@ -116,8 +116,8 @@ func TestDocumentedConditions(t *testing.T) {
 			installed(w)
 			w.serve("cat", deprecated("olm.package")+"- {reference: {schema: olm.bundle, name: a.v1.0.0}, message: no more}\n")
 		}, "True  olm.package/a: use b; olm.bundle/a.v1.0.0: no more", serving(""), ""},
-		"Ready":                            {readyCondition, installed, "True Installed ClusterServiceVersion a.v1.0.0 is installed and running", func(w *world) { w.setCSVPhase("a.v1.0.0", "Installing") }, "False Installing ClusterServiceVersion a.v1.0.0 is Installing: nobody has looked at it yet"},
-		"Stalled":                          {stalledCondition, csv("Failed"), "True Failed ClusterServiceVersion a.v1.0.0 is Failed: nobody has looked at it yet", succeeds, ""},
+		"Ready":                            {readyCondition, installed, "True Installed ClusterServiceVersion a.v1.0.0 is installed and running", func(w *world) { w.setCSVPhase("a.v1.0.0", "Installing") }, "False Installing ClusterServiceVersion a.v1.0.0 is Installing: not reconciled yet"},
+		"Stalled":                          {stalledCondition, csv("Failed"), "True Failed ClusterServiceVersion a.v1.0.0 is Failed: not reconciled yet", succeeds, ""},
 		"something newer is held back":     {heldBackCondition, func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "<1.1.0") }, "True VersionRange a.v1.1.0 is available, and annotation .* allows only versions in <1.1.0", func(w *world) { w.annotate("a", resolution.VersionRangeAnnotation, "") }, ""},
 		"a range that cannot be read":      {heldBackCondition, func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "one") }, "True VersionRangeInvalid annotation .* is not a range .*", func(w *world) { w.annotate("a", resolution.VersionRangeAnnotation, "") }, ""},
 		"nothing leads to what is offered": {heldBackCondition, func(w *world) { installed(w); w.serve("cat", pkg("a", "A", "", "2.0.0")) }, "True NoUpgradePath (?s).*no entry of channel stable of package a upgrades from the installed a.v1.0.0.*", one, ""},

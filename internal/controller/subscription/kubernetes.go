@@ -12,5 +12,5 @@ import (
 // clusterVersion remembers the version of the cluster; zero when it is not known.
 func clusterVersion(server discovery.ServerVersionInterface, clock clock.PassiveClock) *reconcile.ClusterVersion[semver.Version] {
 	return &reconcile.ClusterVersion[semver.Version]{Server: server, Clock: clock, Parse: version.ParseTolerant,
-		Without: "what operators say they need of it is not looked at"}
+		Without: "requirements of operators on it are not checked"}
 }

@@ -43,7 +43,7 @@ func (v view) withheld() string {
 
 func (v view) notRunning() string {
 	return fmt.Sprintf("ClusterServiceVersion %s is %s: %s", v.installed.Name, cmp.Or(string(v.installed.Status.Phase), "new"),
-		cmp.Or(tidy(v.installed.Status.Message), "nobody has looked at it yet"))
+		cmp.Or(tidy(v.installed.Status.Message), "not reconciled yet"))
 }
 
 // obstacle is the first thing that keeps the Subscription from what it asks for.
@@ -64,7 +64,7 @@ func (v view) obstacle() (verdict, bool) {
 		return v.planObstacle()
 	case v.half():
 		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed after ClusterServiceVersion %s was created: %s; "+
-			"something of the operator may be missing: once the cause is gone, delete both to have it installed anew", v.plan.Name, v.installed.Name, planMessage(v.plan))}, true
+			"something of the operator may be missing: once the cause is gone, delete both to have it reinstalled", v.plan.Name, v.installed.Name, planMessage(v.plan))}, true
 	case v.group == nil || v.choice == nil:
 		return verdict{}, false
 	case len(v.group.failures) > 0:

@@ -87,7 +87,7 @@ func (b *Backup) Pack() ([]byte, error) {
 		return nil, fmt.Errorf("compress the backup: %w", err)
 	}
 	if out.Len() > maxPacked {
-		return nil, fmt.Errorf("the backup has %d bytes when it is compressed, and a Secret holds %d: delete InstallPlans that nobody needs, and try again", out.Len(), maxPacked)
+		return nil, fmt.Errorf("the backup has %d bytes when it is compressed, and a Secret holds %d: delete InstallPlans that are not needed, and retry", out.Len(), maxPacked)
 	}
 	return out.Bytes(), nil
 }

@@ -45,14 +45,14 @@ func (b *Backup) Changed(now Now) (out []string) {
 			say("ClusterServiceVersion %s is being deleted", b.CSV)
 		}
 		if csv.Generation != b.Version.GetGeneration() {
-			say("somebody has changed the spec of ClusterServiceVersion %s", b.CSV)
+			say("another client has changed the spec of ClusterServiceVersion %s", b.CSV)
 		}
 	}
 	if key := v1alpha1.TargetNamespacesAnnotation; csv.Annotations[key] != b.Version.GetAnnotations()[key] {
 		say("ClusterServiceVersion %s has namespaces %q in place of %q: the OperatorGroup was changed", b.CSV, csv.Annotations[key], b.Version.GetAnnotations()[key])
 	}
 	if !equality.Semantic.DeepEqual(asked(now.Subscription), asked(b.Subscription)) {
-		say("somebody has changed the spec of %s", sub)
+		say("another client has changed the spec of %s", sub)
 	}
 	out = append(out, now.underWay()...)
 	return append(out, b.changedObjects(now)...)
@@ -72,7 +72,7 @@ func asked(sub *unstructured.Unstructured) map[string]any {
 	return spec
 }
 
-// changedObjects are those that cannot be taken over any more.
+// changedObjects are those that cannot be adopted any more.
 func (b *Backup) changedObjects(now Now) (out []string) {
 	owner := OwnerOf(now.CSV, now.Others)
 	for _, u := range b.Adopted {
@@ -85,7 +85,7 @@ func (b *Backup) changedObjects(now Now) (out []string) {
 		case live.GetDeletionTimestamp() != nil:
 			out = append(out, Name(u)+" is being deleted")
 		case !now.Begun && owner.Refused(live) != "":
-			out = append(out, Name(u)+" cannot be taken over any more: "+owner.Refused(live))
+			out = append(out, Name(u)+" cannot be adopted any more: "+owner.Refused(live))
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func isUnderWay(p *v1alpha1.InstallPlan) bool {
 // group: a ClusterExtension says which namespaces it watches, once and for all.
 func (in *Install) group() []string {
 	if len(in.Groups) != 1 {
-		return []string{fmt.Sprintf("namespace %s has %d OperatorGroups: which namespaces the operator watches can be told of exactly one", in.CSV.Namespace, len(in.Groups))}
+		return []string{fmt.Sprintf("namespace %s has %d OperatorGroups: which namespaces the operator watches is known with exactly one", in.CSV.Namespace, len(in.Groups))}
 	}
 	var out []string
 	g := &in.Groups[0]
@@ -80,10 +80,10 @@ func (in *Install) group() []string {
 func (in *Install) unsupported() (out []string) {
 	if n := len(in.CSV.Spec.WebhookDefinitions); n > 0 {
 		out = append(out, fmt.Sprintf("the operator has %d webhooks: their certificates are in Secrets of other names by the v1 API, which its pods would have to be restarted for; "+
-			"uninstall it with fairlead uninstall, which keeps its custom resources, and install it anew", n))
+			"uninstall it with fairlead uninstall, which keeps its custom resources, and reinstall it", n))
 	}
 	if n := len(in.CSV.Spec.APIServiceDefinitions.Owned); n > 0 {
-		out = append(out, fmt.Sprintf("the operator serves %d APIs itself (spec.apiservicedefinitions.owned), whose certificates would change: uninstall it and install it anew", n))
+		out = append(out, fmt.Sprintf("the operator serves %d APIs itself (spec.apiservicedefinitions.owned), whose certificates would change: uninstall it and reinstall it", n))
 	}
 	if c := in.Subscription.Spec.Config; c != nil && c.Selector != nil {
 		out = append(out, "spec.config.selector of the Subscription has no counterpart: remove it first, which may roll the Deployments out")

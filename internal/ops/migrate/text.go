@@ -24,7 +24,7 @@ func (p *Plan) Write(w io.Writer) error {
 	}
 	refs(&b, "Added, before anything is removed", p.Added)
 	refs(&b, "Removed", p.Removed)
-	refs(&b, "Left, and belongs to nobody", p.Left)
+	refs(&b, "Left without an owner", p.Left)
 	if len(p.Notes) > 0 {
 		b.WriteString("\nTo be known:\n")
 		for _, n := range p.Notes {

@@ -79,7 +79,7 @@ func (o Owner) Refused(live *unstructured.Unstructured) string {
 	if isDefinition(live) && o.self != nil && o.self.OwnsCRD(live.GetName()) {
 		return ""
 	}
-	return fmt.Sprintf("nothing says that it belongs to ClusterServiceVersion %s: somebody else may have made it", o.CSV)
+	return fmt.Sprintf("nothing says that it belongs to ClusterServiceVersion %s: another client may have created it", o.CSV)
 }
 
 // another is a second ClusterServiceVersion that an object belongs to; empty when there is none. References to what is not there any more are

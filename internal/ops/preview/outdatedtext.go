@@ -53,7 +53,7 @@ func (o *Outdated) Write(w io.Writer) error {
 	writeLeftAlone(&b, o.LeftAlone)
 	for _, name := range o.Unmanaged {
 		if asker := o.askers[name]; asker != "" {
-			b.printf("\n%s has no Subscription: nothing upgrades it; Subscription %s asks for its package, but does not take it over, for the reason that is told above\n", name, asker)
+			b.printf("\n%s has no Subscription: nothing upgrades it; Subscription %s asks for its package, but does not adopt it, for the reason above\n", name, asker)
 			continue
 		}
 		b.printf("\n%s has no Subscription: nothing upgrades it; create a Subscription to its package\n", name)

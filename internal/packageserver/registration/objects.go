@@ -146,7 +146,7 @@ func (o Options) claim(live *unstructured.Unstructured) string {
 	namespace, _, _ := unstructured.NestedString(live.Object, "spec", "service", "namespace")
 	name, _, _ := unstructured.NestedString(live.Object, "spec", "service", "name")
 	return "leads to Service " + namespace + "/" + name + ", which serves packages; " +
-		"stop that server and it is taken over, or switch this one off"
+		"stop that server and it is adopted, or switch this one off"
 }
 
 func (o Options) leadsHere(apiService *unstructured.Unstructured) bool {

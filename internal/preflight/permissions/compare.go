@@ -99,7 +99,7 @@ func (i *Increase) lines() []string {
 		return nil
 	}
 	if i.Unjudged != "" {
-		return []string{"it cannot be told what is added: " + i.Unjudged}
+		return []string{"what is added is not known: " + i.Unjudged}
 	}
 	var lines []string
 	for _, grant := range i.Grants {

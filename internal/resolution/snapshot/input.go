@@ -111,7 +111,7 @@ func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
 	done := fmt.Sprintf("ClusterServiceVersion %s was installed by InstallPlan %s and has been deleted since", name, p.Name)
 	if before != nil {
 		return fmt.Sprintf("%s; ClusterServiceVersion %s, which it was replacing, is still there and waits for a version that replaces it, and none is installed "+
-			"as long as the plan exists: delete the InstallPlan to have the upgrade made anew", done, before.Name)
+			"as long as the plan exists: delete the InstallPlan to have the upgrade retried", done, before.Name)
 	}
 	return done + "; it is not installed again as long as the plan exists: delete the InstallPlan to have it installed, or delete the Subscription"
 }

@@ -123,7 +123,7 @@ func goBack(live, desired *definition, policy Policy, scanned func(versions []st
 func (c *Scan) harm(name string) []string {
 	var found []string
 	if c.Unread != "" {
-		found = append(found, fmt.Sprintf("CustomResourceDefinition %s: its custom resources cannot be looked at: %s", name, c.Unread))
+		found = append(found, fmt.Sprintf("CustomResourceDefinition %s: its custom resources cannot be read: %s", name, c.Unread))
 	}
 	if c.Invalid > 0 {
 		found = append(found, fmt.Sprintf("CustomResourceDefinition %s: %d of %d custom resources would be invalid: %s", name, c.Invalid, c.Objects, strings.Join(texts(c.Sample), "; ")))

@@ -146,7 +146,7 @@ func (e *UnsafeError) Error() string {
 // Report is everything there is to say about an upgrade, exempted findings included, with what to do about each.
 func Report(crd string, findings []Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CustomResourceDefinition %s: %d findings, %d of them stand in the way\n", crd, len(findings), len(Blocking(findings)))
+	fmt.Fprintf(&b, "CustomResourceDefinition %s: %d findings, %d of them block the upgrade\n", crd, len(findings), len(Blocking(findings)))
 	for _, f := range findings {
 		fmt.Fprintf(&b, "\n%s\n", f)
 		if f.Exempt != "" {

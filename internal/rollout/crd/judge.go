@@ -98,7 +98,7 @@ func servedVersionsKept(u Upgrade, owners []Operator) []Finding {
 		if len(owners) > 0 {
 			because = "is also owned by " + list(owners)
 		}
-		remedy := fmt.Sprintf("upgrade to a bundle whose CRD has %s with served: false first, when nobody uses that version any more", name)
+		remedy := fmt.Sprintf("upgrade to a bundle whose CRD has %s with served: false first, when no client uses that version any more", name)
 		if after != nil {
 			remedy = fmt.Sprintf("upgrade or remove %s first", list(users))
 		}

@@ -109,7 +109,7 @@ func (e *RewriteError) Error() string {
 func (e *RewriteError) Unwrap() error { return e.Err }
 
 // errChanged says that the CRD is no longer what the migration began with.
-var errChanged = errors.New("the CustomResourceDefinition has been changed meanwhile; the objects are looked at again")
+var errChanged = errors.New("the CustomResourceDefinition has been changed meanwhile; the objects are read again")
 
 // keepsAll refuses to rewrite objects that would lose fields by it. What the API server gives of them is without these fields already,
 // so it is their managed fields that tell. An object that somebody has written since the versions of the CRD were last changed is stored

@@ -53,7 +53,7 @@ func TestReplacedWithAnotherSelector(t *testing.T) {
 	})))
 	csv := w.is("op.v2", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
 	want := fmt.Sprintf("install strategy failed: Deployment %s/manager exists with the selector app=manager, which cannot be changed to control-plane=manager: "+
-		"delete the Deployment, and it is made anew (none of its pods runs in between), or have the author of the operator name it otherwise", w.namespace)
+		"delete the Deployment, and it is recreated (none of its pods runs in between), or have the author of the operator name it otherwise", w.namespace)
 	if csv.Status.Message != want {
 		t.Errorf("message %q, want %q", csv.Status.Message, want)
 	}
