@@ -1,0 +1,133 @@
+package depcheck
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "draw the rooms again in docs/architecture.md")
+
+// The drawing is between these lines of docs/architecture.md.
+const (
+	drawingBegins = "<!-- the rooms, drawn by internal/depcheck -->\n```mermaid\n"
+	drawingEnds   = "```\n"
+)
+
+// TestDrawing demands that the drawing in docs/architecture.md has the rooms and imports of the code.
+func TestDrawing(t *testing.T) {
+	page := filepath.Join("..", "..", "docs", "architecture.md")
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(content), drawingBegins)
+	drawn, after, ended := strings.Cut(rest, drawingEnds)
+	if !found || !ended {
+		t.Fatalf("%s has no drawing: it begins with %q", page, drawingBegins)
+	}
+	want := draw(reduced(rooms(sources(t))))
+	if drawn == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("the drawing in %s is not of the imports as they are: run go test ./internal/depcheck -run Drawing -update", page)
+	}
+	if err := os.WriteFile(page, []byte(before+drawingBegins+want+drawingEnds+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// roomOf is the room that a package belongs to; empty for tests and what they need.
+func roomOf(pkg string) string {
+	parts := strings.Split(pkg, "/")
+	switch {
+	case parts[0] == "test" || parts[0] == "." || parts[0] == "examples" || pkg == "internal/depcheck":
+		return ""
+	case parts[0] == "internal" && len(parts) > 1:
+		return path.Join(parts[:2]...)
+	}
+	return parts[0]
+}
+
+// rooms are the rooms, each with those that it imports.
+func rooms(files map[string][]string) map[string]map[string]bool {
+	found := map[string]map[string]bool{}
+	for file, imports := range files {
+		from := roomOf(path.Dir(file))
+		if from == "" {
+			continue
+		}
+		if found[from] == nil {
+			found[from] = map[string]bool{}
+		}
+		for _, imported := range imports {
+			ours, is := strings.CutPrefix(imported, module)
+			if to := roomOf(ours); is && to != "" && to != from {
+				found[from][to] = true
+			}
+		}
+	}
+	return found
+}
+
+// reduced leaves out imports that others imply: what a room imports by way of another one.
+func reduced(all map[string]map[string]bool) map[string][]string {
+	var reach func(from string, seen map[string]bool)
+	reach = func(from string, seen map[string]bool) {
+		for to := range all[from] {
+			if !seen[to] {
+				seen[to] = true
+				reach(to, seen)
+			}
+		}
+	}
+	direct := map[string][]string{}
+	for from, imports := range all {
+		direct[from] = nil
+		for to := range imports {
+			implied := false
+			for by := range imports {
+				seen := map[string]bool{}
+				reach(by, seen)
+				implied = implied || by != to && seen[to] && !seen[by]
+			}
+			if !implied {
+				direct[from] = append(direct[from], to)
+			}
+		}
+		slices.Sort(direct[from])
+	}
+	return direct
+}
+
+// draw writes the rooms as a flow chart of Mermaid, those that import first.
+func draw(direct map[string][]string) string {
+	var b strings.Builder
+	b.WriteString("flowchart TD\n")
+	for _, from := range slices.Sorted(maps.Keys(direct)) {
+		fmt.Fprintf(&b, "  %s[%s]\n", id(from), from)
+	}
+	for _, from := range slices.Sorted(maps.Keys(direct)) {
+		for _, to := range direct[from] {
+			fmt.Fprintf(&b, "  %s --> %s\n", id(from), id(to))
+		}
+	}
+	return b.String()
+}
+
+func id(room string) string { return strings.ReplaceAll(room, "/", "_") }
+
+func TestReducedLeavesOutWhatIsImplied(t *testing.T) {
+	got := draw(reduced(map[string]map[string]bool{"a": {"b": true, "c": true}, "b": {"c": true}, "c": {}}))
+	want := "flowchart TD\n  a[a]\n  b[b]\n  c[c]\n  a --> b\n  b --> c\n"
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
