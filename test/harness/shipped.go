@@ -112,25 +112,30 @@ type refusals struct {
 	seen    map[string]string
 }
 
-func (r *refusals) through(next http.RoundTripper) func(*http.Request) (*http.Response, error) {
-	return func(request *http.Request) (*http.Response, error) {
-		answer, err := next.RoundTrip(request)
-		if err == nil && answer.StatusCode == http.StatusForbidden {
-			body, failed := io.ReadAll(answer.Body)
-			answer.Body.Close()
-			answer.Body = io.NopCloser(bytes.NewReader(body))
-			switch {
-			case failed == nil && bytes.Contains(body, []byte("because it is being terminated")):
-				return answer, nil // nothing may be created in a namespace that is being deleted
-			case r.lenient && request.Header.Get(transport.ImpersonateUserHeader) != "":
-				return answer, nil
-			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.seen[request.Method+" "+request.URL.Path] = answer.Status
+// watcher notes what is refused of what goes through it.
+type watcher struct {
+	*refusals
+	next http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w watcher) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := w.next.RoundTrip(request)
+	if err == nil && answer.StatusCode == http.StatusForbidden {
+		body, failed := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		answer.Body = io.NopCloser(bytes.NewReader(body))
+		switch {
+		case failed == nil && bytes.Contains(body, []byte("because it is being terminated")):
+			return answer, nil // nothing may be created in a namespace that is being deleted
+		case w.lenient && request.Header.Get(transport.ImpersonateUserHeader) != "":
+			return answer, nil
 		}
-		return answer, err
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.seen[request.Method+" "+request.URL.Path] = answer.Status
 	}
+	return answer, err
 }
 
 // report fails a test for each request that was refused since the last report.
@@ -187,7 +192,7 @@ func AsManager(t testing.TB, admin *rest.Config) *rest.Config {
 func watched(t testing.TB, admin *rest.Config) (*rest.Config, *refusals) {
 	t.Helper()
 	config, refused := managerAccount(t, admin), &refusals{seen: map[string]string{}}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return roundTripper(refused.through(next)) })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return watcher{refused, next} })
 	return config, refused
 }
 

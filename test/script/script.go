@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,10 +88,8 @@ func Run(t *testing.T, p testscript.Params) {
 // Examples is the path of something in the folder of the examples.
 func Examples(t *testing.T, elements ...string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "..", "examples"}, elements...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, here, _, _ := runtime.Caller(0)
+	path := filepath.Join(append([]string{filepath.Dir(here), "..", "..", "examples"}, elements...)...)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
