@@ -401,7 +401,7 @@ func TestPlanOfARollback(t *testing.T) {
 	e, objects := installed(t, "1.0.0")
 	e.Annotations = map[string]string{clusterextension.RollbackToKey: "1"}
 	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
-	if plan.Changes() || len(plan.Blocked) != 0 || !strings.Contains(text, "revision 1 was gone back to") {
+	if plan.Changes() || len(plan.Blocked) != 0 || !strings.Contains(text, "revision 1 was rolled back to") {
 		t.Errorf("%+v\n%s", plan, text)
 	}
 }

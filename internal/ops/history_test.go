@@ -280,7 +280,7 @@ func TestRollbackOfDefinitions(t *testing.T) {
 		"the same":                      {now: widgets("a", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}},
 		"a stored version would go":     {now: widgets("a", "v2", "v1"), before: widgets("a", "v1"), stored: []string{"v1", "v2"}, blocked: "stored version v2 removed", warning: "version v2 is served no more"},
 		"a version nobody stores":       {now: widgets("a", "v1", "v2"), before: widgets("a", "v1"), stored: []string{"v1"}, warning: "version v2 is served no more"},
-		"a field that nobody uses":      {now: widgets("a b", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{historyKite("a")}, proven: "(1 custom resources looked at)", exemptions: "existingFieldRemoval kites.example.com"},
+		"a field that nobody uses":      {now: widgets("a b", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{historyKite("a")}, proven: "(1 custom resources checked)", exemptions: "existingFieldRemoval kites.example.com"},
 		"a field that somebody uses":    {now: widgets("a b", "v1"), before: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{historyKite("b")}, blocked: "1 of 1 custom resources would lose fields: sky/a: "},
 		"a definition that nobody uses": {now: widgets("a", "v1"), stored: []string{"v1"}},
 		"a definition that is used":     {now: widgets("a", "v1"), stored: []string{"v1"}, objects: []client.Object{historyKite("a")}, blocked: "would be deleted, but it has 1 custom resource"},

@@ -117,7 +117,7 @@ func TestNothingIsAnsweredTooEarly(t *testing.T) {
 	w.offer(t, "olm/global", "a@1.0.0")
 	w.storage.opened = make(chan struct{})
 	for _, path := range []string{"packagemanifests", "packagemanifests?watch=true", "namespaces/x/packagemanifests/a", "namespaces/x/packagemanifests/a/icon"} {
-		if answer := w.ask(t, path); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "still being looked at") {
+		if answer := w.ask(t, path); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "still being read") {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
 	}

@@ -40,8 +40,8 @@ func explanations(r NamespaceResult) []explained {
 var (
 	channelWay = regexp.MustCompile(`^let Subscription (\S+) follow channel ([^\s,]+)(?:, which has (\S+))?$`)
 	deleteWay  = regexp.MustCompile(`^(?:to have \S+: )?delete ((?:Subscription|ClusterServiceVersion) .*)$`)
-	anewWay    = regexp.MustCompile(`^delete Subscription (\S+) and ClusterServiceVersion (\S+), then create the Subscription again( without spec.startingCSV)?, which installs (\S+) anew: the operator does not run meanwhile`)
-	commandWay = regexp.MustCompile(`^to have subscription (\S+) start anew: kubectl delete clusterserviceversion (\S+) -n \S+$`)
+	anewWay    = regexp.MustCompile(`^delete Subscription (\S+) and ClusterServiceVersion (\S+), then create the Subscription again( without spec.startingCSV)?, which reinstalls (\S+): the operator does not run meanwhile`)
+	commandWay = regexp.MustCompile(`^to have subscription (\S+) start over: kubectl delete clusterserviceversion (\S+) -n \S+$`)
 	kubeWay    = regexp.MustCompile(`^upgrade the cluster to Kubernetes (\S+) or newer$`)
 	startWay   = regexp.MustCompile(`^correct spec.startingCSV of Subscription (\S+), or leave it out to get the newest$`)
 )

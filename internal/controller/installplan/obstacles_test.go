@@ -69,7 +69,7 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 		change  func(*testing.T, *world)
 		again   string
 	}{
-		"it is given away": {metav1.ObjectMeta{}, nil, label(v1alpha1.ManagedLabel, "true"), "Service ns/web may be taken over now"},
+		"it is given away": {metav1.ObjectMeta{}, nil, label(v1alpha1.ManagedLabel, "true"), "Service ns/web may be adopted now"},
 		"it is gone": {metav1.ObjectMeta{}, nil, func(t *testing.T, w *world) {
 			w.remove(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"}})
 		}, "Service ns/web is gone"},
@@ -85,7 +85,7 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 		"another controller takes it": {controlled, nil, func(t *testing.T, w *world) {
 			w.change(t, func(s *corev1.Service) { s.OwnerReferences[0].UID, s.Generation = "z", 7 })
 		}, ""},
-		"the operator that has it goes":             {operated, nil, func(t *testing.T, w *world) { w.remove(t, csv("ns", "other.v1", "")) }, "Service ns/web may be taken over now"},
+		"the operator that has it goes":             {operated, nil, func(t *testing.T, w *world) { w.remove(t, csv("ns", "other.v1", "")) }, "Service ns/web may be adopted now"},
 		"it cannot be written, and gets a label":    {managed, refuse, label("synced-at", "now"), ""},
 		"it cannot be written, and gets a spec":     {managed, refuse, func(t *testing.T, w *world) { w.change(t, func(s *corev1.Service) { s.Generation = 7 }) }, "Service ns/web has changed"},
 		"it cannot be written, and is made anew":    {managed, refuse, func(t *testing.T, w *world) { w.change(t, func(s *corev1.Service) { s.UID = "new" }) }, "Service ns/web has changed"},

@@ -264,7 +264,7 @@ func TestObjectsOfOthersStay(t *testing.T) {
 	if k.read(role); len(role.OwnerReferences) != 0 || role.Rules[0].Verbs[0] != "list" {
 		t.Errorf("it was taken over: %+v", role)
 	}
-	if told := <-k.events.Events; !strings.Contains(told, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 is there already") {
+	if told := <-k.events.Events; !strings.Contains(told, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 exists already and belongs to another owner") {
 		t.Errorf("told: %s", told)
 	}
 }

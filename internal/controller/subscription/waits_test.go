@@ -35,7 +35,7 @@ func TestAnUpgradeThatWaitsForAnOperatorToRunIsTold(t *testing.T) {
 			if held.Status != corev1.ConditionTrue || held.Reason != "NewerVersionNotPossible" || !strings.Contains(held.Message, why) {
 				t.Errorf("HeldBack is %+v, want %q", held, why)
 			}
-			if phase != v1alpha1.CSVPhaseFailed && !strings.Contains(held.Message, "delete Subscription a and ClusterServiceVersion a.v1.0.0, then create the Subscription again, which installs a.v1.0.1 anew") {
+			if phase != v1alpha1.CSVPhaseFailed && !strings.Contains(held.Message, "delete Subscription a and ClusterServiceVersion a.v1.0.0, then create the Subscription again, which reinstalls a.v1.0.1") {
 				t.Errorf("HeldBack does not tell the way out: %s", held.Message)
 			}
 			if sub.Status.State != v1alpha1.SubscriptionStateUpgradeAvailable || sub.Status.CurrentCSV != "a.v1.0.0" {
