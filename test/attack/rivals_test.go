@@ -53,6 +53,7 @@ func TestManagersWithoutLeases(t *testing.T) {
 		harness.Create(t, mallory, order(namespace, name, v1alpha1.ApprovalAutomatic))
 	}
 	w.phase(namespace, "faces.v1.0.0", v1alpha1.CSVPhaseSucceeded)
+	w.planOf(namespace, "faces", "to be complete", func(p *v1alpha1.InstallPlan) bool { return p.Status.Phase == v1alpha1.InstallPlanPhaseComplete })
 	csv, face := &v1alpha1.ClusterServiceVersion{}, &corev1.ConfigMap{}
 	harness.Read(t, w, namespace, "faces.v1.0.0", csv)
 	harness.Read(t, w, namespace, "faces", face)
