@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -105,12 +106,7 @@ func randomBytes(rnd *rand.Rand) []byte {
 }
 
 // sample is how many problems an expensive property is tried on: all of them with FAIRLEAD_TEST_SWEEP, else a fifth.
-func sample(all int) int {
-	if os.Getenv("FAIRLEAD_TEST_SWEEP") != "" {
-		return all
-	}
-	return all / 5
-}
+func sample(all int) int { return sweep.Of(all/5, all/5, all) }
 
 func TestAgreesWithBruteForce(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))

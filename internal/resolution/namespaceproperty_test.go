@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -225,10 +225,7 @@ func randomData(rnd *rand.Rand) []byte {
 func TestRandomNamespaces(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	answers, upgrades, conflicts, held := 0, 0, 0, 0
-	namespaces := 150
-	if os.Getenv("FAIRLEAD_TEST_SWEEP") != "" {
-		namespaces = 500
-	}
+	namespaces := sweep.Of(150, 150, 500)
 	for range namespaces {
 		for _, g := range checkNamespace(t, randomData(rnd), 3).Groups {
 			held += len(g.Held)

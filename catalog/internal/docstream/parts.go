@@ -2,7 +2,7 @@ package docstream
 
 import "bytes"
 
-// isJSON tells whether chunk begins with "{" and then a key or "}", white
+// isJSON reports whether chunk begins with "{" and then a key or "}", white
 // space aside.
 func (r *Reader) isJSON() bool {
 	content := bytes.TrimLeft(r.chunk, " \t\r\n")

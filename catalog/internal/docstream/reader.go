@@ -54,7 +54,7 @@ func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{in: asUTF8(bufio.NewReaderSize(in, bufferSize)), limit: limit}
 }
 
-// Binary tells whether the file does not begin like text. It must be asked
+// Binary reports whether the file does not begin like text. It must be asked
 // before the first document is read.
 func (r *Reader) Binary() bool {
 	head, _ := r.in.Peek(512)
@@ -147,7 +147,7 @@ func (r *Reader) skipLine() error {
 	}
 }
 
-// isSeparator tells whether a line ends a document.
+// isSeparator reports whether a line ends a document.
 func isSeparator(line []byte) bool {
 	if len(line) < 3 || string(line[:3]) != "---" && string(line[:3]) != "..." {
 		return false

@@ -69,13 +69,13 @@ func (r Rules) With(dir, text string) (Rules, []Malformed) {
 // Len is the number of patterns.
 func (r Rules) Len() int { return len(r.patterns) }
 
-// Ignored tells whether the file at name, a path below the root with slashes,
+// Ignored reports whether the file at name, a path below the root with slashes,
 // is left out.
 func (r Rules) Ignored(name string) bool {
 	return len(r.patterns) > 0 && r.ignored(split(name))
 }
 
-// IgnoredDir tells whether a pattern leaves the directory at name out as a
+// IgnoredDir reports whether a pattern leaves the directory at name out as a
 // whole. Files in it may be taken back in all the same.
 func (r Rules) IgnoredDir(name string) bool { return r.ignored(append(split(name), "")) }
 
@@ -132,7 +132,7 @@ func split(name string) []string {
 	return strings.Split(name, "/")
 }
 
-// matches tells whether the pattern selects the file or a directory that the
+// matches reports whether the pattern selects the file or a directory that the
 // file is in.
 func (p *pattern) matches(file []string) bool {
 	if len(file) <= len(p.domain) || !slices.Equal(file[:len(p.domain)], p.domain) {
@@ -145,7 +145,7 @@ func (p *pattern) matches(file []string) bool {
 	return matchPrefix(p.segments, file)
 }
 
-// matchPrefix tells whether the segments match the first one or more of the
+// matchPrefix reports whether the segments match the first one or more of the
 // parts. It walks along the parts with the set of segments that are due next,
 // so that several "**" cannot make it slow.
 func matchPrefix(segments []segment, parts []string) bool {

@@ -10,7 +10,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return e.Reason }
 
-// Check tells whether text is exactly one JSON value, surrounded by space at
+// Check reports whether text is exactly one JSON value, surrounded by space at
 // most, with no more than depth levels of lists and objects. The error is a
 // *SyntaxError.
 func Check(text []byte, depth int) error {

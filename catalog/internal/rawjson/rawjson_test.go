@@ -183,7 +183,7 @@ func FuzzAppendUnquoted(f *testing.F) {
 	})
 }
 
-// deep tells whether text may be nested beyond the limit of the test.
+// deep reports whether text may be nested beyond the limit of the test.
 func deep(text []byte) bool {
 	return bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 1000
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cases are documents and what they become. pass tells whether the single
+// cases are documents and what they become. pass reports whether the single
 // pass is expected to read them.
 var cases = map[string]struct {
 	yaml, json string

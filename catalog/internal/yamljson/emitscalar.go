@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 )
 
-// isKey tells whether a key needs no quotes.
+// isKey reports whether a key needs no quotes.
 func isKey(key []byte) bool {
 	if len(key) == 0 || !isPlainStart(key[0]) || isWord(key) {
 		return false
@@ -21,7 +21,7 @@ func isKey(key []byte) bool {
 	return true
 }
 
-// isWord tells whether text means something else than itself to Kubernetes.
+// isWord reports whether text means something else than itself to Kubernetes.
 func isWord(text []byte) bool {
 	if len(text) > len("false") {
 		return false
@@ -47,7 +47,7 @@ func (e *emitter) string(s []byte, indent int) {
 	}
 }
 
-// isPlain tells whether simple text needs no quotes.
+// isPlain reports whether simple text needs no quotes.
 func isPlain(s []byte) bool {
 	if isWord(s) || !isPlainStart(s[0]) && !isVersion(s) {
 		return false
@@ -59,12 +59,12 @@ func isPlain(s []byte) bool {
 		!bytes.Contains(s, []byte(": ")) && !bytes.Contains(s, []byte(" #"))
 }
 
-// isVersion tells whether s is like "1.2.3": no number, and no date.
+// isVersion reports whether s is like "1.2.3": no number, and no date.
 func isVersion(s []byte) bool {
 	return s[0] >= '0' && s[0] <= '9' && bytes.Count(s, []byte(".")) > 1 && !bytes.ContainsAny(s, ":_ ")
 }
 
-// isLiteral tells whether simple text of several lines can be written as it
+// isLiteral reports whether simple text of several lines can be written as it
 // is.
 func isLiteral(s []byte) bool {
 	return len(s) > 0 && s[0] != ' ' && s[0] != '\t' && s[0] != '\n' && bytes.IndexByte(s, '\n') > 0

@@ -41,7 +41,7 @@ func (l *lines) lineEnd(i int) int {
 	return min(i+1, len(l.text))
 }
 
-// isDash tells whether an element of a list begins at i.
+// isDash reports whether an element of a list begins at i.
 func (l *lines) isDash(i int) bool {
 	c := at(l.text, i+1)
 	return at(l.text, i) == '-' && (c == ' ' || c == '\n' || c == 0)
@@ -162,7 +162,7 @@ func (l *lines) literalColumn(indent int) (column int, ok bool) {
 	return 0, false
 }
 
-// isSimpleText tells whether every character is one that YAML allows, and that
+// isSimpleText reports whether every character is one that YAML allows, and that
 // is neither a line break other than "\n" nor a byte order mark.
 func isSimpleText(text []byte) bool {
 	for i := 0; i < len(text); {

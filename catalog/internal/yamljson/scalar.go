@@ -47,7 +47,7 @@ func mayBeNumber(text string) bool {
 	return strings.Trim(text, "0123456789abcdefABCDEFxXoO_.+-iInN") == ""
 }
 
-// isDecimal tells whether text is an integer as JSON writes it.
+// isDecimal reports whether text is an integer as JSON writes it.
 func isDecimal(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || len(digits) > 15 || len(digits) > 1 && digits[0] == '0' {
