@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
@@ -45,7 +44,7 @@ func palette(t testing.TB, constraints ...json.RawMessage) NamespaceRequest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := catalogset.Ref{Namespace: "olm", Name: "palette"}
+	ref := catalog.Ref{Namespace: "olm", Name: "palette"}
 	return NamespaceRequest{Namespace: "ns", Sources: []Source{{Ref: ref, Index: x}},
 		Subscriptions: []Subscription{{Name: "red", Package: "red", Channel: "stable", Catalog: ref}}}
 }

@@ -12,6 +12,8 @@
 // ClusterServiceVersion at its head. The ClusterServiceVersions and their CRDs are beside it or in directories below, by custom one for
 // each version. ConfigMaps hold the same as lists under the keys packages, clusterServiceVersions and customResourceDefinitions.
 //
+// Set is what the catalog controllers and the controllers that resolve share without knowing each other: the catalogs that are being served.
+//
 // The package judges package files (check.go) and no catalog, never decides what is served, and knows no Kubernetes client. Start reading
-// at [Cache.FS] and [Cache.Dir] (get.go); then ImageReader.Read (reader.go), ReadConfigMap (read.go) and ConvertManifests (convert.go).
+// at [Cache.FS] and [Cache.Dir]; then ImageReader.Read (reader.go), ReadConfigMap (read.go) and ConvertManifests (convert.go).
 package catalogstore

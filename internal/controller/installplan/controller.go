@@ -6,7 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -35,7 +35,7 @@ type Options struct {
 	// Signatures verifies the bundles of plans before they are carried out; nil is for a process without signature policies.
 	Signatures Signatures
 	// Catalogs are where the steps of plans that people wrote come from, and Unpacker fetches their bundles.
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	Unpacker *bundleio.Unpacker
 	// Notify is filled by Setup: whoever makes the Unpacker calls it when a bundle has arrived.
 	Notify *Notifier

@@ -8,8 +8,9 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/resolve"
@@ -25,7 +26,7 @@ type Images struct {
 	// Verifier verifies bundles before a plan is carried out; nil for a process without signature policies.
 	Verifier image.Images
 	// Catalogs are those that are being served.
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	// GlobalNamespace holds the catalogs that every namespace can see. Those of any other namespace than the plan's, and their pull
 	// secrets, are none of its business, whatever it says.
 	GlobalNamespace string
@@ -143,11 +144,11 @@ func (r Images) source(ctx context.Context, lookup v1alpha1.BundleLookup) (sourc
 	return source, err == nil, nil
 }
 
-func sourceOf(lookup v1alpha1.BundleLookup) catalogset.Ref {
+func sourceOf(lookup v1alpha1.BundleLookup) catalog.Ref {
 	if lookup.CatalogSourceRef == nil {
-		return catalogset.Ref{}
+		return catalog.Ref{}
 	}
-	return catalogset.Ref{Namespace: lookup.CatalogSourceRef.Namespace, Name: lookup.CatalogSourceRef.Name}
+	return catalog.Ref{Namespace: lookup.CatalogSourceRef.Namespace, Name: lookup.CatalogSourceRef.Name}
 }
 
 // policy is that of the namespace's OperatorGroup, if there is one.

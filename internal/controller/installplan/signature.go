@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
@@ -190,10 +190,10 @@ func (r Images) namedBy(namespace string, lookup v1alpha1.BundleLookup) *image.O
 }
 
 // offered is the bundle of a lookup in its catalog, as that is served now; nil where it has none, or is not in view.
-func (r Images) offered(namespace string, lookup v1alpha1.BundleLookup) (*catalog.BundleInfo, catalogset.Entry) {
+func (r Images) offered(namespace string, lookup v1alpha1.BundleLookup) (*catalog.BundleInfo, catalogstore.Entry) {
 	ref := sourceOf(lookup)
 	if lookup.CatalogSourceRef == nil || !r.inView(namespace, ref.Namespace) {
-		return nil, catalogset.Entry{}
+		return nil, catalogstore.Entry{}
 	}
 	served, _ := r.Catalogs.Get(ref)
 	return bundleOf(served.Index, lookup), served

@@ -7,7 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,10 +53,10 @@ func (c *Controller) surveyCatalogs(ctx context.Context, s *survey) error {
 			return fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
 		}
 		slices.SortFunc(list.Items, func(a, b v1alpha1.CatalogSource) int {
-			return catalogset.Ref{Name: a.Name}.Compare(catalogset.Ref{Name: b.Name})
+			return catalog.Ref{Name: a.Name}.Compare(catalog.Ref{Name: b.Name})
 		})
 		for _, object := range list.Items {
-			served, _ := c.Catalogs.Get(catalogset.Ref{Namespace: object.Namespace, Name: object.Name})
+			served, _ := c.Catalogs.Get(catalog.Ref{Namespace: object.Namespace, Name: object.Name})
 			s.Sources = append(s.Sources, snapshot.Source{Object: object, Served: served})
 		}
 	}

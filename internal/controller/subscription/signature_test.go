@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/plansteps"
 
@@ -70,7 +70,7 @@ func newSignedWorld(t *testing.T, p *policy, pkg, from, content string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.publish("cat", catalogset.Entry{Index: x, Image: from})
+	w.publish("cat", catalogstore.Entry{Index: x, Image: from})
 	return w
 }
 

@@ -11,7 +11,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution"
 
@@ -42,7 +41,7 @@ func (k kept) Store(ctx context.Context, manifest []byte) (string, error) {
 }
 
 func chosen() resolution.Choice {
-	return resolution.Choice{Catalog: catalogset.Ref{Namespace: "olm", Name: "operators"}, Channel: "stable", Replaces: "kite.v1.1.0",
+	return resolution.Choice{Catalog: catalog.Ref{Namespace: "olm", Name: "operators"}, Channel: "stable", Replaces: "kite.v1.1.0",
 		Bundle: &catalog.BundleInfo{Name: "kite.v1.2.0", Package: "kite", Image: "registry.example/kite:v1.2.0",
 			Properties: []catalog.Property{{Type: "olm.maxOpenShiftVersion", Value: json.RawMessage(`"4.20"`)}}}}
 }

@@ -1,8 +1,10 @@
-package registration
+package packageserver
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"hash/fnv"
 	"net/netip"
 
@@ -11,7 +13,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Names of what is kept in the cluster.
@@ -38,13 +49,13 @@ const (
 )
 
 // hosts are the names by which the API server calls the Service; the first is the one that it uses.
-func (o Options) hosts() []string {
+func (o RegistrationOptions) hosts() []string {
 	short := ServiceName + "." + o.Namespace + ".svc"
 	return []string{short, short + ".cluster.local"}
 }
 
 // phases are what is kept, in the order in which it is needed.
-func (o Options) phases(authorities []byte) []rollout.Phase {
+func (o RegistrationOptions) phases(authorities []byte) []rollout.Phase {
 	return []rollout.Phase{
 		o.namespace(),
 		{Name: "service", Objects: []rollout.Object{o.want(o.service()), o.want(o.slice()), o.want(viewRole())}},
@@ -53,14 +64,14 @@ func (o Options) phases(authorities []byte) []rollout.Phase {
 }
 
 // namespace is only created: it may be anybody's.
-func (o Options) namespace() rollout.Phase {
+func (o RegistrationOptions) namespace() rollout.Phase {
 	return rollout.Phase{Name: "namespace", Objects: []rollout.Object{{Wanted: object("v1", "Namespace", "", o.Namespace, nil), Policy: rollout.CreateOnly}}}
 }
 
 // owner is who wants the objects, for people.
 const owner = "the package server"
 
-func (o Options) want(wanted *unstructured.Unstructured) rollout.Object {
+func (o RegistrationOptions) want(wanted *unstructured.Unstructured) rollout.Object {
 	return rollout.Object{Wanted: wanted, Owner: owner}
 }
 
@@ -77,7 +88,7 @@ func object(apiVersion, kind, namespace, name string, content map[string]any) *u
 }
 
 // service selects nothing: its EndpointSlices are written by those who serve.
-func (o Options) service() *unstructured.Unstructured {
+func (o RegistrationOptions) service() *unstructured.Unstructured {
 	return object("v1", "Service", o.Namespace, ServiceName, map[string]any{"spec": map[string]any{
 		"type":  string(corev1.ServiceTypeClusterIP),
 		"ports": []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(servicePort)}}, // processes may listen on different ports
@@ -85,7 +96,7 @@ func (o Options) service() *unstructured.Unstructured {
 }
 
 // slice leads to this process. Each process has its own, so that several can serve at a time.
-func (o Options) slice() *unstructured.Unstructured {
+func (o RegistrationOptions) slice() *unstructured.Unstructured {
 	slice := object("discovery.k8s.io/v1", "EndpointSlice", o.Namespace, o.sliceName(), map[string]any{
 		"addressType": string(family(o.Address.Addr())),
 		"endpoints":   []any{map[string]any{"addresses": []any{o.Address.Addr().String()}, "conditions": map[string]any{"ready": true}}},
@@ -101,7 +112,7 @@ func (o Options) slice() *unstructured.Unstructured {
 	return slice
 }
 
-func (o Options) sliceName() string {
+func (o RegistrationOptions) sliceName() string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(o.Address.String())) // a hash never fails
 	return ServiceName + "-" + hex.EncodeToString(sum.Sum(nil))
@@ -114,7 +125,7 @@ func family(address netip.Addr) discoveryv1.AddressType {
 	return discoveryv1.AddressTypeIPv6
 }
 
-func (o Options) apiService(authorities []byte) *unstructured.Unstructured {
+func (o RegistrationOptions) apiService(authorities []byte) *unstructured.Unstructured {
 	return object("apiregistration.k8s.io/v1", "APIService", "", APIServiceName, map[string]any{"spec": map[string]any{
 		"group": packagesv1.GroupName, "version": packagesv1.GroupVersion.Version,
 		"groupPriorityMinimum": int64(groupPriority), "versionPriority": int64(versionPriority),
@@ -139,7 +150,7 @@ func viewRole() *unstructured.Unstructured {
 }
 
 // claim leaves an APIService alone that leads to another server as long as that one answers.
-func (o Options) claim(live *unstructured.Unstructured) string {
+func (o RegistrationOptions) claim(live *unstructured.Unstructured) string {
 	if o.leadsHere(live) || !available(live) {
 		return ""
 	}
@@ -149,7 +160,7 @@ func (o Options) claim(live *unstructured.Unstructured) string {
 		"stop that server and it is adopted, or switch this one off"
 }
 
-func (o Options) leadsHere(apiService *unstructured.Unstructured) bool {
+func (o RegistrationOptions) leadsHere(apiService *unstructured.Unstructured) bool {
 	namespace, _, _ := unstructured.NestedString(apiService.Object, "spec", "service", "namespace")
 	name, _, _ := unstructured.NestedString(apiService.Object, "spec", "service", "name")
 	return namespace == o.Namespace && name == ServiceName
@@ -165,3 +176,63 @@ func available(apiService *unstructured.Unstructured) bool {
 	}
 	return false
 }
+
+// watch tells when one of the objects was changed by anybody. Only these few are watched, and only their metadata kept, which can be read.
+func (r *Registration) watch(ctx context.Context) (<-chan struct{}, client.Reader, error) {
+	changed := make(chan struct{}, 1)
+	tell := func() {
+		select {
+		case changed <- struct{}{}:
+		default: // it is told already
+		}
+	}
+	watched := r.options.watched()
+	c, err := cache.New(r.options.REST, cache.Options{ByObject: watched, DefaultTransform: cache.TransformStripManagedFields()})
+	if err != nil {
+		return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
+	}
+	for object := range watched {
+		informer, err := c.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
+		}
+		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { tell() }, UpdateFunc: func(any, any) { tell() }, DeleteFunc: func(any) { tell() },
+		}); err != nil {
+			return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
+		}
+	}
+	go func() {
+		if err := c.Start(ctx); err != nil {
+			r.log.Error(err, "changes of the registration of the package server are not noticed before the next start")
+		}
+	}()
+	return changed, c, nil
+}
+
+// watched are the objects by their names.
+func (o RegistrationOptions) watched() map[client.Object]cache.ByObject {
+	kind := func(gv schema.GroupVersion, kind string) *metav1.PartialObjectMetadata {
+		m := &metav1.PartialObjectMetadata{}
+		m.SetGroupVersionKind(gv.WithKind(kind))
+		return m
+	}
+	named := func(name string) cache.ByObject {
+		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
+	}
+	here := func(b cache.ByObject) cache.ByObject {
+		b.Namespaces = map[string]cache.Config{o.Namespace: {}}
+		return b
+	}
+	return map[client.Object]cache.ByObject{
+		kind(corev1.SchemeGroupVersion, "Secret"):                here(named(secretName)),
+		kind(corev1.SchemeGroupVersion, "Service"):               here(named(ServiceName)),
+		kind(discoveryv1.SchemeGroupVersion, "EndpointSlice"):    here(cache.ByObject{Label: labels.SelectorFromSet(ourSlices)}),
+		kind(rbacv1.SchemeGroupVersion, "ClusterRole"):           named(viewRoleName),
+		kind(corev1.SchemeGroupVersion, "Namespace"):             named(o.home()),
+		kind(apiregistrationv1.SchemeGroupVersion, "APIService"): named(APIServiceName),
+	}
+}
+
+// ourSlices selects the EndpointSlices of the Service that processes like this one have written.
+var ourSlices = map[string]string{discoveryv1.LabelServiceName: ServiceName, discoveryv1.LabelManagedBy: sliceManager}

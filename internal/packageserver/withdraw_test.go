@@ -1,4 +1,4 @@
-package registration
+package packageserver
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 func TestGoingTakesAWhile(t *testing.T) {
 	for name, others := range map[string]bool{"another takes over": true, "the last": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newRegistrar(t)
 			w.begins(w.Registration)
 			if others {
 				w.serves("10.0.0.8:5443")
@@ -50,7 +50,7 @@ func TestGoingTakesAWhile(t *testing.T) {
 
 // TestAPIServiceThatWasTakenOver by somebody else just before it would be deleted stays.
 func TestAPIServiceThatWasTakenOver(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	w.begins(w.Registration)
 	tries := 0
 	w.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
@@ -80,7 +80,7 @@ func TestAPIServiceThatWasTakenOver(t *testing.T) {
 
 // TestNobodyIsBelieved without authorities: nobody is asked, and nobody counts as one that serves.
 func TestNobodyIsBelieved(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	asked := 0
 	w.probe = func(context.Context, string, []byte) error { asked++; return nil }
 	others := []peer{{name: "other", address: "10.0.0.8:5443"}}

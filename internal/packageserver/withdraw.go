@@ -1,4 +1,4 @@
-package registration
+package packageserver
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func (r *Registration) apiService(ctx context.Context) (*unstructured.Unstructur
 }
 
 // bundle are the authorities that an APIService trusts, when it leads here.
-func (o Options) bundle(apiService *unstructured.Unstructured) []byte {
+func (o RegistrationOptions) bundle(apiService *unstructured.Unstructured) []byte {
 	if apiService == nil || !o.leadsHere(apiService) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package registration
+package packageserver
 
 import (
 	"context"
@@ -27,15 +27,15 @@ import (
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// world is a registration in a cluster that is only stored.
-type world struct {
+// registrar is a registration in a cluster that is only stored.
+type registrar struct {
 	*Registration
 	t     *testing.T
 	clock *clocktesting.FakeClock
 	alive map[string]bool // the addresses that answer
 }
 
-func newWorld(t *testing.T) *world {
+func newRegistrar(t *testing.T) *registrar {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiregistrationv1.AddToScheme} {
@@ -45,14 +45,14 @@ func newWorld(t *testing.T) *world {
 	}
 	clock := clocktesting.NewFakeClock(began)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().Build()
-	w := &world{t: t, clock: clock, alive: map[string]bool{}}
+	w := &registrar{t: t, clock: clock, alive: map[string]bool{}}
 	w.Registration = w.another(c)
 	return w
 }
 
 // another is a process that serves, too.
-func (w *world) another(c client.Client) *Registration {
-	o := Options{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()}
+func (w *registrar) another(c client.Client) *Registration {
+	o := RegistrationOptions{Namespace: "olm", Address: netip.MustParseAddrPort("10.0.0.7:5443"), Clock: w.clock, Log: logr.Discard()}
 	return &Registration{
 		options: o,
 		client:  c, reader: c, engine: &rollout.Engine{Client: c, FieldManager: fieldManager}, store: o.store(c), log: logr.Discard(),
@@ -66,7 +66,7 @@ func (w *world) another(c client.Client) *Registration {
 }
 
 // request checks what the API server would: whether it believes the certificate that is shown.
-func (w *world) request(when string) {
+func (w *registrar) request(when string) {
 	w.t.Helper()
 	trusted := &unstructured.Unstructured{}
 	trusted.SetGroupVersionKind(w.options.apiService(nil).GroupVersionKind())
@@ -90,7 +90,7 @@ func (w *world) request(when string) {
 	}
 }
 
-func (w *world) reconciles() time.Time {
+func (w *registrar) reconciles() time.Time {
 	w.t.Helper()
 	next, err := w.reconcile(w.t.Context())
 	if err != nil {
@@ -104,13 +104,13 @@ func TestSecretIsMended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]func(w *world, s *corev1.Secret) error{
-		"deleted": func(w *world, s *corev1.Secret) error { return w.client.Delete(w.t.Context(), s) },
-		"for another host": func(w *world, s *corev1.Secret) error {
+	tests := map[string]func(w *registrar, s *corev1.Secret) error{
+		"deleted": func(w *registrar, s *corev1.Secret) error { return w.client.Delete(w.t.Context(), s) },
+		"for another host": func(w *registrar, s *corev1.Secret) error {
 			s.Data = map[string][]byte{corev1.TLSCertKey: other.Certificate, corev1.TLSPrivateKeyKey: other.Key, serving.CAKey: other.CABundle}
 			return w.client.Update(w.t.Context(), s)
 		},
-		"of another type": func(w *world, s *corev1.Secret) error {
+		"of another type": func(w *registrar, s *corev1.Secret) error {
 			if err := w.client.Delete(w.t.Context(), s); err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func TestSecretIsMended(t *testing.T) {
 	}
 	for name, breaks := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newRegistrar(t)
 			if err := w.Prepare(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestSecretIsMended(t *testing.T) {
 
 // TestQuietWhenNothingChanges counts what is written.
 func TestQuietWhenNothingChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	if err := w.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestQuietWhenNothingChanges(t *testing.T) {
 }
 
 // versions are the resource versions of everything.
-func (w *world) versions() string {
+func (w *registrar) versions() string {
 	w.t.Helper()
 	var all []string
 	for _, phase := range w.options.phases(nil) {
@@ -192,7 +192,7 @@ func (w *world) versions() string {
 func TestAnotherServerIsLeftAlone(t *testing.T) {
 	for status, taken := range map[apiregistrationv1.ConditionStatus]bool{apiregistrationv1.ConditionTrue: false, apiregistrationv1.ConditionFalse: true} {
 		t.Run(string(status), func(t *testing.T) {
-			w := newWorld(t)
+			w := newRegistrar(t)
 			theirs := &apiregistrationv1.APIService{
 				Spec:   apiregistrationv1.APIServiceSpec{Service: &apiregistrationv1.ServiceReference{Namespace: "olm", Name: "packageserver-service"}},
 				Status: apiregistrationv1.APIServiceStatus{Conditions: []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: status}}},

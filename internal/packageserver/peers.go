@@ -1,10 +1,14 @@
-package registration
+package packageserver
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,4 +119,88 @@ func (r *Registration) remove(ctx context.Context, other peer) error {
 		return fmt.Errorf("delete EndpointSlice %s/%s of another process: %w", r.options.Namespace, other.name, err)
 	}
 	return nil
+}
+
+// answerTime is how long a process may take to say whether it serves.
+const answerTime = time.Second
+
+// prober asks processes whether they serve.
+type prober struct{ host string }
+
+// probe asks as the API server does, under the name of the Service, and believes the same authorities.
+func (p prober) probe(ctx context.Context, address string, trusted []byte) error {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(trusted)
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: p.host, MinVersion: tls.VersionTLS12}}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/readyz", nil)
+	if err != nil {
+		return fmt.Errorf("ask %q whether packages are served there: %w", address, err)
+	}
+	answer, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return fmt.Errorf("ask whether packages are served: %w", err)
+	}
+	_ = answer.Body.Close() // only the status counts
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask whether packages are served at %s: the answer is %s", address, answer.Status)
+	}
+	return nil
+}
+
+// A process that is killed leaves its endpoint behind, and every request that is led there fails. So those that are left ask each other every
+// few seconds, and remove the endpoint of who does not answer twice. Nothing is asked where there is nobody else, and nothing is written
+// while everybody answers.
+const (
+	askEvery = 2 * time.Second
+	strikes  = 2
+	// maxStrikes bounds how much longer one is waited for that put its endpoint back and still does not answer: it serves, maybe, and only
+	// this process cannot reach it.
+	maxStrikes = 1024
+)
+
+// supervision is what one process knows of the others, by the names of their endpoints.
+type supervision struct {
+	failed  map[string]int // in a row
+	allowed map[string]int
+}
+
+// supervise looks after the endpoints of others until the context ends.
+func (r *Registration) supervise(ctx context.Context, seen client.Reader) {
+	s := supervision{failed: map[string]int{}, allowed: map[string]int{}}
+	ticker := r.options.Clock.NewTicker(askEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+		if err := r.askOthers(ctx, seen, &s); err != nil && ctx.Err() == nil {
+			r.log.Error(err, "endpoints of processes that do not serve any more may stay; it is tried again")
+		}
+	}
+}
+
+// askOthers asks every other process once.
+func (r *Registration) askOthers(ctx context.Context, seen client.Reader, s *supervision) error {
+	_, err := r.removeSilent(ctx, seen, s.givenUp)
+	return err
+}
+
+// givenUp counts an answer, or that there was none.
+func (s *supervision) givenUp(name string, answered bool) bool {
+	if answered {
+		delete(s.failed, name)
+		delete(s.allowed, name)
+		return false
+	}
+	s.failed[name]++
+	allowed := max(s.allowed[name], strikes)
+	if s.failed[name] < allowed {
+		return false
+	}
+	s.failed[name], s.allowed[name] = 0, min(4*allowed, maxStrikes)
+	return true
 }

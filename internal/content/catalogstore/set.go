@@ -1,31 +1,14 @@
-package catalogset
+package catalogstore
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 )
-
-// Ref names a catalog by the object that declares it. Cluster-scoped catalogs have no namespace.
-type Ref struct {
-	Namespace string
-	Name      string
-}
-
-// String returns "namespace/name", or the bare name of a cluster-scoped catalog.
-func (r Ref) String() string {
-	if r.Namespace == "" {
-		return r.Name
-	}
-	return r.Namespace + "/" + r.Name
-}
-
-// Compare orders references by namespace, then name.
-func (r Ref) Compare(o Ref) int {
-	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
-}
 
 // Entry is what is known of one catalog. Index is the last good content: it stays when a newer content cannot be had, and is nil
 // when there is none, as before it was read and for a spec that cannot be acted on, or while it is Withheld. Problem says why the wanted content is not being served, and is empty when it is.
@@ -41,34 +24,40 @@ type Entry struct {
 	Withheld bool
 }
 
-// Set is the collection of served catalogs. It is safe for concurrent use; its zero value is not usable, see New.
+// Set is the collection of served catalogs. It is safe for concurrent use; its zero value is not usable, see NewSet.
 type Set struct {
 	mu        sync.RWMutex
-	entries   map[Ref]Entry
-	listeners []func(Ref)
+	entries   map[catalog.Ref]Entry
+	listeners []func(catalog.Ref)
 }
 
-// New returns an empty set.
-func New() *Set {
-	return &Set{entries: map[Ref]Entry{}}
+// NewSet returns an empty set.
+func NewSet() *Set {
+	return &Set{entries: map[catalog.Ref]Entry{}}
 }
 
 // OnChange registers a function that is called, outside any lock, after an entry was published or withdrawn. The function must
 // not block: controllers put the reference into a queue.
-func (s *Set) OnChange(f func(Ref)) {
+func (s *Set) OnChange(f func(catalog.Ref)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listeners = append(s.listeners, f)
 }
 
 // Publish stores the entry and tells the listeners when anything that a reader can see has changed.
-func (s *Set) Publish(ref Ref, e Entry) {
+func (s *Set) Publish(ref catalog.Ref, e Entry) {
 	s.mu.Lock()
 	old, known := s.entries[ref]
 	s.entries[ref] = e
 	listeners := s.listeners
 	s.mu.Unlock()
-	if known && same(old, e) {
+	digest := func(e Entry) string {
+		if e.Index == nil {
+			return ""
+		}
+		return e.Index.Digest()
+	}
+	if known && digest(old) == digest(e) && old.Problem == e.Problem && old.Image == e.Image && old.Withheld == e.Withheld {
 		return
 	}
 	for _, f := range listeners {
@@ -77,7 +66,7 @@ func (s *Set) Publish(ref Ref, e Entry) {
 }
 
 // Withdraw forgets a catalog.
-func (s *Set) Withdraw(ref Ref) {
+func (s *Set) Withdraw(ref catalog.Ref) {
 	s.mu.Lock()
 	_, known := s.entries[ref]
 	delete(s.entries, ref)
@@ -92,7 +81,7 @@ func (s *Set) Withdraw(ref Ref) {
 }
 
 // Get returns the entry of one catalog.
-func (s *Set) Get(ref Ref) (Entry, bool) {
+func (s *Set) Get(ref catalog.Ref) (Entry, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	e, ok := s.entries[ref]
@@ -113,12 +102,29 @@ func (s *Set) Digests() []string {
 	return slices.Compact(digests)
 }
 
-func same(a, b Entry) bool {
-	digest := func(e Entry) string {
-		if e.Index == nil {
-			return ""
+// maxProblems is how many of the errors in a catalog a status lists.
+const maxProblems = 3
+
+// DescribeProblems lists the first errors of a catalog that is served all the same, after what becomes of what they concern, such as "is not
+// served", and then the first warnings that concern a cluster; it is empty when there are none. Other warnings are for the catalog's author.
+func DescribeProblems(problems catalog.Problems, becomes string) string {
+	var parts, errors, warnings []string
+	for _, p := range problems {
+		switch {
+		case p.Severity == catalog.Error:
+			errors = append(errors, p.String())
+		case p.Severity == catalog.Warning && p.Rule == catalog.RulePackageCapitals:
+			warnings = append(warnings, p.String())
 		}
-		return e.Index.Digest()
 	}
-	return digest(a) == digest(b) && a.Problem == b.Problem && a.Image == b.Image && a.Withheld == b.Withheld
+	if len(errors) > 0 {
+		parts = append(parts, fmt.Sprintf("what these %d errors concern %s", len(errors), becomes), Some(errors))
+	}
+	if len(warnings) > 0 {
+		parts = append(parts, Some(warnings))
+	}
+	return strings.Join(parts, "; ")
 }
+
+// Some joins the first of several texts about a catalog, and says how many more there are.
+func Some(texts []string) string { return messages.List(texts, maxProblems, "; ") }

@@ -1,4 +1,4 @@
-package catalogset
+package catalogstore
 
 import (
 	"testing"
@@ -6,7 +6,44 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-func TestDescribe(t *testing.T) {
+func TestListenersHearOfVisibleChangesOnly(t *testing.T) {
+	s := NewSet()
+	heard := 0
+	s.OnChange(func(catalog.Ref) { heard++ })
+	a := catalog.Ref{Namespace: "olm", Name: "a"}
+	steps := []struct {
+		do   func()
+		want int
+		why  string
+	}{
+		{func() { s.Publish(a, Entry{}) }, 1, "a new catalog is news"},
+		{func() { s.Publish(a, Entry{}) }, 1, "the same entry again is not"},
+		{func() { s.Publish(a, Entry{Problem: "registry down"}) }, 2, "a problem is news"},
+		{func() { s.Publish(a, Entry{}) }, 3, "its end too"},
+		{func() { s.Withdraw(a) }, 4, "withdrawal is news"},
+		{func() { s.Withdraw(a) }, 4, "withdrawing what is not there is not"},
+	}
+	for _, step := range steps {
+		step.do()
+		if heard != step.want {
+			t.Fatalf("%s: heard %d changes, want %d", step.why, heard, step.want)
+		}
+	}
+}
+
+func TestGet(t *testing.T) {
+	s := NewSet()
+	a := catalog.Ref{Namespace: "a", Name: "y"}
+	if _, ok := s.Get(a); ok {
+		t.Error("Get finds what was never published")
+	}
+	s.Publish(a, Entry{Problem: "p"})
+	if e, ok := s.Get(a); !ok || e.Problem != "p" {
+		t.Errorf("Get gave %+v, %t", e, ok)
+	}
+}
+
+func TestDescribeProblems(t *testing.T) {
 	problem := func(severity catalog.Severity, rule catalog.Rule, message string) catalog.Problem {
 		return catalog.Problem{Severity: severity, Rule: rule, Message: message}
 	}
@@ -25,7 +62,7 @@ func TestDescribe(t *testing.T) {
 		"both":                             {catalog.Problems{capitals, wrong}, "what these 1 errors concern is not served; " + e + "; " + w},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Describe(test.problems, "is not served"); got != test.want {
+			if got := DescribeProblems(test.problems, "is not served"); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package registration_test
+package packageserver_test
 
 import (
 	"context"
@@ -16,10 +16,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/packageserver"
-	"fairlead.dev/fairlead/internal/packageserver/registration"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/go-logr/logr"
@@ -45,7 +44,7 @@ type process struct {
 	namespace string
 	client    *kubernetes.Clientset
 	dynamic   dynamic.Interface
-	contents  *catalogset.Set
+	contents  *catalogstore.Set
 	server    *packageserver.Server
 	shown     *serving.Provider
 	stop      func() error
@@ -97,7 +96,7 @@ func startIn(t *testing.T, namespace string, life, delay time.Duration) *process
 		way.RoundTripper = to
 		return way
 	})
-	p := &process{t: t, namespace: namespace, contents: catalogset.New(), client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
+	p := &process{t: t, namespace: namespace, contents: catalogstore.NewSet(), client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
 	t.Cleanup(p.sweep)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,7 +105,7 @@ func startIn(t *testing.T, namespace string, life, delay time.Duration) *process
 	local := listener.Addr().(*net.TCPAddr).AddrPort()
 	at := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.3"), local.Port())
 	devcluster.Route(t, at.String(), local.String())
-	registered, err := registration.New(registration.Options{REST: own, Namespace: p.namespace, Address: at, Reached: local, Clock: clock.RealClock{},
+	registered, err := packageserver.NewRegistration(packageserver.RegistrationOptions{REST: own, Namespace: p.namespace, Address: at, Reached: local, Clock: clock.RealClock{},
 		Life: life, Delay: delay, Log: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +119,7 @@ func startIn(t *testing.T, namespace string, life, delay time.Duration) *process
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.contents.OnChange(func(catalogset.Ref) { p.server.Changed() })
+	p.contents.OnChange(func(catalog.Ref) { p.server.Changed() })
 	p.publish("1.0.0")
 	if err := p.server.Open(t.Context()); err != nil {
 		t.Fatal(err)
@@ -139,17 +138,17 @@ func startIn(t *testing.T, namespace string, life, delay time.Duration) *process
 
 // sweep removes what a failed test has left: other tests need a cluster in which namespaces can be deleted.
 func (p *process) sweep() {
-	left, err := p.dynamic.Resource(apiServices).Get(context.Background(), registration.APIServiceName, metav1.GetOptions{})
+	left, err := p.dynamic.Resource(apiServices).Get(context.Background(), packageserver.APIServiceName, metav1.GetOptions{})
 	if err != nil {
 		return
 	}
 	if namespace, _, _ := unstructured.NestedString(left.Object, "spec", "service", "namespace"); namespace == p.namespace && p.t.Failed() {
-		_ = p.dynamic.Resource(apiServices).Delete(context.Background(), registration.APIServiceName, metav1.DeleteOptions{})
+		_ = p.dynamic.Resource(apiServices).Delete(context.Background(), packageserver.APIServiceName, metav1.DeleteOptions{})
 	}
 }
 
 // run begins to serve; stop ends that as a manager does.
-func (p *process) run(registered *registration.Registration) {
+func (p *process) run(registered *packageserver.Registration) {
 	leading, withdraw := context.WithCancel(context.Background())
 	serving, end := context.WithCancel(context.Background())
 	withdrawn, ended := make(chan error, 1), make(chan error, 1)
@@ -186,7 +185,7 @@ func (p *process) publish(version string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.contents.Publish(catalogset.Ref{Namespace: p.namespace, Name: "global"}, catalogset.Entry{Index: x})
+	p.contents.Publish(catalog.Ref{Namespace: p.namespace, Name: "global"}, catalogstore.Entry{Index: x})
 }
 
 func (p *process) eventually(what string, check func() error) {
@@ -284,7 +283,7 @@ func TestNamespacesGoWithoutTheServer(t *testing.T) {
 	if err := p.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), registration.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), packageserver.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Fatalf("the APIService is there without a server: %v", err)
 	}
 	p.deletes(p.namespace + "-goes")
@@ -316,7 +315,7 @@ func (p *process) gone(namespace string) {
 
 // endpoints are how many processes the API server is led to.
 func (p *process) endpoints() (int, error) {
-	list, err := p.client.DiscoveryV1().EndpointSlices(p.namespace).List(p.t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + registration.ServiceName})
+	list, err := p.client.DiscoveryV1().EndpointSlices(p.namespace).List(p.t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + packageserver.ServiceName})
 	return len(list.Items), err
 }
 
@@ -413,33 +412,33 @@ func TestInformer(t *testing.T) {
 // TestRegistrationHeals deletes everything that leads to the server, one after the other.
 func TestRegistrationHeals(t *testing.T) {
 	p := start(t, 0, time.Second)
-	all := metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + registration.ServiceName}
+	all := metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + packageserver.ServiceName}
 	none := metav1.DeleteOptions{}
 	for name, remove := range map[string]func() error{
 		"APIService": func() error {
-			return p.dynamic.Resource(apiServices).Delete(t.Context(), registration.APIServiceName, none)
+			return p.dynamic.Resource(apiServices).Delete(t.Context(), packageserver.APIServiceName, none)
 		},
 		"Service": func() error {
-			return p.client.CoreV1().Services(p.namespace).Delete(t.Context(), registration.ServiceName, none)
+			return p.client.CoreV1().Services(p.namespace).Delete(t.Context(), packageserver.ServiceName, none)
 		},
 		"EndpointSlice": func() error {
 			return p.client.DiscoveryV1().EndpointSlices(p.namespace).DeleteCollection(t.Context(), none, all)
 		},
 		"Secret": func() error {
-			return p.client.CoreV1().Secrets(p.namespace).Delete(t.Context(), registration.ServiceName+"-cert", none)
+			return p.client.CoreV1().Secrets(p.namespace).Delete(t.Context(), packageserver.ServiceName+"-cert", none)
 		},
 	} {
 		if err := remove(); err != nil {
 			t.Fatalf("delete the %s: %v", name, err)
 		}
 		p.eventually("packages to be served again without "+name, func() error {
-			if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), registration.APIServiceName, metav1.GetOptions{}); err != nil {
+			if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), packageserver.APIServiceName, metav1.GetOptions{}); err != nil {
 				return err
 			}
-			if _, err := p.client.CoreV1().Services(p.namespace).Get(t.Context(), registration.ServiceName, metav1.GetOptions{}); err != nil {
+			if _, err := p.client.CoreV1().Services(p.namespace).Get(t.Context(), packageserver.ServiceName, metav1.GetOptions{}); err != nil {
 				return err
 			}
-			if _, err := p.client.CoreV1().Secrets(p.namespace).Get(t.Context(), registration.ServiceName+"-cert", metav1.GetOptions{}); err != nil {
+			if _, err := p.client.CoreV1().Secrets(p.namespace).Get(t.Context(), packageserver.ServiceName+"-cert", metav1.GetOptions{}); err != nil {
 				return err
 			}
 			slices, err := p.client.DiscoveryV1().EndpointSlices(p.namespace).List(t.Context(), all)

@@ -1,4 +1,4 @@
-package registration
+package packageserver
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 )
 
 // serves begins to serve in another process.
-func (w *world) serves(address string) *Registration {
+func (w *registrar) serves(address string) *Registration {
 	w.t.Helper()
 	other := w.another(w.client)
 	other.options.Address = netip.MustParseAddrPort(address)
@@ -29,7 +29,7 @@ func (w *world) serves(address string) *Registration {
 	return other
 }
 
-func (w *world) begins(r *Registration) {
+func (w *registrar) begins(r *Registration) {
 	w.t.Helper()
 	if err := r.Prepare(w.t.Context()); err != nil {
 		w.t.Fatal(err)
@@ -40,7 +40,7 @@ func (w *world) begins(r *Registration) {
 }
 
 // registered tells whether there is an APIService.
-func (w *world) registered() bool {
+func (w *registrar) registered() bool {
 	w.t.Helper()
 	live, err := w.apiService(w.t.Context())
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *world) registered() bool {
 	return live != nil
 }
 
-func (w *world) others() int {
+func (w *registrar) others() int {
 	w.t.Helper()
 	others, err := w.peers(w.t.Context(), w.reader)
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *world) others() int {
 }
 
 // goes withdraws a process, without waiting for API servers that there are not.
-func (w *world) goes(r *Registration) {
+func (w *registrar) goes(r *Registration) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := r.withdraw(ctx); err != nil {
@@ -69,7 +69,7 @@ func (w *world) goes(r *Registration) {
 
 // TestTwoProcesses show the same certificate, each has its endpoint, neither undoes what the other writes, and the last to go takes the API along.
 func TestTwoProcesses(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
 	other := w.serves("10.0.0.8:6443")
@@ -96,7 +96,7 @@ func TestTwoProcesses(t *testing.T) {
 // TestTwoStopAtTheSameTime still answer each other while they go.
 func TestTwoStopAtTheSameTime(t *testing.T) {
 	for range 20 {
-		w := newWorld(t)
+		w := newRegistrar(t)
 		w.alive["10.0.0.7:5443"] = true
 		w.begins(w.Registration)
 		other := w.serves("10.0.0.8:5443")
@@ -113,7 +113,7 @@ func TestTwoStopAtTheSameTime(t *testing.T) {
 
 // TestEndpointOfTheDead does not keep the last process from taking the API along.
 func TestEndpointOfTheDead(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	w.begins(w.Registration)
 	w.serves("10.0.0.8:5443")
 	w.reconciles() // which puts the endpoint back that the other one did not believe in
@@ -130,12 +130,12 @@ func TestEndpointOfTheDead(t *testing.T) {
 // TestAfterAKill begins after a process that was killed: what it has left goes before anything is served, so that namespaces can be deleted
 // from then on whatever else goes wrong.
 func TestAfterAKill(t *testing.T) {
-	for name, left := range map[string]func(w *world){
-		"by a process elsewhere": func(w *world) { w.serves("10.0.0.8:5443"); w.alive["10.0.0.8:5443"] = false },
-		"by this one":            func(w *world) { w.begins(w.another(w.client)) },
+	for name, left := range map[string]func(w *registrar){
+		"by a process elsewhere": func(w *registrar) { w.serves("10.0.0.8:5443"); w.alive["10.0.0.8:5443"] = false },
+		"by this one":            func(w *registrar) { w.begins(w.another(w.client)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newRegistrar(t)
 			left(w)
 			if !w.registered() {
 				t.Fatal("nothing was left, which proves nothing")
@@ -150,7 +150,7 @@ func TestAfterAKill(t *testing.T) {
 			w.request("when it serves")
 		})
 	}
-	w := newWorld(t)
+	w := newRegistrar(t)
 	w.serves("10.0.0.8:5443")
 	if err := w.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestAfterAKill(t *testing.T) {
 
 // TestSupervision removes the endpoint of who does not answer twice, and is the more patient with who comes back.
 func TestSupervision(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
 	other := w.serves("10.0.0.8:5443")
@@ -207,7 +207,7 @@ func TestSupervision(t *testing.T) {
 func TestItsNamespaceIsDeleted(t *testing.T) {
 	for _, home := range []string{"", "elsewhere"} {
 		t.Run("at home in "+home, func(t *testing.T) {
-			w := newWorld(t)
+			w := newRegistrar(t)
 			w.options.Home = home
 			w.begins(w.Registration)
 			name := w.options.home()
@@ -238,7 +238,7 @@ func TestItsNamespaceIsDeleted(t *testing.T) {
 
 // TestDifferentCertificates lets two processes show different ones for a while: both are believed, and they do not fight over it.
 func TestDifferentCertificates(t *testing.T) {
-	w := newWorld(t)
+	w := newRegistrar(t)
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
 	secret, _, err := w.store.Load(t.Context())
