@@ -37,11 +37,11 @@ func Value[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-// Equal reports how got differs from want. The subject is a noun, such as "phase" or "labels of the pod".
+// Equal reports how got differs from want. The subject says of what, such as "phase" or "the operator was touched".
 func Equal[T any](t testing.TB, subject string, got, want T, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", subject, diff)
+		t.Errorf("%s (-want +got):\n%s", subject, diff)
 	}
 }
 
