@@ -1,13 +1,10 @@
 package gates
 
 import (
-	"context"
-
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -28,7 +25,7 @@ const (
 )
 
 // Count is how many custom resources of a CustomResourceDefinition there are.
-type Count func(ctx context.Context, reader client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error)
+type Count = crd.Count
 
 // Judge reads what the gates have to know.
 type Judge struct {

@@ -74,7 +74,7 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step gates.Step) e
 	}
 	reports := map[string]string{}
 	for _, d := range all {
-		if d.Err() != nil {
+		if d.Err != nil {
 			reports[d.Name] = crd.Report(d.Name, d.Findings)
 		}
 	}
@@ -89,11 +89,11 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step gates.Step) e
 // checkDropped refuses content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources,
 // with them.
 func (c *Controller) checkDropped(ctx context.Context, s *state, step gates.Step) error {
-	findings, err := c.gates().Dropped(ctx, step)
+	dropped, err := c.gates().Dropped(ctx, step)
 	if err != nil {
 		return err
 	}
-	return s.staysFailed(gates.DroppedError(findings), step)
+	return s.staysFailed(gates.DroppedError(dropped), step)
 }
 
 // staysFailed adds to what bars an automatic step back that the failed revision stays.
