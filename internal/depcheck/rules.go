@@ -24,16 +24,16 @@ var rules = []rule{
 	{pkg: "version"},
 	{pkg: "resolve", may: []string{"version"}},
 	{pkg: "catalog", may: []string{"version"}},
-	{pkg: "catalog/prune", may: []string{"catalog", "version", "internal/resolution/constraint"}},
+	{pkg: "catalog/prune", may: []string{"catalog", "version"}},
 	{pkg: "catalog/template", may: []string{"catalog", "version"}},
 	{pkg: "api", may: []string{"api"}},
 	{pkg: "bundle", may: []string{"api/crds", "api/operators", "api/packages", "catalog", "version"}},
 	{pkg: "bundle/configmap", may: []string{"api/operators", "bundle"}},
 	{pkg: "bundle/registryv1", may: []string{"api/operators", "bundle", "catalog"}},
 	{pkg: "bundle/scaffold", may: []string{"bundle", "catalog", "internal/content/catalogstore"}},
-	{pkg: "bundle/validate", may: []string{"api/operators", "bundle", "catalog", "version", "internal/resolution/constraint"}},
-	{pkg: "internal/resolution/constraint", may: []string{"catalog", "version"}},
-	{pkg: "internal/resolution", may: []string{"catalog", "resolve", "version", "internal/resolution/constraint"}},
+	{pkg: "bundle/validate", may: []string{"api/operators", "bundle", "catalog", "version"}},
+	{pkg: "catalog/constraint", may: []string{"catalog", "version"}},
+	{pkg: "internal/resolution", may: []string{"catalog", "resolve", "version", "api/operators", "bundle", "internal/content/image", "internal/messages"}},
 	{pkg: "internal/resolution/snapshot", may: []string{"api/olm", "internal/content/catalogstore", "internal/resolution", "api/operators", "catalog", "version", "bundle", "internal/content/image"}, client: true},
 	{pkg: "internal/content/image", may: []string{"api/olm", "internal/messages"}},
 	{pkg: "internal/content/signature", may: []string{"internal/messages", "internal/content/image"}},
@@ -56,7 +56,6 @@ var rules = []rule{
 	{pkg: "internal/rollout/permissions", client: true},
 	{pkg: "internal/rollout/crd", client: true},
 	{pkg: "internal/content/bundleio", may: append(libraries, "api/operators", "bundle", "catalog", "internal/content/image", "api", "internal/content/catalogstore"), client: true},
-	{pkg: "internal/resolution/plansteps", may: []string{"api/operators", "bundle", "catalog", "internal/content/image", "internal/resolution", "internal/messages"}},
 	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
 	{pkg: "internal/kubeconfig", may: []string{"internal/messages"}, client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
@@ -79,7 +78,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/content/catalogstore", "internal/content/catalogserver", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/dependents", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/platform", "internal/content/bundleio", "internal/resolution/plansteps", "internal/reconcile", "internal/metrics", "internal/policies", "internal/tenancy", "internal/content/signature", "internal/messages",
+	"internal/content/catalogstore", "internal/content/catalogserver", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/dependents", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/platform", "internal/content/bundleio", "internal/reconcile", "internal/metrics", "internal/policies", "internal/tenancy", "internal/content/signature", "internal/messages",
 }
 
 // reserved says who alone may import a package that is not ours.
@@ -88,7 +87,7 @@ var reserved = map[string]string{
 	"go.etcd.io/etcd":                  "internal/devcluster/components",
 	"sigs.k8s.io/kwok":                 "internal/devcluster/components",
 	"go.podman.io/image":               "internal/content/image",
-	"github.com/google/cel-go":         "internal/resolution/constraint",
+	"github.com/google/cel-go":         "catalog/constraint",
 	"github.com/sigstore":              "internal/content/signature",
 	"github.com/prometheus/prometheus": "test/alerts",
 }

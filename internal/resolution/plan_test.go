@@ -1,21 +1,22 @@
-package plansteps
+package resolution
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/resolution"
-
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // kept keeps manifests, but for those with some text, and refers to them by their names.
@@ -40,8 +41,8 @@ func (k kept) Store(ctx context.Context, manifest []byte) (string, error) {
 	return k.Refer(ctx, manifest)
 }
 
-func chosen() resolution.Choice {
-	return resolution.Choice{Catalog: catalog.Ref{Namespace: "olm", Name: "operators"}, Channel: "stable", Replaces: "kite.v1.1.0",
+func chosen() Choice {
+	return Choice{Catalog: catalog.Ref{Namespace: "olm", Name: "operators"}, Channel: "stable", Replaces: "kite.v1.1.0",
 		Bundle: &catalog.BundleInfo{Name: "kite.v1.2.0", Package: "kite", Image: "registry.example/kite:v1.2.0",
 			Properties: []catalog.Property{{Type: "olm.maxOpenShiftVersion", Value: json.RawMessage(`"4.20"`)}}}}
 }
@@ -66,7 +67,7 @@ spec: {version: 1.2.0, install: {strategy: deployment, spec: {deployments: []}}}
 
 func TestSteps(t *testing.T) {
 	store := kept{manifests: map[string][]byte{}}
-	steps, err := Writer{Manifests: store, Namespace: "sky"}.Steps(t.Context(), chosen(), load(t))
+	steps, err := PlanWriter{Manifests: store, Namespace: "sky"}.Steps(t.Context(), chosen(), load(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,14 +94,14 @@ func TestStepsThatCannotBeMade(t *testing.T) {
 	broken.Bundle.Properties[0].Value = json.RawMessage("{")
 	for name, c := range map[string]struct {
 		store Manifests
-		of    resolution.Choice
+		of    Choice
 		want  string
 	}{
 		"nowhere to keep one":  {kept{map[string][]byte{}, "settings"}, chosen(), "plan ConfigMap settings of bundle kite.v1.2.0: no space left on device"},
 		"a property is broken": {kept{map[string][]byte{}, ""}, broken, "render the objects of bundle kite.v1.2.0 for namespace sky: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			steps, err := Writer{Manifests: c.store, Namespace: "sky"}.Steps(t.Context(), c.of, load(t))
+			steps, err := PlanWriter{Manifests: c.store, Namespace: "sky"}.Steps(t.Context(), c.of, load(t))
 			if steps != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, %v; want %q", steps, err, c.want)
 			}
@@ -110,7 +111,7 @@ func TestStepsThatCannotBeMade(t *testing.T) {
 
 // TestSubscription is what a dependency is kept up to date with. It is small, and is never kept elsewhere.
 func TestSubscription(t *testing.T) {
-	got, err := Writer{Namespace: "sky"}.Subscription("install-abc", chosen())
+	got, err := PlanWriter{Namespace: "sky"}.Subscription("install-abc", chosen())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestSubscription(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	const pinned = "registry.example/kite@sha256:1"
-	got := Lookup(chosen(), pinned, image.Origin{Ref: "registry.example/catalog:v1", Digest: "sha256:c"})
+	got := LookupOf(chosen(), pinned, image.Origin{Ref: "registry.example/catalog:v1", Digest: "sha256:c"})
 	if got.Path != pinned || got.Identifier != "kite.v1.2.0" || got.Replaces != "kite.v1.1.0" || got.CatalogSourceRef.Namespace != "olm" || got.CatalogSourceRef.Name != "operators" {
 		t.Errorf("%+v", got)
 	}
@@ -143,7 +144,7 @@ func TestLookup(t *testing.T) {
 	}
 	bare := chosen()
 	bare.Bundle.Properties, bare.Bundle.Image = nil, pinned
-	if got := Lookup(bare, pinned, image.Origin{}); got.Properties != `{"operators.fairlead.dev/origin":{"catalog":{"ref":"","digest":""}}}` {
+	if got := LookupOf(bare, pinned, image.Origin{}); got.Properties != `{"operators.fairlead.dev/origin":{"catalog":{"ref":"","digest":""}}}` {
 		t.Errorf("no properties are %s", got.Properties)
 	}
 }
@@ -155,20 +156,20 @@ func TestOrigin(t *testing.T) {
 	for name, test := range map[string]struct {
 		image, path string
 		from        image.Origin
-		want        *Origin
+		want        *BundleOrigin
 	}{
-		"by tag":                        {"registry.example/kite:v1", pinned, from, &Origin{Requested: "registry.example/kite:v1"}},
+		"by tag":                        {"registry.example/kite:v1", pinned, from, &BundleOrigin{Requested: "registry.example/kite:v1"}},
 		"by tag, not resolved yet":      {"registry.example/kite:v1", "registry.example/kite:v1", from, nil},
-		"by digest":                     {pinned, pinned, from, &Origin{Catalog: &from}},
-		"by tag and digest":             {"registry.example/kite:v1@sha256:1", pinned, from, &Origin{Catalog: &from}},
-		"by digest, of no image":        {pinned, pinned, image.Origin{Digest: "sha256:c"}, &Origin{Catalog: &image.Origin{Digest: "sha256:c"}}},
-		"in the image of a catalog":     {"", "", from, &Origin{Catalog: &from}},
-		"in a catalog without an image": {"", "", image.Origin{Digest: "sha256:c"}, &Origin{Catalog: &image.Origin{Digest: "sha256:c"}}},
+		"by digest":                     {pinned, pinned, from, &BundleOrigin{Catalog: &from}},
+		"by tag and digest":             {"registry.example/kite:v1@sha256:1", pinned, from, &BundleOrigin{Catalog: &from}},
+		"by digest, of no image":        {pinned, pinned, image.Origin{Digest: "sha256:c"}, &BundleOrigin{Catalog: &image.Origin{Digest: "sha256:c"}}},
+		"in the image of a catalog":     {"", "", from, &BundleOrigin{Catalog: &from}},
+		"in a catalog without an image": {"", "", image.Origin{Digest: "sha256:c"}, &BundleOrigin{Catalog: &image.Origin{Digest: "sha256:c"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			choice := chosen()
 			choice.Bundle.Image = test.image
-			lookup := Lookup(choice, test.path, test.from)
+			lookup := LookupOf(choice, test.path, test.from)
 			if diff := cmp.Diff(test.want, OriginOf(lookup)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -188,20 +189,20 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestPinned: a path by tag becomes one by digest, and the tag and the properties are kept.
-func TestPinned(t *testing.T) {
+// TestPinLookup: a path by tag becomes one by digest, and the tag and the properties are kept.
+func TestPinLookup(t *testing.T) {
 	const tag = "registry.example/kite:v1"
 	for _, properties := range []string{"", `{"properties":[{"type":"x","value":1}]}`} {
-		got := Pinned(v1alpha1.BundleLookup{Path: tag, Properties: properties}, "sha256:1")
+		got := PinLookup(v1alpha1.BundleLookup{Path: tag, Properties: properties}, "sha256:1")
 		if got.Path != "registry.example/kite@sha256:1" || OriginOf(got).Requested != tag || strings.Contains(got.Properties, `{"type":"x","value":1}`) != (properties != "") {
 			t.Errorf("%+v", got)
 		}
-		if diff := cmp.Diff(got, Pinned(got, "sha256:2")); diff != "" {
+		if diff := cmp.Diff(got, PinLookup(got, "sha256:2")); diff != "" {
 			t.Errorf("a digest is replaced:\n%s", diff)
 		}
 	}
 	for _, l := range []v1alpha1.BundleLookup{{Path: ""}, {Path: tag, Properties: "{"}} {
-		if diff := cmp.Diff(l, Pinned(l, "sha256:1")); diff != "" {
+		if diff := cmp.Diff(l, PinLookup(l, "sha256:1")); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -213,7 +214,7 @@ func TestOrder(t *testing.T) {
 	for _, kind := range []string{"Secret", "CustomResourceDefinition", "ClusterRole", "ClusterServiceVersion", "ConfigMap", "CustomResourceDefinition", "ClusterServiceVersion"} {
 		steps = append(steps, &v1alpha1.Step{Resource: v1alpha1.StepResource{Kind: kind, Name: string(rune('a' + len(steps)))}})
 	}
-	Order(steps)
+	OrderSteps(steps)
 	var got []string
 	for _, s := range steps {
 		got = append(got, s.Resource.Kind+" "+s.Resource.Name)
@@ -224,8 +225,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestPackageOf: bundles of several packages may have one name.
-func TestPackageOf(t *testing.T) {
+// TestLookupPackage: bundles of several packages may have one name.
+func TestLookupPackage(t *testing.T) {
 	for properties, want := range map[string]string{
 		`{"properties":[{"type":"x","value":1},{"type":"olm.package","value":{"packageName":"kite","version":"1.0.0"}}]}`: "kite",
 		`{"properties":[{"type":"olm.package","value":"kite"}]}`:                                                          "",
@@ -233,8 +234,85 @@ func TestPackageOf(t *testing.T) {
 		"{":                 "",
 		"":                  "",
 	} {
-		if got := PackageOf(v1alpha1.BundleLookup{Properties: properties}); got != want {
+		if got := LookupPackage(v1alpha1.BundleLookup{Properties: properties}); got != want {
 			t.Errorf("%s is of package %q, want %q", properties, got, want)
 		}
+	}
+}
+
+// shelf keeps manifests under references as long as those of the content store.
+type shelf map[string]string
+
+func (s shelf) Refer(_ context.Context, manifest []byte) (string, error) {
+	return string(manifest), nil
+}
+
+func (s shelf) Store(_ context.Context, manifest []byte) (string, error) {
+	text := fmt.Sprintf(`{"kind":"ContentReference","digest":"sha256:%x","size":%d}`, sha256.Sum256(manifest), len(manifest))
+	s[text] = string(manifest)
+	return text, nil
+}
+
+func stepsOf(n int, kind, manifest string) []*v1alpha1.Step {
+	steps := make([]*v1alpha1.Step, n)
+	for i := range steps {
+		steps[i] = &v1alpha1.Step{Resolving: "op.v1", Status: v1alpha1.StepStatusUnknown,
+			Resource: v1alpha1.StepResource{CatalogSource: "cat", CatalogSourceNamespace: "olm", Version: "v1", Kind: kind, Name: fmt.Sprintf("object-%d", i), Manifest: manifest}}
+	}
+	return steps
+}
+
+// TestFit has plans whose manifests are small one by one, and large together.
+func TestFit(t *testing.T) {
+	plain, escaped := strings.Repeat("x", 1900), strings.Repeat("<", 1900)
+	for name, tc := range map[string]struct {
+		steps []*v1alpha1.Step
+		whole int // how many manifests stay in the plan; -1 is all
+	}{
+		"few":                                    {stepsOf(100, "ConfigMap", plain), -1},
+		"900":                                    {stepsOf(900, "ConfigMap", plain), maxInlined / 1902},
+		"with characters that JSON makes longer": {stepsOf(900, "ConfigMap", escaped), maxInlined / 11402},
+		"smaller than a reference":               {stepsOf(2000, "ConfigMap", strings.Repeat("x", referenced-10)), -1},
+		"Subscriptions, which no bundle holds":   {stepsOf(300, "Subscription", plain), -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := shelf{}
+			status := &v1alpha1.InstallPlanStatus{Plan: tc.steps}
+			before := tc.steps[len(tc.steps)-1].Resource.Manifest
+			if err := (PlanWriter{Manifests: kept}).Fit(t.Context(), status); err != nil {
+				t.Fatal(err)
+			}
+			whole := 0
+			for _, s := range status.Plan {
+				if s.Resource.Manifest == before {
+					whole++
+				} else if kept[s.Resource.Manifest] != before {
+					t.Fatalf("step %s holds %.100s", s.Resource.Name, s.Resource.Manifest)
+				}
+			}
+			if want := tc.whole; want >= 0 && (whole > want || whole < want*9/10) || want < 0 && whole != len(tc.steps) {
+				t.Errorf("%d of %d manifests are in the plan, want %d", whole, len(tc.steps), want)
+			}
+			if text, err := json.Marshal(status); err != nil || len(text) > MaxPlanContent {
+				t.Errorf("%v: %d bytes", err, len(text))
+			}
+			again := status.DeepCopy()
+			if err := (PlanWriter{Manifests: kept}).Fit(t.Context(), again); err != nil || encodedSize(again) != encodedSize(status) {
+				t.Errorf("fitting it again makes another plan of it: %v", err)
+			}
+		})
+	}
+}
+
+// TestFitRefusesWhatNeverFits: of so many objects not even the list fits.
+func TestFitRefusesWhatNeverFits(t *testing.T) {
+	status := &v1alpha1.InstallPlanStatus{Plan: stepsOf(5000, "ConfigMap", strings.Repeat("x", 1900))}
+	err := PlanWriter{Manifests: shelf{}}.Fit(t.Context(), status)
+	if !errors.Is(err, bundle.ErrUnwritable) || !strings.Contains(err.Error(), "list the 5000 objects") || !strings.Contains(err.Error(), "the limit is 1048576") {
+		t.Errorf("%v", err)
+	}
+	long := &v1alpha1.InstallPlanStatus{BundleLookups: []v1alpha1.BundleLookup{{Properties: strings.Repeat("x", MaxPlanContent)}}}
+	if err := (PlanWriter{Manifests: shelf{}}).Fit(t.Context(), long); !errors.Is(err, bundle.ErrUnwritable) {
+		t.Errorf("properties of a bundle count as well: %v", err)
 	}
 }
