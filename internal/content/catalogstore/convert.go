@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // ConvertManifests reads a tree in the layout and returns its packages as a catalog. The warnings say what was passed over.
@@ -133,8 +133,5 @@ func some(bundles map[string]*bundle.Bundle) string {
 	if len(names) == 0 {
 		return "no ClusterServiceVersions"
 	}
-	if len(names) > 10 {
-		names = append(names[:10], "others")
-	}
-	return strings.Join(names, ", ")
+	return messages.List(names, 10, ", ")
 }
