@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ const (
 
 // checker collects what is wrong with a package file.
 type checker struct {
-	manifest *Manifest
+	manifest *Package
 	file     bundle.File
 	lines    bundle.Lines
 	problems catalog.Problems
@@ -37,7 +37,7 @@ func (k *checker) add(rule catalog.Rule, field, message, fix string) {
 	})
 }
 
-func objectOf(m *Manifest) catalog.Object {
+func objectOf(m *Package) catalog.Object {
 	return catalog.Object{Schema: catalog.SchemaPackage, Name: m.PackageName}
 }
 

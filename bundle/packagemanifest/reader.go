@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"testing/fstest"
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // What a package may cost.
@@ -138,10 +139,10 @@ func (r *reader) group(dir string, objects []object) error {
 		r.warn("%s: passed over: no ClusterServiceVersion is in it", dir)
 	}
 	for _, csv := range csvs {
-		content := map[string][]byte{}
+		content := fstest.MapFS{}
 		for _, o := range objects {
-			if o.file == csv.file || o.kind != csvKind && (len(csvs) == 1 || o.kind != crdKind || csv.needs(o.name)) {
-				content["manifests/"+path.Base(o.file)] = o.text
+			if o.file == csv.file || o.kind != csvKind && (len(csvs) == 1 || o.kind != crdKind || slices.Contains(csv.owns, o.name)) {
+				content["manifests/"+path.Base(o.file)] = &fstest.MapFile{Data: o.text}
 			}
 		}
 		if err := r.bundle(csv, content); err != nil {
@@ -151,23 +152,10 @@ func (r *reader) group(dir string, objects []object) error {
 	return nil
 }
 
-func (o object) needs(crd string) bool {
-	for _, name := range o.owns {
-		if name == crd {
-			return true
-		}
-	}
-	return false
-}
-
 // bundle reads the files of one bundle.
-func (r *reader) bundle(csv object, content map[string][]byte) error {
-	content["metadata/annotations.yaml"] = []byte("annotations:\n  " + bundle.AnnotationMediaType + ": " + bundle.MediaType + "\n")
-	files, err := image.Files(content)
-	if err != nil {
-		return err
-	}
-	b, err := bundle.Load(files)
+func (r *reader) bundle(csv object, content fstest.MapFS) error {
+	content["metadata/annotations.yaml"] = &fstest.MapFile{Data: []byte("annotations:\n  " + bundle.AnnotationMediaType + ": " + bundle.MediaType + "\n")}
+	b, err := bundle.Load(content)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func FuzzConvert(f *testing.F) {
 	f.Add([]byte(manifestCSV("p.v1.0.0", "1.0.0", owns("things"))), []byte(manifestCRD("things")))
 	f.Add([]byte("kind: ClusterServiceVersion\napiVersion: v1\nmetadata: {name: p.v1.0.0}"), []byte("{"))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		c, _, err := ConvertManifests(context.Background(), fstest.MapFS{
+		c, _, err := Convert(context.Background(), fstest.MapFS{
 			"p.package.yaml": {Data: []byte("packageName: p\nchannels: [{name: c, currentCSV: p.v1.0.0}]\n")},
 			"1/a.yaml":       {Data: a},
 			"1/b.yaml":       {Data: b},

@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"context"
@@ -84,7 +84,7 @@ func summary(t *testing.T, c *catalog.Catalog) string {
 }
 
 func TestADirectoryForEachVersion(t *testing.T) {
-	c, warnings, err := ConvertManifests(t.Context(), tree(nested()))
+	c, warnings, err := Convert(t.Context(), tree(nested()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ bundle p/p.v1.2.0 image "", 1 objects, provides []
 }
 
 func TestAllVersionsInOneDirectory(t *testing.T) {
-	c, _, err := ConvertManifests(t.Context(), tree(map[string]string{
+	c, _, err := Convert(t.Context(), tree(map[string]string{
 		"package.yaml": "packageName: p\nchannels: [{name: only, currentCSV: p.v2.0.0}]\n",
 		"a.csv.yaml":   manifestCSV("p.v1.0.0", "1.0.0", owns("olds")),
 		"b.csv.yaml":   manifestCSV("p.v2.0.0", "2.0.0", "  replaces: p.v1.0.0\n"+owns("news")),
@@ -144,7 +144,7 @@ func TestSeveralPackages(t *testing.T) {
 		files[pkg+"/"+pkg+".package.yaml"] = fmt.Sprintf("packageName: %s\nchannels: [{name: c, currentCSV: %[1]s.v1}]\n", pkg)
 		files[pkg+"/1/csv.yaml"] = manifestCSV(pkg+".v1", "1.0.0", "")
 	}
-	c, _, err := ConvertManifests(t.Context(), tree(files))
+	c, _, err := Convert(t.Context(), tree(files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestIs(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := IsManifest(tree(test.files)); got != test.want {
+			if got := Is(tree(test.files)); got != test.want {
 				t.Errorf("is one: %t", got)
 			}
 		})
@@ -201,7 +201,7 @@ func TestRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, _, err := ConvertManifests(t.Context(), tree(test.files))
+			c, _, err := Convert(t.Context(), tree(test.files))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("catalog %v, error %v; want %q", c, err, test.want)
 			}
@@ -210,7 +210,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestACycleOfReplacesEnds(t *testing.T) {
-	c, _, err := ConvertManifests(t.Context(), tree(map[string]string{
+	c, _, err := Convert(t.Context(), tree(map[string]string{
 		"p.package.yaml": "packageName: p\nchannels: [{name: c, currentCSV: p.v2}]\n",
 		"1/csv.yaml":     manifestCSV("p.v1", "1.0.0", "  replaces: p.v2\n"),
 		"2/csv.yaml":     manifestCSV("p.v2", "2.0.0", "  replaces: p.v1\n"),
@@ -223,7 +223,7 @@ func TestACycleOfReplacesEnds(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := ConvertManifests(ctx, tree(nested())); err == nil {
+	if _, _, err := Convert(ctx, tree(nested())); err == nil {
 		t.Error("it went on")
 	}
 }
@@ -249,7 +249,7 @@ func (info) IsDir() bool        { return false }
 func (info) Sys() any           { return nil }
 
 func TestDirectoriesWithoutEndAreNotSearched(t *testing.T) {
-	if IsManifest(many{fstest.MapFS{}}) {
+	if Is(many{fstest.MapFS{}}) {
 		t.Error("is one")
 	}
 }

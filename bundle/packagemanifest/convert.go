@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"context"
@@ -10,14 +10,13 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/messages"
 )
 
-// ConvertManifests reads a tree in the layout and returns its packages as a catalog. The warnings say what was passed over.
+// Convert reads a tree in the layout and returns its packages as a catalog. The warnings say what was passed over.
 //
 // If package files break rules, the error is a *catalog.InvalidError that lists all of it, and the Catalog holds the other packages, as
 // with catalog.Load.
-func ConvertManifests(ctx context.Context, tree fs.FS) (c *catalog.Catalog, warnings []string, err error) {
+func Convert(ctx context.Context, tree fs.FS) (c *catalog.Catalog, warnings []string, err error) {
 	sources := find(tree)
 	if len(sources) == 0 {
 		return nil, nil, errors.New("there is no package file; name the package and its channels in a file such as name.package.yaml")
@@ -133,5 +132,5 @@ func some(bundles map[string]*bundle.Bundle) string {
 	if len(names) == 0 {
 		return "no ClusterServiceVersions"
 	}
-	return messages.List(names, 10, ", ")
+	return catalog.List(names, 10, ", ")
 }

@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"encoding/json"
@@ -14,15 +14,15 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// Manifest is a package as its package file describes it.
-type Manifest struct {
-	PackageName    string            `json:"packageName"`
-	DefaultChannel string            `json:"defaultChannel"`
-	Channels       []ManifestChannel `json:"channels"`
+// Package is a package as its package file describes it.
+type Package struct {
+	PackageName    string    `json:"packageName"`
+	DefaultChannel string    `json:"defaultChannel"`
+	Channels       []Channel `json:"channels"`
 }
 
-// ManifestChannel is a channel of a package: whatever its head replaces belongs to it.
-type ManifestChannel struct {
+// Channel is a channel of a package: whatever its head replaces belongs to it.
+type Channel struct {
 	Name       string `json:"name"`
 	CurrentCSV string `json:"currentCSV"`
 }
@@ -35,7 +35,7 @@ const (
 
 // parse reads a package file, and all that is wrong with it. ok is false if the text is something else: a file with the usual name needs
 // only one of the keys of package files to be one, so that a slip in the other is told as such.
-func parse(name string, text []byte) (m *Manifest, problems catalog.Problems, ok bool) {
+func parse(name string, text []byte) (m *Package, problems catalog.Problems, ok bool) {
 	var kind struct {
 		Schema      any `json:"schema"`
 		Kind        any `json:"kind"`
@@ -50,7 +50,7 @@ func parse(name string, text []byte) (m *Manifest, problems catalog.Problems, ok
 	if !hasName && !hasChannels || !(hasName && hasChannels) && !isPackageFile(path.Base(name)) {
 		return nil, nil, false
 	}
-	m = &Manifest{}
+	m = &Package{}
 	k := &checker{manifest: m, file: bundle.File{Name: name, Data: text}}
 	if k.decode(); len(k.problems) == 0 {
 		k.check()
@@ -61,7 +61,7 @@ func parse(name string, text []byte) (m *Manifest, problems catalog.Problems, ok
 // source is a package file and the directory that it is about.
 type source struct {
 	dir, file string
-	manifest  *Manifest
+	manifest  *Package
 	lines     bundle.Lines
 	problems  catalog.Problems
 }
@@ -71,9 +71,9 @@ func (s source) at(field string) catalog.Position {
 	return catalog.Position{File: s.file, Line: s.lines.Of(field)}
 }
 
-// IsManifest tells whether a tree has the layout: whether there is a package file at its root, or one with its usual name in a directory
+// Is tells whether a tree has the layout: whether there is a package file at its root, or one with its usual name in a directory
 // directly below.
-func IsManifest(tree fs.FS) bool { return len(find(tree)) > 0 }
+func Is(tree fs.FS) bool { return len(find(tree)) > 0 }
 
 // find looks for package files. What cannot be read is no reason to stop: whoever reads the tree next will say so.
 func find(tree fs.FS) []source {

@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"os"
@@ -17,7 +17,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 		}
 	}
 	pipe("p.package.yaml")
-	if IsManifest(os.DirFS(dir)) {
+	if Is(os.DirFS(dir)) {
 		t.Error("a pipe is taken for a package file")
 	}
 	for name, text := range nested() {
@@ -33,7 +33,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 		}
 	}
 	pipe("1.0.0/more.yaml")
-	if _, _, err := ConvertManifests(t.Context(), os.DirFS(dir)); err == nil || !strings.Contains(err.Error(), "1.0.0/more.yaml: "+errNoFile.Error()) {
+	if _, _, err := Convert(t.Context(), os.DirFS(dir)); err == nil || !strings.Contains(err.Error(), "1.0.0/more.yaml: "+errNoFile.Error()) {
 		t.Errorf("error %v, want one about the pipe", err)
 	}
 }

@@ -1,4 +1,4 @@
-package catalogstore
+package packagemanifest
 
 import (
 	"errors"
@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 
 func checkProblems(t *testing.T, files map[string]string, want []string) {
 	t.Helper()
-	c, _, err := ConvertManifests(t.Context(), tree(files))
+	c, _, err := Convert(t.Context(), tree(files))
 	var invalid *catalog.InvalidError
 	if !errors.As(err, &invalid) || c == nil || len(c.Packages)+len(c.Channels)+len(c.Bundles) > 0 {
 		t.Fatalf("catalog %v, error %v", c, err)
@@ -92,7 +92,7 @@ func TestOneBrokenPackageOfSeveral(t *testing.T) {
 	maps.Copy(files, map[string]string{
 		"a/a.package.yaml": "packageName: a\nchannels: [{name: c, currentCSV: a.v1}]\n", "a/1/csv.yaml": manifestCSV("a.v1", "1.0.0", ""),
 	})
-	c, _, err := ConvertManifests(t.Context(), tree(files))
+	c, _, err := Convert(t.Context(), tree(files))
 	var invalid *catalog.InvalidError
 	if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || len(c.Packages) != 1 || c.Packages[0].Name != "a" || len(c.Bundles) != 1 {
 		t.Errorf("%s, error %v", summary(t, c), err)
