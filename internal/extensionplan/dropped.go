@@ -3,11 +3,11 @@ package extensionplan
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // dropped are the definitions that would be deleted with their custom resources. Those without any are just among what is removed.
-func (p *Plan) dropped(ctx context.Context, judge gates.Judge, step gates.Step) error {
+func (p *Plan) dropped(ctx context.Context, judge revision.Preflight, step revision.Change) error {
 	all, err := judge.Dropped(ctx, step)
 	if err != nil && len(all) == 0 {
 		return err
@@ -21,7 +21,7 @@ func (p *Plan) dropped(ctx context.Context, judge gates.Judge, step gates.Step) 
 			p.CRDs = append(p.CRDs, verdict)
 		}
 	}
-	p.refuse(gates.DroppedError(all))
+	p.refuse(revision.DroppedError(all))
 	p.refuse(err) // the annotation with exemptions is wrong
 	return nil
 }

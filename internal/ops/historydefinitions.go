@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,7 +51,7 @@ func (r *Rollback) definitions(ctx context.Context, reader client.Reader, now, b
 
 // goes refuses to remove a definition that has custom resources.
 func (r *Rollback) goes(ctx context.Context, reader client.Reader, name string) error {
-	v, err := gates.Judge{Live: reader}.DroppedBy(ctx, r.ext, r.To.Bundle, name)
+	v, err := revision.Preflight{Live: reader}.DroppedBy(ctx, r.ext, r.To.Bundle, name)
 	r.Blocked = append(r.Blocked, v.Reasons...)
 	return err
 }

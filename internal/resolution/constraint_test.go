@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 )
 
 // palette is a catalog with two packages of two versions, and the package red, whose only bundle has a constraint.

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,12 +55,12 @@ func (c resolver) fetchAll(ctx context.Context, s *survey, choices []resolution.
 		if pending {
 			path = choice.Bundle.Image
 		}
-		lookup := plansteps.Lookup(choice, path, originOf(s, choice).CatalogImage())
+		lookup := resolution.LookupOf(choice, path, originOf(s, choice).CatalogImage())
 		if pending {
 			lookup.Conditions = []v1alpha1.BundleLookupCondition{condition}
 			problems = append(problems, condition.Message)
 		}
-		if signature := plansteps.Signature(verdictOf(f.states[i])); signature != nil {
+		if signature := resolution.SignatureCondition(verdictOf(f.states[i])); signature != nil {
 			lookup.Conditions = append(lookup.Conditions, *signature)
 		}
 		f.lookups = append(f.lookups, lookup)

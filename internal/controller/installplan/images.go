@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/resolve"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,7 +72,7 @@ const whyAgain = "bundle %s has to be read again, because the content store has 
 // fromImage asks for the image of a bundle. A CatalogSource that is gone leaves no pull secrets, and the image may be had without any.
 func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy bundleio.Policy) (bundleio.Request, error) {
 	request := bundleio.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
-	if origin := plansteps.OriginOf(lookup); origin != nil {
+	if origin := resolution.OriginOf(lookup); origin != nil {
 		request.NamedBy, request.Requested = origin.NamedBy(), origin.Requested
 	} else {
 		request.NamedBy, request.Requested = r.namedBy(namespace, lookup), r.requested(namespace, lookup)

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +91,7 @@ func (r Images) judgement(ctx context.Context, namespace string, lookup v1alpha1
 		request.Judge = true
 		return &request, nil
 	}
-	origin := plansteps.OriginOf(lookup)
+	origin := resolution.OriginOf(lookup)
 	if origin == nil || origin.Catalog == nil {
 		return nil, r.unrecorded(ctx, namespace, lookup)
 	}
@@ -286,7 +286,7 @@ func (x *verifier) pin() {
 		if v == nil {
 			continue
 		}
-		if pinned := plansteps.Pinned(l, v.Digest); pinned.Path != l.Path {
+		if pinned := resolution.PinLookup(l, v.Digest); pinned.Path != l.Path {
 			plan.Status.BundleLookups[i] = pinned
 			delete(x.manifests.again, l.Identifier)
 			delete(x.manifests.missing, l.Identifier)
@@ -389,10 +389,10 @@ func concludeSignatures(next *planStatus, done outcome, now time.Time) {
 			continue
 		}
 		if v := verdict.Verification; v != nil && verdict.Err == nil {
-			*l = plansteps.Pinned(*l, v.Digest)
+			*l = resolution.PinLookup(*l, v.Digest)
 		}
 		var reported []v1alpha1.BundleLookupCondition
-		if c := plansteps.Signature(verdict); c != nil {
+		if c := resolution.SignatureCondition(verdict); c != nil {
 			reported = append(reported, *c)
 		}
 		setConditions(l, reported, metav1.NewTime(now), v1alpha1.BundleLookupSignatureVerified)

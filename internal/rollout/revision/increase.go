@@ -1,0 +1,95 @@
+package revision
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/version"
+)
+
+// IncreaseError is a change that asks for permissions which the installed revision does not have, and which no one has acknowledged.
+type IncreaseError struct {
+	*permissions.Increase
+	text string
+}
+
+func (i *IncreaseError) Error() string { return i.text }
+
+// Increase returns a *Refusal with an *IncreaseError where the objects ask for more than what is installed, unless that is acknowledged: by the
+// exact version, or by the annotation.
+func (p Preflight) Increase(ctx context.Context, s Change) error {
+	installed := Installed(s.Revisions)
+	said := s.Extension.Annotations[permissions.AcknowledgedKey]
+	if installed == nil || s.Repeated || s.Bundle.isOf(installed) || said == AcknowledgedAll || s.isChosen() {
+		return nil
+	}
+	before, err := Content(ctx, p.Client, installed)
+	if errors.As(err, new(*LostContentError)) {
+		return fmt.Errorf("whether %s asks for more permissions than revision %d, which is installed, cannot be told: %w; %s%s", s.Bundle.Name, installed.Spec.Revision, err, Restore, s.regardless())
+	}
+	if err != nil {
+		return fmt.Errorf("read what is installed, to see whether %s asks for more permissions: %w", s.Bundle.Name, err)
+	}
+	more := permissions.Compare(before, s.Objects)
+	if more.Empty() || said == more.Digest() {
+		return nil
+	}
+	text := fmt.Sprintf("%s asks for permissions that %s does not have:\n%s\nto allow them, set annotation %s of ClusterExtension %s to %q", s.Bundle.Name,
+		called(installed, s.Bundle.Name), more, permissions.AcknowledgedKey, s.Extension.Name, more.Digest())
+	if !s.isUnseen() {
+		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
+	}
+	return Blocked(&IncreaseError{more, text})
+}
+
+// regardless is how to agree to the permissions of a step that nothing can be compared with.
+func (s Change) regardless() string {
+	if s.isUnseen() {
+		return fmt.Sprintf(", or, to allow whatever it asks for, set annotation %s of ClusterExtension %s to %q", permissions.AcknowledgedKey, s.Extension.Name, AcknowledgedAll)
+	}
+	return ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly " + s.Bundle.Version
+}
+
+// isOf tells whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have
+// something else under the same name.
+func (b Bundle) isOf(r *olmv1.ClusterObjectSet) bool {
+	return r.Annotations[olmv1.BundleNameKey] == b.Name && r.Annotations[olmv1.BundleReferenceKey] == b.Image && r.Annotations[ContentKey] == b.Content
+}
+
+// isChosen tells whether the extension asks for the version of the bundle and no other: somebody has looked at that one.
+func (s Change) isChosen() bool {
+	if s.Extension.Spec.Source.Catalog == nil || s.isUnseen() {
+		return false
+	}
+	_, err := version.Parse(s.Extension.Spec.Source.Catalog.Version)
+	return err == nil
+}
+
+// isUnseen tells whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that
+// name or version that the extension has or is being given.
+func (s Change) isUnseen() bool {
+	if s.Bundle.Direct {
+		return true
+	}
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		same := r.Annotations[olmv1.BundleNameKey] == s.Bundle.Name || r.Annotations[olmv1.BundleVersionKey] == s.Bundle.Version
+		if Active(r) && same && !s.Bundle.isOf(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// called names the bundle of a revision; with its origin where another one has the same name.
+func called(r *olmv1.ClusterObjectSet, other string) string {
+	name := r.Annotations[olmv1.BundleNameKey]
+	if name != other {
+		return name
+	}
+	return fmt.Sprintf("the %s that is installed, of %s,", name, cmp.Or(r.Annotations[olmv1.BundleReferenceKey], "catalog content "+r.Annotations[ContentKey]))
+}
