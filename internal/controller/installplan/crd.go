@@ -44,7 +44,7 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust {
 			return err
 		}
 		strategy, _, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "strategy")
-		if _, converted := x.converterOf(x.crds[live.GetName()].upgrade.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
+		if _, converted := x.converterOf(x.crds[live.GetName()].change.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
 		for key, value := range live.GetAnnotations() {

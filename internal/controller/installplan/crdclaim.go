@@ -28,7 +28,7 @@ type crdClaim struct {
 
 // claimCRD judges the claim of a step on a CRD, and tightens the rules for the upgrade where the CRD is not only the plan's own. It returns an
 // error when another owner has the CRD.
-func (x *execution) claimCRD(ctx context.Context, u *crd.Upgrade) (crdClaim, error) {
+func (x *execution) claimCRD(ctx context.Context, u *crd.Change) (crdClaim, error) {
 	if owner := controllerOf(u.Live); owner != "" {
 		return crdClaim{}, fmt.Errorf("%s %s %s: remove that owner, or move the operator as docs/migrating-to-v1.md describes", crdKind, u.Live.Name, owner)
 	}
@@ -36,7 +36,7 @@ func (x *execution) claimCRD(ctx context.Context, u *crd.Upgrade) (crdClaim, err
 	if err != nil {
 		return crdClaim{}, err
 	}
-	changes := crd.Redefines(*u)
+	changes := u.Redefines()
 	switch {
 	case len(others) > 0:
 		u.Joins = u.Joins || !own
@@ -126,7 +126,7 @@ func isWrittenBy(live metav1.Object, manager string) bool {
 // leaves reports whether a live CRD is one that the step uses as it is, and whose objects were compared in this pass.
 func (x *execution) leaves(live *unstructured.Unstructured) bool {
 	seen := x.crds[live.GetName()]
-	return seen != nil && seen.claim.leave && seen.upgrade.Live.UID == live.GetUID() && seen.upgrade.Live.Generation == live.GetGeneration()
+	return seen != nil && seen.claim.leave && seen.change.Live.UID == live.GetUID() && seen.change.Live.Generation == live.GetGeneration()
 }
 
 // mayPatchCRDs reports whether the account of the plan may itself patch those CRDs that others share, or that no operator has. CRDs are written with

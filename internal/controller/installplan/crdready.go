@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -25,7 +24,7 @@ const crdReason = "CRDValidation"
 type crdStep struct {
 	*stepRun
 	claim   crdClaim
-	upgrade crd.Upgrade
+	change  crd.Change
 	verdict crd.Verdict
 }
 
@@ -90,7 +89,7 @@ func (x *execution) crdSteps(ctx context.Context) []*crdStep {
 	found = slices.DeleteFunc(found, func(s *crdStep) bool { return s == nil })
 	x.crds = map[string]*crdStep{}
 	for _, s := range found {
-		x.crds[s.upgrade.Wanted.Name] = s
+		x.crds[s.change.Desired.Name] = s
 	}
 	return found
 }
@@ -116,15 +115,17 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err != nil || !live.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	upgrade, claim, err := x.upgradeOf(ctx, s.step.Resolving, s.object, live)
+	change, claim, err := x.changeOf(ctx, s.step.Resolving, s.object, live)
 	if err != nil {
 		s.result.fail(err)
 		return nil
 	}
-	step := &crdStep{stepRun: s, claim: claim, upgrade: upgrade}
-	step.verdict = crd.Judge(upgrade)
-	if len(step.verdict.Refused) > 0 {
-		step.refuse(step.verdict.Refused...)
+	step := &crdStep{stepRun: s, claim: claim, change: change}
+	if step.verdict, err = crd.Judge(ctx, change, crd.Stored{}); err != nil {
+		s.result.fail(err)
+		return nil
+	}
+	if step.refuse(step.verdict.Err) {
 		return nil
 	}
 	if claim.leave {
@@ -133,12 +134,12 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	return step
 }
 
-// upgradeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
+// changeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
 // alone, it stays.
-func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Upgrade, claim crdClaim, err error) {
-	wanted := &apiextensionsv1.CustomResourceDefinition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
-		return u, claim, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
+func (x *execution) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim crdClaim, err error) {
+	wanted, err := crd.Read(object)
+	if err != nil {
+		return u, claim, fmt.Errorf("%w: %w", errInvalid, err)
 	}
 	converter, converted := x.converterOf(live)
 	switch {
@@ -154,7 +155,7 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 	if err != nil {
 		return u, claim, fmt.Errorf("upgrade %s %s: its %w; correct the annotation or remove it", crdKind, live.Name, err)
 	}
-	u = crd.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
+	u = crd.Change{Live: live, Desired: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
 	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
 		return u, claim, err
 	}
@@ -167,22 +168,22 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 // stored may have changed all the same, so the rules are applied once more.
 func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
 	seen := x.crds[live.GetName()]
-	if seen == nil || seen.upgrade.Live.UID != live.GetUID() || seen.upgrade.Live.Generation != live.GetGeneration() {
+	if seen == nil || seen.change.Live.UID != live.GetUID() || seen.change.Live.Generation != live.GetGeneration() {
 		return fmt.Errorf("%s %s has been changed since its objects were compared with the new schema; they are compared again", crdKind, live.GetName())
 	}
-	before := &apiextensionsv1.CustomResourceDefinition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before); err != nil {
-		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)
+	before, err := crd.Read(live)
+	if err != nil {
+		return err
 	}
-	upgrade, claim, err := x.upgradeOf(ctx, csv, wanted, before)
+	change, claim, err := x.changeOf(ctx, csv, wanted, before)
 	if err != nil {
 		return err
 	}
 	if claim != seen.claim {
 		return fmt.Errorf("%s %s has got other owners since the plan's claim on it was judged; it is judged again", crdKind, live.GetName())
 	}
-	verdict := crd.Judge(upgrade)
-	if err := refusal(verdict.Refused); err != nil {
+	verdict, err := crd.Judge(ctx, change, crd.Stored{})
+	if err = errors.Join(err, verdict.Err); err != nil {
 		return err
 	}
 	if len(verdict.Leaving) > 0 {
@@ -191,20 +192,14 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 	return nil
 }
 
-// refuse fails the step for findings, if there are any, and remembers the CRD: the plan is made again when that changes.
-func (s *crdStep) refuse(findings ...crd.Finding) {
-	if err := refusal(findings); err != nil {
-		s.result.fail(err)
-		s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.upgrade.Live)}
+// refuse fails the step if the verdict refuses it, and remembers the CRD: the plan is made again when that changes.
+func (s *crdStep) refuse(refusal error) bool {
+	if refusal == nil {
+		return false
 	}
-}
-
-func refusal(findings []crd.Finding) error {
-	var errs []error
-	for _, f := range findings {
-		errs = append(errs, errors.New(f.Sentence()))
-	}
-	return errors.Join(errs...)
+	s.result.fail(refusal)
+	s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.change.Live)}
+	return true
 }
 
 // warnOfCRD makes an Event of what an upgrade breaks.

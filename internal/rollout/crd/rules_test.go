@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := Judge(Upgrade{Live: tc.live, Wanted: tc.wanted, By: by, Others: tc.others, Strict: tc.strict, Exempted: exempted})
+			v := planRules(Change{Live: tc.live, Desired: tc.wanted, By: by, Others: tc.others, Strict: tc.strict, Exempted: exempted})
 			if got := sentences(v.Refused); (got == "") != (tc.refused == "") || !strings.Contains(got, tc.refused) {
 				t.Errorf("refused: %s", got)
 			}
@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 			if v.Binding != tc.binding {
 				t.Errorf("binding %t", v.Binding)
 			}
-			again := Judge(Upgrade{Live: tc.wanted, Wanted: tc.wanted, By: by})
+			again := planRules(Change{Live: tc.wanted, Desired: tc.wanted, By: by})
 			if diff := cmp.Diff(Verdict{}, again); diff != "" {
 				t.Errorf("a CRD against itself: %s", diff)
 			}
@@ -109,7 +109,7 @@ func TestJudge(t *testing.T) {
 func TestConversionIsNotJudged(t *testing.T) {
 	wanted := crd(t, "v1 served stored: {type: object, required: [a], properties: {a: {type: string}}}")
 	wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
-	v := Judge(Upgrade{Live: crd(t, "v1 served stored"), Wanted: wanted, Strict: true})
+	v := planRules(Change{Live: crd(t, "v1 served stored"), Desired: wanted, Strict: true})
 	if v.Binding || len(v.Changed) != 1 {
 		t.Errorf("%+v: objects must be looked at, and not stand in the way", v)
 	}
@@ -132,7 +132,7 @@ func TestStoredBeforeConverted(t *testing.T) {
 		if tc.webhook {
 			tc.wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 		}
-		v := Judge(Upgrade{Live: tc.live, Wanted: tc.wanted})
+		v := planRules(Change{Live: tc.live, Desired: tc.wanted})
 		if len(v.Warnings) != tc.warned || len(v.Refused) > 0 {
 			t.Errorf("%s: %+v", name, v)
 		}
