@@ -186,15 +186,17 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 	return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: it is changed again as soon as it is written; find out by whom", name)
 }
 
-// claimOf is the claim of everybody but the object with that UID.
+// claimOf is the claim of the owner with a UID: what it does not own already belongs to another.
 func claimOf(uid types.UID) rollout.Claim {
-	return func(live *unstructured.Unstructured) string {
-		for _, owner := range live.GetOwnerReferences() {
-			if owner.UID == uid {
-				return ""
-			}
+	const foreign = "exists, and does not belong to it"
+	rules := rollout.ClaimRules{Shared: true, Unowned: func(metav1.Object) string { return foreign }, Relate: func(h rollout.Holder) (rollout.Relation, string) {
+		if h.UID == uid {
+			return rollout.Own, ""
 		}
-		return "exists, and does not belong to it"
+		return rollout.Foreign, foreign
+	}}
+	return func(live *unstructured.Unstructured) string {
+		return rules.Judge(live, rollout.References(live)).Reason
 	}
 }
 
