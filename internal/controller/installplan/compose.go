@@ -14,7 +14,7 @@ import (
 
 // compose writes the steps of a plan that people wrote. Unlike the plans of Subscriptions it brings no Subscriptions for what its
 // operators require: nobody asked for upgrades.
-func (c *Controller) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *survey, found finding, f fetched) (planStatus, error) {
+func (c resolver) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *survey, found finding, f fetched) (planStatus, error) {
 	next := planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}, BundleLookups: f.lookups}
 	if !isApproved(p) {
 		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval

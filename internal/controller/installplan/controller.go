@@ -85,7 +85,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case isBare(plan):
 		return c.awaitContent(plan), nil
 	case isUnresolved(plan):
-		return c.resolve(ctx, plan)
+		return resolver{c}.resolve(ctx, plan)
 	case len(plan.Status.Plan) == 0:
 		return c.awaitSteps(ctx, plan)
 	}
@@ -94,7 +94,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !seen.nudged {
-		return c.lookAtObstacles(ctx, plan)
+		return retrier{c}.lookAtObstacles(ctx, plan)
 	}
 	next, execute := decide(plan, seen, c.Clock.Now())
 	if next.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && seen.group != nil {

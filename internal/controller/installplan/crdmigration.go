@@ -11,7 +11,7 @@ import (
 const pagesRewritten = 2
 
 // migrate has the objects of a CRD rewritten that may be stored in versions which go.
-func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
+func (x *replacements) migrate(ctx context.Context, c *Controller, s *crdStep) {
 	m := crd.Migration{Client: c.client, Reader: c.live, Live: s.change.Live, Leaving: s.verdict.Leaving, Unconverted: s.verdict.Unconverted, Now: c.Clock.Now()}
 	waiting, err := m.Rewrite(ctx, pagesRewritten)
 	if err != nil {
@@ -22,7 +22,7 @@ func (x *execution) migrate(ctx context.Context, c *Controller, s *crdStep) {
 }
 
 // endConversion takes off a conversion webhook that belongs to no operator, when the new CRD does without one.
-func (x *execution) endConversion(ctx context.Context, c *Controller, s *crdStep) {
+func (x *replacements) endConversion(ctx context.Context, c *Controller, s *crdStep) {
 	live := s.change.Live
 	if _, converted := x.converterOf(live); converted || !s.verdict.Unconverted || s.result.waiting != "" || s.result.err != nil {
 		return

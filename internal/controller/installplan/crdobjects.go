@@ -52,7 +52,7 @@ func (m *memory) forgetCRDs(key client.ObjectKey, phase v1alpha1.InstallPlanPhas
 }
 
 // checkObjects compares the stored objects of a CRD with the new one: all of them, or a sample where they cannot block the upgrade.
-func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep) {
+func (x *replacements) checkObjects(ctx context.Context, c *Controller, s *crdStep) {
 	known, err := c.memory.crdCheck(client.ObjectKeyFromObject(x.plan), s.change)
 	if err != nil {
 		s.result.fail(err)

@@ -53,13 +53,13 @@ func TestManyObjectsTakeSeveralPasses(t *testing.T) {
 			var s *stepRun
 			for range 2 {
 				s = &stepRun{}
-				x := &execution{plan: newPlan()}
+				x := w.controller.newExecution(newPlan())
 				change := crd.Change{Live: live, Desired: wanted, Exempted: tc.exempt}
 				verdict, err := crd.Judge(t.Context(), change, crd.Stored{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				x.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, change: change, verdict: verdict})
+				x.replaced.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, change: change, verdict: verdict})
 			}
 			if s.result.waiting != tc.waiting || (s.result.err != nil) != tc.fails {
 				t.Errorf("waiting %q, error %v", s.result.waiting, s.result.err)

@@ -28,25 +28,31 @@ type crdStep struct {
 	verdict crd.Verdict
 }
 
+// replacements are the CRDs of a plan that the cluster has.
+type replacements struct {
+	*ownership
+	crds map[string]*crdStep // what was found out about them, by name
+}
+
 // readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
 // refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all looked at, and none is replaced
 // before its objects are rewritten. It tells whether the pass may go on.
 func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client.Client) bool {
-	if err := x.readGroups(ctx); err != nil {
+	if err := x.replaced.readGroups(ctx); err != nil {
 		x.err = err
 		return false
 	}
-	steps := x.crdSteps(ctx)
+	steps := x.replaced.crdSteps(ctx)
 	prepare := func(do func(context.Context, *Controller, *crdStep)) bool {
-		if x.isHeld() {
+		if x.replaced.isHeld() {
 			return false
 		}
 		for _, s := range steps {
 			do(ctx, c, s)
 		}
-		return !x.isHeld()
+		return !x.replaced.isHeld()
 	}
-	return prepare(x.checkObjects) && x.mayInstall(ctx, account) && x.mayPatchCRDs(ctx, account, steps) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
+	return prepare(x.replaced.checkObjects) && x.mayInstall(ctx, account) && x.replaced.mayPatchCRDs(ctx, account, steps) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.replaced.migrate) && prepare(x.replaced.endConversion)
 }
 
 // mayChangeCRDs tells whether the objects of the plan that are no CRDs may be written, if a CRD is going to be changed ahead of them: its
@@ -55,7 +61,7 @@ func (x *execution) mayChangeCRDs(ctx context.Context, c *Controller, crds []*cr
 	if !slices.ContainsFunc(crds, func(s *crdStep) bool { return len(s.verdict.Leaving) > 0 || s.verdict.Unconverted }) {
 		return true
 	}
-	phases, steps := x.phases(ctx)
+	phases, steps := x.writer.phases(ctx)
 	phases[definitions].Objects = nil
 	result, goesOn := c.engine.Look(ctx, phases)
 	if goesOn {
@@ -70,14 +76,14 @@ func (x *execution) mayChangeCRDs(ctx context.Context, c *Controller, crds []*cr
 }
 
 // isHeld tells whether a CRD keeps the pass from going on.
-func (x *execution) isHeld() bool {
+func (x *replacements) isHeld() bool {
 	return slices.ContainsFunc(x.steps, func(s *stepRun) bool {
 		return s.due && s.step.Resource.Kind == crdKind && (s.result.err != nil && !s.step.Optional || s.result.waiting != "")
 	})
 }
 
 // crdSteps finds the CRDs that are replaced, and judges each.
-func (x *execution) crdSteps(ctx context.Context) []*crdStep {
+func (x *replacements) crdSteps(ctx context.Context) []*crdStep {
 	found := make([]*crdStep, len(x.steps))
 	var group sync.WaitGroup
 	for i, s := range x.steps {
@@ -96,7 +102,7 @@ func (x *execution) crdSteps(ctx context.Context) []*crdStep {
 
 // crdStep judges one CRD. It returns nil when there is nothing more to do about it. The cache is asked first whether there is such a CRD
 // at all: most plans bring new ones. Should it be wrong, the rules are applied once more when the CRD is written.
-func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
+func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err := unfitCRD(s.object); err != nil {
 		s.result.status = v1alpha1.StepStatusNotPresent
 		s.result.fail(err)
@@ -136,7 +142,7 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 
 // changeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
 // alone, it stays.
-func (x *execution) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim crdClaim, err error) {
+func (x *ownership) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim crdClaim, err error) {
 	wanted, err := crd.Read(object)
 	if err != nil {
 		return u, claim, fmt.Errorf("%w: %w", errInvalid, err)
@@ -166,7 +172,7 @@ func (x *execution) changeOf(ctx context.Context, csv string, object *unstructur
 
 // checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were looked at. Who owns it and what it has
 // stored may have changed all the same, so the rules are applied once more.
-func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
+func (x *replacements) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
 	seen := x.crds[live.GetName()]
 	if seen == nil || seen.change.Live.UID != live.GetUID() || seen.change.Live.Generation != live.GetGeneration() {
 		return fmt.Errorf("%s %s has been changed since its objects were compared with the new schema; they are compared again", crdKind, live.GetName())

@@ -32,7 +32,7 @@ type fetched struct {
 }
 
 // fetchAll asks for the bundles of all choices. They arrive in the background.
-func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
+func (c resolver) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
 	f := fetched{states: make([]bundleio.State, len(choices))}
 	requests := make([]bundleio.Request, len(choices))
 	for i, choice := range choices { // start all of them before waiting for any
@@ -74,7 +74,7 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resoluti
 	return f
 }
 
-func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (bundleio.Request, error) {
+func (c resolver) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (bundleio.Request, error) {
 	var policy bundleio.Policy
 	if len(s.Groups) == 1 {
 		var err error

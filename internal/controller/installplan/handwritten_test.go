@@ -263,7 +263,7 @@ func TestHandWrittenPlanFollowsTheNews(t *testing.T) {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhasePlanning {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if got := w.controller.plans(t.Context(), "", isUnresolved); len(got) != 1 {
+	if got := w.watcher().plans(t.Context(), "", isUnresolved); len(got) != 1 {
 		t.Errorf("plans that wait for catalogs: %v", got)
 	}
 	w.controller.Catalogs.Publish(catalog.Ref{Namespace: "ns", Name: "cat"}, catalogstore.Entry{Problem: "registry answers 503"})
@@ -274,7 +274,7 @@ func TestHandWrittenPlanFollowsTheNews(t *testing.T) {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if got := w.controller.plans(t.Context(), "", isUnresolved); len(got) != 0 {
+	if got := w.watcher().plans(t.Context(), "", isUnresolved); len(got) != 0 {
 		t.Errorf("plans that wait for catalogs: %v", got)
 	}
 }

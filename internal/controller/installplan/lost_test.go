@@ -105,7 +105,7 @@ func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
 				if c := p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupPending); c.Message == "" {
 					t.Errorf("the lookup does not say it: %+v", p.Status.BundleLookups[0])
 				}
-				if n := w.controller.plans(t.Context(), "", concernsCatalogs); len(n) != 1 {
+				if n := w.watcher().plans(t.Context(), "", concernsCatalogs); len(n) != 1 {
 					t.Errorf("a change of the catalog wakes %v", n)
 				}
 				checkStatus(t, p)

@@ -49,7 +49,7 @@ func fetches(p *v1alpha1.InstallPlan) bool {
 
 // awaitingOperators maps an operator to the plans of its namespace whose steps are still to be found, and to all that say while they wait
 // for approval that something is in their way: it may have been this operator.
-func (c *Controller) awaitingOperators(ctx context.Context, o client.Object) []ctrl.Request {
+func (c watcher) awaitingOperators(ctx context.Context, o client.Object) []ctrl.Request {
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
 		return awaitsWithAdvice(p) || p.Namespace == o.GetNamespace() && isUnresolved(p)
 	})

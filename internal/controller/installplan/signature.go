@@ -205,10 +205,17 @@ const verifyTime = 20 * time.Second
 // unknownPause is the time between two looks at a plan on which nothing can be decided, because it does not say what it was made of.
 const unknownPause = time.Minute
 
+// verifier verifies the bundles of a plan before anything of it is written.
+type verifier struct {
+	*pass
+	signatures map[string]image.Verdict // on the bundles that were verified, by ClusterServiceVersion
+	unverified verification             // what keeps the plan from beginning
+}
+
 // verify verifies the bundles of a plan before anything of it is written: the policy may be another since the plan was made, as where it waits
 // for approval. What has begun is finished, unless the plan has failed meanwhile. It reports whether the pass may continue, with the lookups pinned to
 // what was verified.
-func (x *execution) verify(ctx context.Context, c *Controller) bool {
+func (x *verifier) verify(ctx context.Context, c *Controller) bool {
 	if x.begun() {
 		return true
 	}
@@ -250,7 +257,7 @@ const (
 )
 
 // refuse notes why a bundle is not installed.
-func (x *execution) refuse(c *Controller, name string, state bundleio.State) {
+func (x *verifier) refuse(c *Controller, name string, state bundleio.State) {
 	if state.RetryAt.IsZero() {
 		pause := retrySecrets
 		if image.IsUndecided(state.Err) {
@@ -271,7 +278,7 @@ func (x *execution) refuse(c *Controller, name string, state bundleio.State) {
 }
 
 // pin has the manifests of bundles that the plan names by a tag read by the digest that was verified. Those that were read before are read again.
-func (x *execution) pin() {
+func (x *verifier) pin() {
 	plan := *x.plan
 	plan.Status.BundleLookups = slices.Clone(plan.Status.BundleLookups)
 	for i, l := range plan.Status.BundleLookups {
@@ -289,7 +296,7 @@ func (x *execution) pin() {
 }
 
 // await has the first step that is due wait for a bundle.
-func (x *execution) await(e *fetchError) {
+func (x *verifier) await(e *fetchError) {
 	x.manifests.note(e)
 	if i := slices.IndexFunc(x.steps, func(s *stepRun) bool { return s.due }); i >= 0 {
 		x.steps[i].result.waiting = strings.TrimPrefix(x.steps[i].result.waiting+"; "+e.awaits, "; ")
@@ -297,7 +304,7 @@ func (x *execution) await(e *fetchError) {
 }
 
 // origins are the lookups of a plan, and for steps that are due and have none what is known of where they came from.
-func (x *execution) origins() []v1alpha1.BundleLookup {
+func (x *verifier) origins() []v1alpha1.BundleLookup {
 	lookups := slices.Clone(x.plan.Status.BundleLookups)
 	for _, s := range x.steps {
 		known := func(l v1alpha1.BundleLookup) bool { return l.Identifier == s.step.Resolving }
@@ -315,7 +322,7 @@ func (x *execution) origins() []v1alpha1.BundleLookup {
 
 // begun reports whether an earlier pass has created an object, or waits for the API server to know one, and the plan has not failed since. What is
 // Present may have been there before the plan was made.
-func (x *execution) begun() bool {
+func (x *verifier) begun() bool {
 	if x.plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed || x.plan.Status.StartTime == nil {
 		return false
 	}
@@ -328,7 +335,7 @@ func (x *execution) begun() bool {
 func (x *execution) begin(ctx context.Context, c *Controller) outcome {
 	x.takeStock(ctx)
 	if x.left {
-		x.verify(ctx, c)
+		x.verifier.verify(ctx, c)
 	}
 	return x.outcome()
 }

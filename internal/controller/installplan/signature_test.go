@@ -79,7 +79,7 @@ func newSignedWorld(t *testing.T, policyJSON bool, names ...string) *signedWorld
 	source := catalogSource("ns", "cat", 0)
 	source.Spec.SourceType, source.Spec.Image = v1alpha1.SourceTypeGrpc, w.host+"/catalogs/cat:v1"
 	w.world = newWorld(t, handMade("Manual", names...), source)
-	w.notify, w.queue = &Notifier{search: w.controller.plans}, workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	w.notify, w.queue = &Notifier{search: w.watcher().plans}, workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(w.queue.ShutDown)
 	if err := w.notify.news.Start(context.WithoutCancel(t.Context()), w.queue); err != nil {
 		t.Fatal(err)

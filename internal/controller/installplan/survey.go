@@ -16,7 +16,7 @@ import (
 // survey is the namespace of a plan that people wrote, as far as its steps depend on it.
 type survey struct{ snapshot.Namespace }
 
-func (c *Controller) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*survey, error) {
+func (c resolver) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*survey, error) {
 	s := &survey{snapshot.Namespace{Name: plan.Namespace}}
 	var operators v1alpha1.ClusterServiceVersionList
 	var subscriptions v1alpha1.SubscriptionList
@@ -42,7 +42,7 @@ func (c *Controller) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*s
 
 // surveyCatalogs lists the catalogs in view, in the order in which they are asked: by priority, then those of the namespace itself,
 // then by name.
-func (c *Controller) surveyCatalogs(ctx context.Context, s *survey) error {
+func (c resolver) surveyCatalogs(ctx context.Context, s *survey) error {
 	namespaces := []string{s.Name}
 	if global := c.OperatorNamespace; global != "" && global != s.Name && !s.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation) {
 		namespaces = append(namespaces, global)

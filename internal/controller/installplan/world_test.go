@@ -84,6 +84,8 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	return w
 }
 
+func (w *world) watcher() watcher { return watcher{w.controller} }
+
 func (w *world) funcs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
