@@ -14,6 +14,8 @@ import (
 type dialect interface {
 	// meta is the metadata of an object in the namespace of the operator that a controller applies.
 	meta(name string) metav1.ObjectMeta
+	// clusterMeta is the metadata of an object outside of the operator's namespace that a controller applies.
+	clusterMeta(name string) metav1.ObjectMeta
 	// podAnnotations are the annotations of the pods of a Deployment.
 	podAnnotations(template *corev1.PodTemplateSpec) map[string]string
 	// mountCert mounts a serving certificate into pods.
@@ -61,6 +63,10 @@ func (d owned) meta(name string) metav1.ObjectMeta {
 	meta := d.planMeta(name)
 	meta.Labels[v1alpha1.ManagedLabel] = v1alpha1.ManagedLabelValue
 	return meta
+}
+
+func (d owned) clusterMeta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Labels: union(OwnerLabels(d.csv), map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})}
 }
 
 // planMeta is the metadata of a namespaced object that an InstallPlan creates.

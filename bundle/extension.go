@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -107,6 +108,25 @@ func (d *Extension) MutatingWebhooks() ([]*admissionv1.MutatingWebhookConfigurat
 	return mutatingWebhooks(d.CSV, d, d.webhookOptions())
 }
 
+// APIServices register the owned aggregated APIs, each group and version once.
+func (d *Extension) APIServices() []*apiregistrationv1.APIService {
+	return apiServices(d.CSV, d, d.Certs)
+}
+
+// Delegations let the pods of the Deployments that serve aggregated APIs ask the cluster who calls them, and what callers may do.
+func (d *Extension) Delegations() []runtime.Object {
+	var out []runtime.Object
+	done := map[string]bool{}
+	for _, description := range d.CSV.Spec.APIServiceDefinitions.Owned {
+		if deployment := description.DeploymentName; !done[deployment] {
+			done[deployment] = true
+			delegates, authenticates := delegation(d.CSV, d, deployment)
+			out = append(out, delegates, authenticates)
+		}
+	}
+	return out
+}
+
 func (d *Extension) webhookOptions() WebhookOptions {
 	o := WebhookOptions{Certs: d.Certs}
 	if !d.AllNamespaces() {
@@ -120,6 +140,8 @@ func (d *Extension) webhookOptions() WebhookOptions {
 func (d *Extension) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: d.CSV.Namespace}
 }
+
+func (d *Extension) clusterMeta(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 
 // podAnnotations are those of the ClusterServiceVersion, of the template, and where the operator is and what it watches. Later ones win.
 func (d *Extension) podAnnotations(template *corev1.PodTemplateSpec) map[string]string {

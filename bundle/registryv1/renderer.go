@@ -111,6 +111,16 @@ func (r *renderer) webhooks() ([]runtime.Object, error) {
 	return out, nil
 }
 
+// apiServices register the aggregated APIs that the bundle owns, after the rights of those that serve them.
+func (r *renderer) apiServices() ([]runtime.Object, error) {
+	out := r.Delegations()
+	for _, registration := range r.APIServices() {
+		r.injectCA(registration, registration.Spec.Service.Name)
+		out = append(out, registration)
+	}
+	return out, nil
+}
+
 // objects are what generate makes, as manifests. No two objects may be the same one: which of them would win is chance.
 func (r *renderer) objects() ([]*unstructured.Unstructured, error) {
 	generated, err := r.generate()
