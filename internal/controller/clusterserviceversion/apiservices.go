@@ -6,7 +6,6 @@ import (
 	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -16,43 +15,14 @@ import (
 	"fairlead.dev/fairlead/bundle"
 )
 
-// Priorities of an APIService.
-const (
-	groupPriority   = 2000
-	versionPriority = 15
-	defaultPort     = 443
-)
-
-// apiServices are the registrations of the owned aggregated APIs, one for each group and version.
+// apiServices are the registrations of the owned aggregated APIs.
 func apiServices(csv *v1alpha1.ClusterServiceVersion, config *v1alpha1.SubscriptionConfig, certificates certificates) []client.Object {
+	trusted := map[string]bundle.ServingCert{}
+	for deployment, certificate := range certificates {
+		trusted[deployment] = bundle.ServingCert{CA: certificate.trusted}
+	}
 	var out []client.Object
-	done := map[string]bool{}
-	for _, description := range csv.OwnedAPIServices() {
-		name := description.APIServiceName()
-		certificate, ok := certificates[description.DeploymentName]
-		if done[name] || !ok {
-			continue
-		}
-		done[name] = true
-		service := &apiregistrationv1.APIService{
-			TypeMeta:   metav1.TypeMeta{APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService"},
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: managedLabels(csv)},
-			Spec: apiregistrationv1.APIServiceSpec{
-				Group:                description.Group,
-				Version:              description.Version,
-				GroupPriorityMinimum: groupPriority,
-				VersionPriority:      versionPriority,
-				CABundle:             certificate.trusted,
-				Service: &apiregistrationv1.ServiceReference{
-					Namespace: csv.Namespace,
-					Name:      bundle.ServingServiceName(description.DeploymentName),
-					Port:      new(int32),
-				},
-			},
-		}
-		if *service.Spec.Service.Port = description.ContainerPort; description.ContainerPort == 0 {
-			*service.Spec.Service.Port = defaultPort
-		}
+	for _, service := range bundle.APIServices(csv, trusted) {
 		if config != nil {
 			service.Annotations = maps.Clone(config.Annotations)
 		}

@@ -87,7 +87,7 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 		}},
 		"serving": {target: "", foreign: []client.Object{
 			&rbacv1.ClusterRoleBinding{ObjectMeta: meta("", "manager-service-system:auth-delegator"), RoleRef: theirs},
-			&rbacv1.RoleBinding{ObjectMeta: meta(systemSpace, "manager-service-auth-reader"), RoleRef: theirs},
+			&rbacv1.RoleBinding{ObjectMeta: meta("kube-system", "manager-service-auth-reader"), RoleRef: theirs},
 			&rbacv1.Role{ObjectMeta: meta(ns, "manager-service-cert"), Rules: foreignRules},
 			&rbacv1.RoleBinding{ObjectMeta: meta(ns, "manager-service-cert"), RoleRef: theirs},
 		}},
@@ -167,7 +167,7 @@ func TestBindingOfABundleIsNotTakenForServingAccess(t *testing.T) {
 	name := "metrics-server:system:auth-delegator"
 	k := newCluster(t, newGroup(""), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: bundle.OwnerLabels(csv)},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: delegatorRole},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:auth-delegator"},
 	})
 	k.installed(csv)
 	if !k.get("", name, &rbacv1.ClusterRoleBinding{}) {

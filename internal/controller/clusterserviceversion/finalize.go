@@ -98,11 +98,11 @@ func (f *facts) removeOwned(ctx context.Context) error {
 // removeFromSystem deletes what let the pods of the CSV find out who calls them. The CSV may not describe any more what
 // that was for. A manager that is limited to some namespaces may be allowed to delete it only where it may make it.
 func (f *facts) removeFromSystem(ctx context.Context) error {
-	err := f.c.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace(systemSpace), client.MatchingLabels(managedLabels(f.csv)))
+	err := f.c.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace("kube-system"), client.MatchingLabels(managedLabels(f.csv)))
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && len(bundle.ServingDeployments(f.csv)) == 0 {
 		return nil
 	}
-	return fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err)
+	return fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", "kube-system", err)
 }
 
 // removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces. It asks the cluster too: nobody would delete

@@ -55,8 +55,8 @@ func TestUninstall(t *testing.T) {
 		"APIServices": &apiregistrationv1.APIServiceList{}, "RoleBindings of kube-system": &rbacv1.RoleBindingList{},
 	} {
 		options := []client.ListOption{}
-		if strings.HasSuffix(name, systemSpace) {
-			options = append(options, client.InNamespace(systemSpace))
+		if strings.HasSuffix(name, "kube-system") {
+			options = append(options, client.InNamespace("kube-system"))
 		}
 		if err := k.client.List(t.Context(), list, options...); err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestLongNamesDoNotHoldUpTheDeletion(t *testing.T) {
 
 // TestBindingInKubeSystemGoes also when the CSV does not describe any more what it was for.
 func TestBindingInKubeSystemGoes(t *testing.T) {
-	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: systemSpace, Name: "foreign"}})
+	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "foreign"}})
 	k.installed(newCSV("op.v1", withoutAccounts, withWebhooks))
 	k.delete(&v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "group"}})
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions = nil })
@@ -230,7 +230,7 @@ func TestBindingInKubeSystemGoes(t *testing.T) {
 	k.delete(k.csv("op.v1"))
 	k.pass("op.v1")
 	var list rbacv1.RoleBindingList
-	if err := k.client.List(t.Context(), &list, client.InNamespace(systemSpace)); err != nil {
+	if err := k.client.List(t.Context(), &list, client.InNamespace("kube-system")); err != nil {
 		t.Fatal(err)
 	}
 	if k.csv("op.v1") != nil || len(list.Items) != 1 || list.Items[0].Name != "foreign" {

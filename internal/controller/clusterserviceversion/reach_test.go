@@ -144,7 +144,7 @@ func TestTheSameOperatorInTwoNamespaces(t *testing.T) {
 	}
 	for name, want := range map[string]string{"manager-service-auth-reader": ns, "manager-service-auth-reader-other": "other"} {
 		binding := &rbacv1.RoleBinding{}
-		if !k.get(systemSpace, name, binding) || binding.Subjects[0].Namespace != want {
+		if !k.get("kube-system", name, binding) || binding.Subjects[0].Namespace != want {
 			t.Errorf("RoleBinding %s is for %v, want %s", name, binding.Subjects, want)
 		}
 	}

@@ -11,15 +11,9 @@ import (
 	"fairlead.dev/fairlead/bundle"
 )
 
-const (
-	delegatorRole = "system:auth-delegator"
-	readerRole    = "extension-apiserver-authentication-reader"
-	systemSpace   = "kube-system"
-
-	// servingAnnotation marks the rights of the pods that serve webhooks and aggregated APIs for operators of this
-	// namespace, and tells them from those that bundles bring.
-	servingAnnotation = "fairlead.dev/serving-for"
-)
+// servingAnnotation marks the rights of the pods that serve webhooks and aggregated APIs for operators of this namespace, and tells them from those
+// that bundles bring.
+const servingAnnotation = "fairlead.dev/serving-for"
 
 // servingObjects are the Services in front of the Deployments that serve webhooks and aggregated APIs, and the rights
 // that such servers need: to read their certificate, and to have the cluster authenticate and authorize callers.
@@ -80,8 +74,8 @@ func (a *access) objects() []client.Object {
 }
 
 func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) *access {
-	secret, service := bundle.ServingSecretName(deployment), bundle.ServingServiceName(deployment)
-	account := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: csv.Namespace, Name: podAccount(csv, deployment)}}
+	secret := bundle.ServingSecretName(deployment)
+	delegates, authenticates := bundle.Delegation(csv, deployment)
 	own := metav1.ObjectMeta{Name: secret, Namespace: csv.Namespace, Labels: managedLabels(csv)}
 	own.OwnerReferences = []metav1.OwnerReference{bundle.OwnerReference(csv)}
 	return &access{
@@ -96,31 +90,11 @@ func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) *acce
 			TypeMeta:   rbacType("RoleBinding"),
 			ObjectMeta: *own.DeepCopy(),
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: secret},
-			Subjects:   account,
+			Subjects:   delegates.Subjects,
 		},
-		delegates: &rbacv1.ClusterRoleBinding{
-			TypeMeta:   rbacType("ClusterRoleBinding"),
-			ObjectMeta: metav1.ObjectMeta{Name: service + "-" + delegatorRole, Labels: managedLabels(csv)},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: delegatorRole},
-			Subjects:   account,
-		},
-		authenticates: &rbacv1.RoleBinding{
-			TypeMeta:   rbacType("RoleBinding"),
-			ObjectMeta: metav1.ObjectMeta{Name: service + "-auth-reader", Namespace: systemSpace, Labels: managedLabels(csv)},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: readerRole},
-			Subjects:   account,
-		},
+		delegates:     delegates,
+		authenticates: authenticates,
 	}
-}
-
-// podAccount is the service account that the pods of a Deployment run with.
-func podAccount(csv *v1alpha1.ClusterServiceVersion, deployment string) string {
-	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-		if d.Name == deployment && d.Spec.Template.Spec.ServiceAccountName != "" {
-			return d.Spec.Template.Spec.ServiceAccountName
-		}
-	}
-	return defaultAccount
 }
 
 // managedLabels are the labels of objects that this controller makes for a CSV.
