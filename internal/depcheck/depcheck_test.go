@@ -39,6 +39,44 @@ func TestFewPackages(t *testing.T) {
 	}
 }
 
+// TestPublicPackages: who imports them from outside gets what they import as well, and nothing of that may be internal.
+func TestPublicPackages(t *testing.T) {
+	for file, imports := range sources(t) {
+		public, _, _ := strings.Cut(file, "/")
+		switch public {
+		case "api", "bundle", "catalog", "resolve", "version":
+			for _, imported := range imports {
+				if strings.HasPrefix(imported, module+"internal/") {
+					t.Errorf("%s is public and imports %s", file, imported)
+				}
+			}
+		}
+	}
+}
+
+// TestOneWayToApply: server-side apply has one home, which knows what it takes over from whom.
+func TestOneWayToApply(t *testing.T) {
+	exempt := map[string]string{
+		"internal/manager/crds.go":                           "the definitions of the manager itself, before it has a cache",
+		"internal/controller/clusterserviceversion/apply.go": "objects that their controllers write at once are first applied without force",
+	}
+	for file := range sources(t) {
+		inside := strings.HasPrefix(file, "internal/") && !strings.HasPrefix(file, "internal/rollout/")
+		if strings.HasSuffix(file, "_test.go") || !inside || exempt[file] != "" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []string{"client.ForceOwnership", "client.Apply,"} {
+			if strings.Contains(string(text), call) {
+				t.Errorf("%s uses %s: have internal/rollout apply it", file, call)
+			}
+		}
+	}
+}
+
 func TestCheckRefuses(t *testing.T) {
 	tests := map[string]struct {
 		pkg, imported string

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
@@ -210,6 +211,12 @@ func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructu
 	}
 	wanted.Object = again.Object
 	return nil
+}
+
+// Assert has an object carry some fields, by server-side apply, for a caller that reads and judges the object itself. Fields that the manager asserted
+// before, and no longer does, are removed.
+func Assert(ctx context.Context, c client.Client, fields runtime.ApplyConfiguration, manager client.FieldOwner, options ...client.ApplyOption) error {
+	return c.Apply(ctx, fields, append(options, manager, client.ForceOwnership)...)
 }
 
 // isCreator reports whether a manager has fields of an object by a create.

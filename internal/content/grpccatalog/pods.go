@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -126,7 +127,7 @@ func (k *Keeper) promotePod(ctx context.Context, p, wanted *corev1.Pod) error {
 	u.SetName(p.Name)
 	u.SetUID(p.UID)
 	u.SetLabels(PromotedLabels(wanted))
-	return k.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(k.FieldOwner), client.ForceOwnership)
+	return rollout.Assert(ctx, k.Client, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(k.FieldOwner))
 }
 
 // refresh brings the labels and annotations of the pod that serves up to date. Those that others added stay.

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +81,7 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 	wanted.SetName(revision.ConditionName(ext, r))
 	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)})
 	wanted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: ext.UID}})
-	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
+	if err := rollout.Assert(ctx, c.client, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner); err != nil {
 		return fmt.Errorf("write OperatorCondition %s/%s, through which the operator says whether it can be upgraded: %w", ext.Spec.Namespace, wanted.GetName(), err)
 	}
 	return nil

@@ -143,7 +143,7 @@ func (x *replacements) mayPatchCRDs(ctx context.Context, account client.Client, 
 		}
 		wanted := s.object.DeepCopy()
 		ref := rollout.RefOf(wanted)
-		err := account.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.DryRunAll, client.ForceOwnership, client.FieldOwner(fieldOwner))
+		err := rollout.Assert(ctx, account, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.DryRunAll)
 		if rollout.IsAuthorized(err) {
 			continue
 		}

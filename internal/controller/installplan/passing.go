@@ -45,7 +45,7 @@ func (c retrier) try(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle
 	wanted := o.internal.DeepCopy()
 	switch err := c.live.Get(ctx, client.ObjectKeyFromObject(wanted), live); {
 	case err == nil:
-		return writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.DryRunAll, client.ForceOwnership, client.FieldOwner(fieldOwner))
+		return rollout.Assert(ctx, writer, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.DryRunAll)
 	case apierrors.IsNotFound(err) && !rollout.IsUnknownKind(err):
 		return writer.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
 	default:

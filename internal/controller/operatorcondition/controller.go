@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // fieldManager owns the fields that this controller writes.
@@ -210,7 +211,7 @@ func (c *Controller) apply(ctx context.Context, wanted, into client.Object) erro
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	request := &unstructured.Unstructured{Object: content}
-	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), fieldManager, client.ForceOwnership); err != nil {
+	if err := rollout.Assert(ctx, c.client, client.ApplyConfigurationFromUnstructured(request), fieldManager); err != nil {
 		return fmt.Errorf("apply %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
 	}
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, into)

@@ -6,10 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // manageAccount labels the service account of the group, so that tools see that it is in use. The UID keeps an account
@@ -22,7 +22,7 @@ func (c *Controller) manageAccount(ctx context.Context, group *v1.OperatorGroup,
 	wanted := applycorev1.ServiceAccount(account.Name, account.Namespace).
 		WithUID(account.UID).
 		WithLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
-	err := c.client.Apply(ctx, wanted, client.FieldOwner(v1alpha1.FieldManagerServiceAccount), client.ForceOwnership)
+	err := rollout.Assert(ctx, c.client, wanted, v1alpha1.FieldManagerServiceAccount)
 	if err != nil {
 		return fmt.Errorf("label ServiceAccount %s/%s of OperatorGroup %s: %w", account.Namespace, account.Name, group.Name, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -51,7 +52,7 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 			}
 			errs = append(errs, err)
 		}
-		if err := c.client.Apply(ctx, applied(wanted), fieldManager, client.ForceOwnership); err != nil {
+		if err := rollout.Assert(ctx, c.client, applied(wanted), fieldManager); err != nil {
 			errs = append(errs, fmt.Errorf("apply ClusterRole %s of OperatorGroup %s: %w", wanted.Name, client.ObjectKeyFromObject(group), err))
 		}
 	}

@@ -27,6 +27,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // fieldManager owns the fields that this controller applies.
@@ -242,7 +243,7 @@ func (j judgement) apply(ctx context.Context, a api) error {
 		}
 		c.squats.Delete(wanted.Name)
 		if err == nil && (live == nil || !upToDate(wanted, live)) {
-			err = c.client.Apply(ctx, applied(wanted), fieldManager, client.ForceOwnership)
+			err = rollout.Assert(ctx, c.client, applied(wanted), fieldManager)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("apply ClusterRole %s, which gives access to %s: %w", wanted.Name, a.gvk, err))

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -66,7 +67,7 @@ func (c *Controller) applyManagerRole(ctx context.Context, crd *apiextensionsv1.
 	if live != nil && upToDate(desired, live) && equality.Semantic.DeepEqual(desired.OwnerReferences, live.OwnerReferences) {
 		return nil
 	}
-	if err := c.client.Apply(ctx, applied(desired), fieldManager, client.ForceOwnership); err != nil {
+	if err := rollout.Assert(ctx, c.client, applied(desired), fieldManager); err != nil {
 		return fmt.Errorf("apply ClusterRole %s, which gives the manager access to the custom resources of %s: %w", desired.Name, crd.Name, err)
 	}
 	return nil
