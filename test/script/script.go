@@ -21,6 +21,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // Program is a command as a program of scripts, for testscript.Main. It ends as the real one does.
@@ -90,9 +91,7 @@ func Examples(t *testing.T, elements ...string) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	path := filepath.Join(append([]string{filepath.Dir(here), "..", "..", "examples"}, elements...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(os.Stat(path))(t)
 	return path
 }
 

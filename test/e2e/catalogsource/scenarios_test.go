@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -40,7 +41,7 @@ func TestObjectsBesideTheOperator(t *testing.T) {
 	} {
 		w.create(crd)
 		t.Cleanup(func() { _ = w.Delete(context.Background(), crd) })
-		w.eventually(crd.Name+" to be known", func() error { return w.known(crd.Spec.Group, crd.Spec.Names.Kind) })
+		must.Eventually(w, crd.Name+" to be known", func() error { return w.known(crd.Spec.Group, crd.Spec.Names.Kind) })
 	}
 	priority := w.namespace + "-urgent"
 	w.publish(operator{pkg: "op", version: "1.0.0", files: map[string]string{
@@ -62,7 +63,7 @@ func TestObjectsBesideTheOperator(t *testing.T) {
 	} {
 		o := &unstructured.Unstructured{}
 		o.SetGroupVersionKind(gvk)
-		w.eventually(gvk.Kind+" of the bundle", func() error { return w.Get(t.Context(), key, o) })
+		must.Eventually(w, gvk.Kind+" of the bundle", func() error { return w.Get(t.Context(), key, o) })
 	}
 }
 
@@ -92,7 +93,7 @@ func TestACRDWithASchema(t *testing.T) {
 	w.succeeds("op.v1.0.0")
 	gauge := &unstructured.Unstructured{Object: map[string]any{"apiVersion": w.group() + "/v1", "kind": "Gauge",
 		"metadata": map[string]any{"namespace": w.namespace, "name": "g"}, "spec": map[string]any{"size": int64(0)}}}
-	w.eventually("the schema of the bundle to be applied", func() error {
+	must.Eventually(w, "the schema of the bundle to be applied", func() error {
 		if err := w.Create(t.Context(), gauge.DeepCopy()); err == nil || !strings.Contains(err.Error(), "spec.size") {
 			return fmt.Errorf("an object that it forbids: %w", err)
 		}
@@ -109,7 +110,7 @@ func TestAnAPIThatTheClusterHasNotAnyMore(t *testing.T) {
 		"manifests/budget.json": `{"apiVersion":"policy/v1beta1","kind":"PodDisruptionBudget","metadata":{"name":"extra"},"spec":{"maxUnavailable":1}}`}})
 	w.run(devcluster.Config(), nil)
 	w.create(w.asked()...)
-	w.eventually("the plan to fail", func() error {
+	must.Eventually(w, "the plan to fail", func() error {
 		var plans v1alpha1.InstallPlanList
 		if err := w.List(t.Context(), &plans, client.InNamespace(w.namespace)); err != nil {
 			return err
@@ -138,7 +139,7 @@ func TestADependencyIsUpgradedByAReplacedCatalog(t *testing.T) {
 	if csv := w.succeeds("dep.v1.1.0"); csv.Spec.Replaces != "dep.v1.0.0" {
 		t.Errorf("spec.replaces is %q", csv.Spec.Replaces)
 	}
-	w.eventually("the old version to go", func() error {
+	must.Eventually(w, "the old version to go", func() error {
 		err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dep.v1.0.0"}, &v1alpha1.ClusterServiceVersion{})
 		if client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("it is still there: %w", err)
@@ -156,7 +157,7 @@ func TestACSVWithoutAPIVersion(t *testing.T) {
 	w.publish(o)
 	w.run(devcluster.Config(), nil)
 	w.create(w.asked()...)
-	w.eventually("to be told", func() error {
+	must.Eventually(w, "to be told", func() error {
 		var sub v1alpha1.Subscription
 		if err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "op"}, &sub); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,12 +52,6 @@ func (w *world) run(config *rest.Config, change func(*manager.Options)) (stop fu
 		change(&o)
 	}
 	return harness.Run(w.T, o)
-}
-
-// eventually waits until the check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
 }
 
 func (w *world) create(objects ...client.Object) {
@@ -106,7 +101,7 @@ func (w *world) source() (*v1alpha1.CatalogSource, error) {
 func (w *world) succeeds(name string) *v1alpha1.ClusterServiceVersion {
 	w.Helper()
 	csv := &v1alpha1.ClusterServiceVersion{}
-	w.eventually(name+" to succeed", func() error {
+	must.Eventually(w, name+" to succeed", func() error {
 		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, csv); err != nil {
 			return err
 		}

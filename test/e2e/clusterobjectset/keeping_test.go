@@ -12,6 +12,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // revise brings a revision of an extension named after the namespace into the cluster, as the controller of ClusterExtensions does.
@@ -24,13 +25,8 @@ func (w *world) revise(number int64, change func(o *revision.Options), objects .
 	if change != nil {
 		change(&o)
 	}
-	r, err := revision.Build(o)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if err := revision.Write(w.Context(), w, r); err != nil {
-		w.Fatal(err)
-	}
+	r := must.Value(revision.Build(o))(w)
+	must.NoError(w, revision.Write(w.Context(), w, r))
 	w.Cleanup(func() { w.removeNow(r.Set) })
 }
 
@@ -99,15 +95,11 @@ func TestGivingUp(t *testing.T) {
 	w.revise(1, w.ofExtension, w.configMap("config", "1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	broken := w.web("web:v2")
-	if err := unstructured.SetNestedField(broken.Object, map[string]any{"no": "node"}, "spec", "template", "spec", "nodeSelector"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, unstructured.SetNestedField(broken.Object, map[string]any{"no": "node"}, "spec", "template", "spec", "nodeSelector"))
 	w.revise(2, w.ofExtension, w.configMap("config", "2"), broken)
 	w.reports("NS-2", "Available=False/ProbeFailure", "Object Deployment.apps/v1 NS/web: ")
 	w.reports("NS-1", "Progressing=True/RollingOut", "")
-	if err := w.Delete(t.Context(), w.set("NS-2")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-2")))
 	w.there(false, "apps/v1", "Deployment", "web")
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	if got := w.get("v1", "ConfigMap", "config"); got.Object["data"].(map[string]any)["key"] != "1" {
@@ -124,7 +116,7 @@ func TestDrift(t *testing.T) {
 		o["data"] = map[string]any{"key": "theirs", "more": "theirs"}
 		o["metadata"].(map[string]any)["labels"].(map[string]any)["theirs"] = "too"
 	})
-	w.eventually("the edit to be healed", func() error {
+	must.Eventually(w, "the edit to be healed", func() error {
 		u := w.get("v1", "ConfigMap", "config")
 		data := u.Object["data"].(map[string]any)
 		if data["key"] != "1" || data["more"] != "theirs" || u.GetLabels()["theirs"] != "too" {
@@ -132,9 +124,7 @@ func TestDrift(t *testing.T) {
 		}
 		return nil
 	})
-	if err := w.Delete(t.Context(), w.configMap("config", "")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.configMap("config", "")))
 	w.there(true, "v1", "ConfigMap", "config")
 	w.edit("apps/v1", "Deployment", "web", func(o map[string]any) {
 		_ = unstructured.SetNestedField(o, "now", "spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
@@ -144,7 +134,7 @@ func TestDrift(t *testing.T) {
 		containers := []any{map[string]any{"name": "web", "image": "web:theirs"}}
 		_ = unstructured.SetNestedSlice(o, containers, "spec", "template", "spec", "containers")
 	})
-	w.eventually("the image to come back", func() error {
+	must.Eventually(w, "the image to come back", func() error {
 		u := w.get("apps/v1", "Deployment", "web")
 		containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", "containers")
 		restarted, _, _ := unstructured.NestedString(u.Object, "spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
@@ -164,9 +154,7 @@ func TestCollision(t *testing.T) {
 	if w.get("v1", "ConfigMap", "other") != nil {
 		t.Error("half of it was written")
 	}
-	if err := w.Delete(t.Context(), w.configMap("config", "")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.configMap("config", "")))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 }
 
@@ -179,16 +167,14 @@ func TestTeardown(t *testing.T) {
 		w.edit("apps/v1", "Deployment", "web", func(o map[string]any) { (&unstructured.Unstructured{Object: o}).SetFinalizers(finalizers) })
 	}
 	hold("example.com/hold")
-	if err := w.Delete(t.Context(), w.set("NS-1"), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1"), client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	w.reports("NS-1", "Progressing=True/Retrying", "2 of 2 objects are left.\nDeployment NS/web is being deleted, which waits for [example.com/hold]")
 	if w.get("v1", "ConfigMap", "config") == nil {
 		t.Error("an earlier phase went first")
 	}
 	hold()
 	w.there(false, "v1", "ConfigMap", "config")
-	w.eventually("the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
+	must.Eventually(w, "the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
 }
 
 // TestServiceAccount: a set is read and written as its account; what that may not do is told, and goes on when it may.
@@ -221,11 +207,7 @@ subjects: [{kind: ServiceAccount, name: installer, namespace: NS}]
 		o["rules"] = []any{map[string]any{"apiGroups": []any{"", "apps"}, "resources": []any{"configmaps", "deployments", "secrets"}, "verbs": []any{"create", "delete", "get"}}}
 	})
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
-	if err := w.Delete(t.Context(), w.get("v1", "ServiceAccount", "installer")); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Delete(t.Context(), w.set("NS-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.get("v1", "ServiceAccount", "installer")))
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
 	w.there(false, "v1", "ConfigMap", "config")
 }

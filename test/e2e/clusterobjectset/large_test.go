@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLargeBundle: 20 MB of objects are installed, among them a CustomResourceDefinition of 1.3 MB and an object of its kind, which a watch
@@ -38,14 +40,12 @@ func TestLargeBundle(t *testing.T) {
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	t.Logf("installed in %s", time.Since(began).Round(10*time.Millisecond))
 	w.edit(group+"/v1", "Thing", "one", func(o map[string]any) { o["spec"] = map[string]any{"size": int64(2)} })
-	w.eventually("the edit to be healed", func() error {
+	must.Eventually(w, "the edit to be healed", func() error {
 		if size, _, _ := unstructured.NestedInt64(w.get(group+"/v1", "Thing", "one").Object, "spec", "size"); size != 1 {
 			return fmt.Errorf("its size is %d", size)
 		}
 		return nil
 	})
-	if err := w.Delete(t.Context(), w.set("NS-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
 	w.there(false, "v1", "ConfigMap", "map-0")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // asked is what the manager asks.
@@ -36,7 +37,7 @@ func TestOneLookAtWhatChanged(t *testing.T) {
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	before := len(w.rest(w.namespace))
 	w.edit("v1", "ConfigMap", "config", func(o map[string]any) { o["data"].(map[string]any)["more"] = "theirs" })
-	w.eventually("the manager to look", func() error {
+	must.Eventually(w, "the manager to look", func() error {
 		if len(of(w.namespace)) == before {
 			return errNotYet
 		}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // thing is a definition of the namespace's own group.
@@ -55,7 +55,7 @@ func (w *world) release() {
 	u.SetNamespace(w.namespace)
 	u.SetName("mine")
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Timeout)
 	defer cancel()
 	_ = w.Patch(ctx, u, patch) // it may be gone
 }
@@ -64,10 +64,8 @@ func (w *world) release() {
 func TestCustomResourcesStay(t *testing.T) {
 	w := newWorld(t)
 	w.operating()
-	if err := w.Delete(t.Context(), w.set("NS-1")); err != nil {
-		t.Fatal(err)
-	}
-	w.eventually("the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
+	must.Eventually(w, "the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
 	w.there(false, "apps/v1", "Deployment", "web")
 	crd := w.definition()
 	if crd == nil || crd.GetDeletionTimestamp() != nil || len(crd.GetOwnerReferences()) > 0 {
@@ -76,7 +74,7 @@ func TestCustomResourcesStay(t *testing.T) {
 	if w.get(w.namespace+".example.com/v1", "Thing", "mine") == nil {
 		t.Error("the custom resource is gone")
 	}
-	w.eventually("an Event that tells of it", func() error {
+	must.Eventually(w, "an Event that tells of it", func() error {
 		var events corev1.EventList
 		if err := w.List(t.Context(), &events); err != nil {
 			return err
