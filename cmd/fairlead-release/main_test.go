@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/release"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -44,7 +43,7 @@ func TestOnlyACommitIsReleased(t *testing.T) {
 
 // TestASigningKeyNeedsAPush is said before anything is built.
 func TestASigningKeyNeedsAPush(t *testing.T) {
-	o := release.Options{Source: t.TempDir(), Out: filepath.Join(t.TempDir(), "out")}
+	o := Options{Source: t.TempDir(), Out: filepath.Join(t.TempDir(), "out")}
 	must.Fail(t, "--sign-key without --push", run(t.Context(), o, "", "cosign.key"), "--push")
 	must.Fail(t, "run", run(t.Context(), o, "registry.example.com/manager:v1", filepath.Join(t.TempDir(), "none")), "read the signing key")
 	if _, err := os.Stat(o.Out); err == nil {

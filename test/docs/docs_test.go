@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/cli"
-	"fairlead.dev/fairlead/internal/cli/opmcmd"
+	"fairlead.dev/fairlead/internal/cli/authoring"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/must"
 )
@@ -29,7 +29,7 @@ var root = filepath.Join("..", "..")
 // programs are what the pages call. The test binary is each of them when it is called by its name.
 var programs = map[string]func() int{
 	"fairlead": func() int { return cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) },
-	"opm":      func() int { return opmcmd.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) },
+	"opm":      func() int { return authoring.RunOpm(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) },
 }
 
 func TestMain(m *testing.M) {

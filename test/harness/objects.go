@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -20,7 +20,7 @@ func ClientOf(t testing.TB, config *rest.Config) client.WithWatch {
 }
 
 func clientOf(config *rest.Config) (client.WithWatch, error) {
-	scheme, err := manager.Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,12 +62,12 @@ func push(labels map[string]string) {
 	}
 }
 
-// Run runs the scripts of testdata. $REGISTRY is a registry on loopback, nothing of the user is known, and `exits CODE COMMAND...` runs a
+// Run runs the scripts of testdata, or of another folder. $REGISTRY is a registry on loopback, nothing of the user is known, and `exits CODE COMMAND...` runs a
 // command that has to end with a code.
 func Run(t *testing.T, p testscript.Params) {
 	t.Helper()
 	setup := p.Setup
-	p.Dir, p.RequireExplicitExec = "testdata", true
+	p.Dir, p.RequireExplicitExec = cmp.Or(p.Dir, "testdata"), true
 	p.Cmds = maps.Clone(p.Cmds)
 	if p.Cmds == nil {
 		p.Cmds = map[string]func(*testscript.TestScript, bool, []string){}
