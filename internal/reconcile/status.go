@@ -57,12 +57,7 @@ func Conditions(conditions []metav1.Condition) []State {
 // Write writes the next status of an object, and returns the object as it is then: the same one when nothing was written, because the status is
 // not new or the object is gone.
 func (w StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, error) {
-	base := object
-	if last, ok := w.Memory.unseen(object); ok {
-		base = object.DeepCopyObject().(T)
-		*w.Status(base) = last.status
-	}
-	same := w.Equal
+	base, same := w.Latest(object), w.Equal
 	if same == nil {
 		same = func(a, b *S) bool { return equality.Semantic.DeepEqual(a, b) }
 	}
@@ -87,6 +82,18 @@ func (w StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, err
 	w.Memory.remember(object, after, next)
 	w.log(ctx, object, w.Status(base), &next)
 	return after, nil
+}
+
+// Latest returns an object with the last status that was written to it, where the cache that it is from does not show that yet. What becomes of a
+// status, such as the time of a transition, depends on what it was.
+func (w StatusWriter[T, S]) Latest(object T) T {
+	last, ok := w.Memory.unseen(object)
+	if !ok {
+		return object
+	}
+	latest := object.DeepCopyObject().(T)
+	*w.Status(latest) = last.status
+	return latest.DeepCopyObject().(T) // what is remembered is not handed out
 }
 
 // Stale reports whether an object, from a cache, is older than the last status that was written to it. An event follows.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // adopt puts the component label of an Operator on what belongs to it: its Subscription, the operator and the plan that this has come to,
@@ -128,7 +129,7 @@ func (c *Controller) patch(ctx context.Context, gvk schema.GroupVersionKind, o c
 	target := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	target.SetGroupVersionKind(gvk)
 	err = c.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), fieldManager)
-	if err == nil || outdated(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if err == nil || reconcile.IsOutdated(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
 	}
 	return fmt.Errorf("set the component label %s of %s %s: %w", key, gvk.Kind, client.ObjectKeyFromObject(o), err)
