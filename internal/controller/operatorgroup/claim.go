@@ -3,7 +3,6 @@ package operatorgroup
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -148,20 +147,4 @@ func providedBy(o client.Object) []string {
 		return nil
 	}
 	return tenancy.ProvidedBy(csv).Sorted()
-}
-
-// providersOf are the namespaces of the operators that provide one of the APIs.
-func (c *Controller) providersOf(ctx context.Context, apis tenancy.APIs) []string {
-	var namespaces []string
-	for api := range apis {
-		var list v1alpha1.ClusterServiceVersionList
-		if err := c.client.List(ctx, &list, client.MatchingFields{indexCSVByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
-			return nil
-		}
-		for i := range list.Items {
-			namespaces = append(namespaces, list.Items[i].Namespace)
-		}
-	}
-	slices.Sort(namespaces)
-	return slices.Compact(namespaces)
 }

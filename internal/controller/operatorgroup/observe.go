@@ -101,16 +101,6 @@ func (c *Controller) rolesOf(ctx context.Context, group types.NamespacedName) ([
 	return list.Items, nil
 }
 
-// namespacesLabelled reads the namespaces that carry the label of the group with this UID.
-func (c *Controller) namespacesLabelled(ctx context.Context, uid string) ([]metav1.PartialObjectMetadata, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	if err := c.client.List(ctx, list, client.MatchingFields{indexNamespaceByGroup: uid}); err != nil {
-		return nil, fmt.Errorf("list the namespaces of the OperatorGroup with UID %s: %w", uid, err)
-	}
-	return list.Items, nil
-}
-
 // selects says whether the group selects its namespaces by label.
 func selects(spec *v1.OperatorGroupSpec) bool {
 	return len(spec.TargetNamespaces) == 0 && !emptySelector(spec.Selector)
