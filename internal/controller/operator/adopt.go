@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -129,7 +127,7 @@ func (c *Controller) patch(ctx context.Context, gvk schema.GroupVersionKind, o c
 	target := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	target.SetGroupVersionKind(gvk)
 	err = c.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), fieldManager)
-	if err == nil || reconcile.IsOutdated(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if err == nil || reconcile.IsOutdated(err) || reconcile.Superseded(err) {
 		return nil
 	}
 	return fmt.Errorf("set the component label %s of %s %s: %w", key, gvk.Kind, client.ObjectKeyFromObject(o), err)

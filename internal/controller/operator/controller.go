@@ -80,7 +80,7 @@ func (c *Controller) components(ctx context.Context, name string) ([]v1.RichRefe
 	return refs, nil
 }
 
-// each calls a function with the objects of a kind that are in the cache. They are the cache's own: nobody may change them.
+// each calls a function with the objects of a kind that are in the cache. They are the cache's own: no one may change them.
 func (c *Controller) each(ctx context.Context, k kind, do func(client.Object) error, options ...client.ListOption) error {
 	from, list := client.Reader(c.client), k.list()
 	if k.own {

@@ -13,10 +13,11 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
-// unseenInterval is how often a group is looked at that must not claim an API because of a group which the cache does not show. That one may
+// unseenInterval is how often a group is reconciled that must not claim an API because of a group which the cache does not show. That one may
 // be gone again before the cache has shown it, as when the connection broke; then no event tells of its end.
 const unseenInterval = 5 * time.Second
 
@@ -98,6 +99,7 @@ func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis
 	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return group, fmt.Errorf("annotate OperatorGroup %s with the APIs that its operators provide: %w", client.ObjectKeyFromObject(group), err)
 	}
+	reconcile.Log(ctx, updated).Info("provided APIs changed", "apis", apis.String(), "before", group.Annotations[v1alpha1.ProvidedAPIsAnnotation])
 	return updated, nil
 }
 

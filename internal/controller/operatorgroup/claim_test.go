@@ -146,7 +146,7 @@ func TestAClaimIsCheckedWithTheCluster(t *testing.T) {
 	}
 }
 
-// TestAGroupThatGrowsGivesWay: the operator that was there goes on.
+// TestAGroupThatGrowsGivesWay: the operator that was there continues.
 func TestAGroupThatGrowsGivesWay(t *testing.T) {
 	const goose = "Goose.v1.example.com"
 	k := newCluster(t, groupIn("a", "x"), groupIn("b", "y"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"))

@@ -74,7 +74,7 @@ func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *ob
 // act brings everything around the group up to date. The ClusterRoles remember whose labels there may be on namespaces: labels of groups that
 // had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
 //
-// It returns when to look again at what is put off.
+// It returns when to continue with what is put off.
 func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) (later time.Duration, _ error) {
 	account := c.manageAccount(ctx, group, seen)
 	if err := c.labels().remove(ctx, staleUIDs(seen.roles, group.UID)); err != nil {
@@ -98,7 +98,7 @@ func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *
 }
 
 // cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID. A group with a name too long
-// for labels has none, so that all namespaces are looked at.
+// for labels has none, so all namespaces are checked.
 func (c *Controller) cleanUp(ctx context.Context, group types.NamespacedName) error {
 	roles, err := c.rolesOf(ctx, group)
 	if err != nil {

@@ -11,6 +11,6 @@
 // It never touches ClusterServiceVersions: their controller reads the group and writes their annotations itself. It never writes an object that is as
 // it should be.
 //
-// Start reading at controller.go. Reconcile observes (observe.go), reports (status.go, pure), lists the APIs (claim.go) and acts (clusterroles.go,
-// account.go, namespaces.go, which also removes the labels of groups that are gone); setup.go has the events.
+// Start reading at controller.go. Reconcile observes (observe.go), reports (status.go), lists the APIs (claim.go) and acts (clusterroles.go and
+// namespaces.go, which also removes the labels of groups that are gone); setup.go has the events.
 package operatorgroup

@@ -67,19 +67,19 @@ func (l namespaceLabels) set(ctx context.Context, group *v1.OperatorGroup, seen 
 		return err
 	}
 	var errs []error
-	var wanted []string
+	var desired []string
 	if !global(seen.targets) {
-		wanted = seen.targets
+		desired = seen.targets
 	}
 	have := map[string]bool{}
 	for i := range labelled {
 		name := labelled[i].Name
 		have[name] = true
-		if !slices.Contains(wanted, name) {
+		if !slices.Contains(desired, name) {
 			errs = append(errs, l.patch(ctx, name, string(group.UID), false))
 		}
 	}
-	for _, name := range wanted {
+	for _, name := range desired {
 		if !have[name] {
 			errs = append(errs, l.patch(ctx, name, string(group.UID), true))
 		}
@@ -150,7 +150,7 @@ func (l namespaceLabels) orphaned(ctx context.Context, o client.Object) []ctrl.R
 	return nil
 }
 
-// known says whether the caches have a group of this UID. What cannot be read counts as known.
+// known reports whether the caches have a group of this UID. What cannot be read counts as known.
 func (l namespaceLabels) known(ctx context.Context, uid string) bool {
 	var list v1.OperatorGroupList
 	err := l.client.List(ctx, &list, client.MatchingFields{indexGroupByUID: uid}, client.UnsafeDisableDeepCopy)

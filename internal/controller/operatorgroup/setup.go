@@ -255,7 +255,7 @@ func (w watches) groupOfRole(_ context.Context, o client.Object) []ctrl.Request 
 	return nil
 }
 
-// owns says whether an object is in a namespace of this manager.
+// owns reports whether an object is in a namespace of this manager.
 func (w watches) owns(o client.Object) bool { return w.manages(o.GetNamespace()) }
 
 func (w watches) manages(namespace string) bool {
