@@ -9,7 +9,8 @@
 //	removal.go      a Removal: what goes and what stays (uninstallsubscription.go, uninstallextension.go, crds.go); remove.go does it
 //	history.go      the revisions of a ClusterExtension; rollback.go decides whether an earlier one can be restored
 //	gather.go       a Mover makes a ClusterExtension of a Subscription's operator in place (move.go), and undoes that (undo.go).
-//	                internal/ops/migrate decides. Nothing changes before the Secret with the backup is there; until the objects belong
+//	                Its parts: the record of the backup (movekept.go), the approval of the Subscription (thaw.go), the steps of the adoption and of the
+//	                restoration. internal/ops/migrate decides. Nothing changes before the Secret with the backup is there; until the objects belong
 //	                to the ClusterExtension, the ClusterServiceVersion has them.
 //
 // CustomResourceDefinitions with custom resources stay unless each of them is named; then their custom resources go first, while the

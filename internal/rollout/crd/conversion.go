@@ -55,6 +55,7 @@ func ConverterOf(c *apiextensionsv1.CustomResourceConversion) (by Converter) {
 // ReadConverter returns the converter of an object; the zero value where it is no CRD or cannot be read.
 func ReadConverter(u *unstructured.Unstructured) Converter {
 	conversion, found, _ := unstructured.NestedMap(u.Object, "spec", "conversion")
+	unstructured.RemoveNestedField(conversion, "webhook", "clientConfig", "caBundle") // of no interest here, and it may be no base64
 	typed := &apiextensionsv1.CustomResourceConversion{}
 	isCRD := u.GetKind() == "CustomResourceDefinition" && u.GroupVersionKind().Group == apiextensionsv1.GroupName
 	if !isCRD || !found || runtime.DefaultUnstructuredConverter.FromUnstructured(conversion, typed) != nil {

@@ -1,22 +1,23 @@
-// Package crd judges the step from the CustomResourceDefinition that a cluster has to one that is to replace it, and prepares the stored objects for it.
+// Package crd judges what becomes of a CustomResourceDefinition of the cluster, prepares its stored objects for that, and hands its conversion over from one
+// version of an operator to the next.
 //
-// A judgement has two halves. The rules are pure: no client, no clock, and no argument is changed. Judge holds those for InstallPlans: owners, served and
-// stored versions, which objects must be read. Safety holds the checks of CRD upgrade safety for ClusterExtensions: every property of every schema. Leaving
-// holds for both APIs: which stored versions have to be rewritten before. A Validator reports whether an upgrade makes one stored object invalid, as the API
-// server would; what was invalid before does not count.
+// Judge is the one entry, for installation, upgrade, rollback and removal under both APIs. A judgement has two halves. The rules are pure: no client, no
+// clock, and no argument is changed. Those for InstallPlans are about owners, and served and stored versions; those for ClusterExtensions compare every
+// property of every schema. Where a rule fires that stored objects can answer, they decide: whether one of them becomes invalid, as the API server would
+// say, loses a field, or would be deleted. What was invalid before does not count. A verdict also says which objects have to be rewritten before.
 //
-// Where a rule fires, stored objects decide. A Scan reads them page by page. Objects keep a scan between the passes over an InstallPlan; Backs keep those
-// that bar a ClusterExtension's way back. A Migration rewrites objects that may be stored in a version that goes, and then removes the version from
-// status.storedVersions. Scans and migrations take a number of pages, return, and continue from there the next time. The progress of a migration is an
-// annotation of the CRD, so that it survives a restart. One page is in memory at a time.
+// Stored objects are read and rewritten page by page; one page is in memory at a time. Objects keep a Scan between the passes over an InstallPlan; Backs
+// keep those that block a ClusterExtension's way back. A Migration rewrites objects that may be stored in a version that goes, and then removes the version
+// from status.storedVersions. Its progress is an annotation of the CRD, so that it survives a restart.
 //
-// Start reading at finding.go, then:
+// Start reading at judge.go, then:
 //
-//	judge.go, owners.go, storage.go   the rules for InstallPlans; of owners; of stored versions, for both APIs
+//	finding.go, exempt.go             what a judgement finds, and what lets findings pass
+//	rules.go, owners.go, storage.go   the rules for InstallPlans; of owners; of stored versions, for both APIs
 //	safety.go, properties.go          the checks for ClusterExtensions; one check a function
-//	exempt.go                         what lets findings pass
 //	objects.go, back.go               what stored objects say of an upgrade, and of a way back
 //	scan.go, pages.go, count.go       reading stored objects
 //	migration.go, rewrite.go          rewriting stored objects
 //	validator.go, schema.go           objects against schemas
+//	conversion.go                     who converts, and the hand-over
 package crd
