@@ -2,7 +2,12 @@ package registryv1
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
+	"strings"
 	"testing"
+
+	kyaml "sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
@@ -133,4 +138,69 @@ func pod(t *testing.T, out *Rendered) map[string]any {
 func template(t *testing.T, out *Rendered) map[string]any {
 	t.Helper()
 	return find(t, out, "Deployment", "operators", "op.manager")["spec"].(map[string]any)["template"].(map[string]any)
+}
+
+func TestConfigLimits(t *testing.T) {
+	b := loadTest(t, nil)
+	large := json.RawMessage(`{"deploymentConfig": {"annotations": {"a": "` + strings.Repeat("x", maxConfigBytes) + `"}}}`)
+	if _, err := Render(b, Options{Namespace: "ns", Config: large}); err == nil || !strings.Contains(err.Error(), "make it smaller") {
+		t.Errorf("error %v", err)
+	}
+	long := json.RawMessage(`{"` + strings.Repeat("é", 5000) + `": 1, "watchNamespace": "` + strings.Repeat("x", 5000) + `"}`)
+	if _, err := Render(b, Options{Namespace: "ns", Config: long}); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("the message has %d bytes", len(err.Error()))
+	}
+	many := json.RawMessage(`{"deploymentConfig": {"env": [` + strings.Repeat(`{"name": "A"},`, maxConfigValues/2) + `{"name": "A"}]}}`)
+	if _, err := Render(b, Options{Namespace: "ns", Config: many}); err == nil || !strings.Contains(err.Error(), "more than 2000 values: make it smaller") {
+		t.Errorf("error %v", err)
+	}
+	deep := json.RawMessage(`{"deploymentConfig": ` + strings.Repeat(`{"affinity":`, 5000) + `1` + strings.Repeat(`}`, 5001))
+	if _, err := Render(b, Options{Namespace: "ns", Config: deep}); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRenderNeedsItsOptions(t *testing.T) {
+	b := loadTest(t, nil)
+	for _, o := range []Options{{}, {Namespace: "ns", Certificates: "Other"}} {
+		_, err := Render(b, o)
+		var bad *ConfigError
+		var invalid *InvalidError
+		if err == nil || errors.As(err, &bad) || errors.As(err, &invalid) {
+			t.Errorf("%+v: error %v, want one of the caller", o, err)
+		}
+	}
+}
+
+// TestDocumentedConfigurations renders with every configuration that the documentation shows.
+func TestDocumentedConfigurations(t *testing.T) {
+	page, err := os.ReadFile("../../docs/bundle-configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		var content struct {
+			Inline any
+			Spec   struct{ Config struct{ Inline any } }
+		}
+		if err := kyaml.Unmarshal([]byte(block), &content); err != nil {
+			t.Fatalf("%v in\n%s", err, block)
+		}
+		config := content.Inline
+		if config == nil {
+			config = content.Spec.Config.Inline
+		}
+		if config == nil {
+			continue
+		}
+		shown++
+		if _, err := Render(loadTest(t, nil), Options{Namespace: "operators", Config: []byte(asJSON(t, config))}); err != nil {
+			t.Errorf("%v for\n%s", err, block)
+		}
+	}
+	if shown != 3 {
+		t.Errorf("%d configurations are shown, want 3", shown)
+	}
 }

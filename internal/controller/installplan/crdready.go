@@ -2,12 +2,14 @@ package installplan
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
@@ -211,4 +213,25 @@ func (s *crdStep) refuse(refusal error) bool {
 // warnOfCRD makes an Event of what an upgrade breaks.
 func (c *Controller) warnOfCRD(plan *v1alpha1.InstallPlan, f crd.Finding) {
 	c.events.Event(plan, corev1.EventTypeWarning, crdReason, f.Sentence())
+}
+
+// largestCRD is how many bytes of a CRD etcd takes by default.
+const largestCRD = bundle.MaxStored
+
+// unfitCRD refuses CRDs of the manager itself, those of an API that Kubernetes does not have any more, and those that it will not take.
+func unfitCRD(object *unstructured.Unstructured) error {
+	if err := bundle.CheckCRDName(object.GetName()); err != nil {
+		return err
+	}
+	gvk := object.GroupVersionKind()
+	if gvk.Version == apiextensionsv1.SchemeGroupVersion.Version {
+		if text, err := json.Marshal(object); err != nil || len(text) > largestCRD {
+			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and etcd takes at most %d: its author has to make it smaller, such as by shorter descriptions: %w",
+				crdKind, object.GetName(), len(text), largestCRD, bundle.ErrUnwritable))
+		}
+		return nil
+	}
+	return fmt.Errorf("api-server resource not found installing %s %s: GroupVersionKind %s not found on the cluster. Kubernetes 1.22 removed it: "+
+		"install a version of the operator whose bundle has this CRD as %s, with a schema for each version; if there is none, ask its author for one",
+		crdKind, object.GetName(), gvk, apiextensionsv1.SchemeGroupVersion)
 }

@@ -10,19 +10,19 @@
 //
 // Start reading at Controller.Reconcile (controller.go). Then:
 //
-//	handwritten.go            resolver: from the names in a plan to its steps: survey.go (what is there), finding.go and seek.go (which bundles),
-//	                          fetch.go (having them), compose.go (the steps)
+//	handwritten.go            resolver: from the names in a plan to its steps: survey.go (what is there), finding.go (which
+//	                          bundles), fetch.go (having them)
 //	observe.go                what is read before a pass: the OperatorGroup, the operators of the cluster
 //	status.go                 the state machine, pure: decide before, and conclude after a pass
 //	execute.go, outcome.go    a pass: phases for the apply engine, and its result as the status of steps
 //	steps.go, crd.go          stepWriter: from a step to an object and the rules for it
-//	crdready.go               replacements: whether CRDs may be replaced, as internal/rollout/crd judges them; their objects: crdobjects.go,
-//	                          crdmigration.go; which ones no plan may bring: crdunfit.go
+//	crdready.go               replacements: whether CRDs may be replaced, as internal/rollout/crd judges them; their objects: crdobjects.go
 //	crdowners.go, crdclaim.go ownership: who has a say in a CRD, and what claim the plan has on it
-//	signature.go              verifier: whether the bundles of the plan are verified before it begins
-//	obstacles.go, passing.go  retrier: whether a plan that failed has reason to be made once more
+//	verifier.go, signature.go verifier: whether the bundles of the plan are verified before it begins
+//	obstacles.go              retrier: whether a plan that failed has reason to be made once more
 //	operators.go              who owns what, and who replaces whom
 //	manifests.go, images.go   where the content of a step comes from
-//	await.go                  CRDs that are not served yet
-//	report.go, events.go      the one status patch; warnings as Events
+//	permitted.go              whether the account of the plan may go on, and whether the plan is out of date
+//	watches.go                watcher: from events to the plans that they concern
+//	report.go                 the one status patch; warnings as Events
 package installplan

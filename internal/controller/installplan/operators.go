@@ -4,11 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/tenancy"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -82,4 +88,90 @@ func (all operators) before(o operator) map[string]bool {
 		next = there.replaces
 	}
 	return before
+}
+
+// beyondPage is how many ClusterServiceVersions are read at once of namespaces that the manager does not watch.
+const beyondPage = 100
+
+// allOperators are the operators that the plan is judged by.
+func (x *execution) allOperators(ctx context.Context, c *Controller) (operators, error) {
+	all, err := c.operators(ctx)
+	if err != nil || len(c.Namespaces) == 0 {
+		return all, err
+	}
+	if crds := x.existingCRDs(ctx); len(crds) > 0 {
+		return c.beyond(ctx, crds, all)
+	}
+	return all, nil
+}
+
+// existingCRDs are the names of CRDs that the plan has left to write and that the cluster has.
+func (x *execution) existingCRDs(ctx context.Context) []string {
+	var names []string
+	for _, s := range x.steps {
+		if s.due && s.object != nil && s.step.Resource.Kind == crdKind && !apierrors.IsNotFound(x.cached.Get(ctx, client.ObjectKey{Name: s.object.GetName()}, &apiextensionsv1.CustomResourceDefinition{})) {
+			names = append(names, s.object.GetName())
+		}
+	}
+	return names
+}
+
+// beyond adds the operators of namespaces that the manager does not watch: they use CRDs as all others do. A manager that may not
+// list them goes by whom the CRDs of the plan say that they were installed with.
+func (c *Controller) beyond(ctx context.Context, crds []string, all operators) (operators, error) {
+	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		return nil, fmt.Errorf("select the ClusterServiceVersions that are no copies: %w", err)
+	}
+	var list v1alpha1.ClusterServiceVersionList
+	for {
+		err := c.live.List(ctx, &list, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(list.Continue))
+		if apierrors.IsForbidden(err) {
+			return c.alongside(ctx, crds, all)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the ClusterServiceVersions of all namespaces, because their operators may use the CustomResourceDefinitions of the InstallPlan: %w", err)
+		}
+		for i := range list.Items {
+			all = all.with(operatorOf(&list.Items[i]))
+		}
+		if list.Continue == "" {
+			return all, nil
+		}
+	}
+}
+
+// alongside adds the operators that CRDs name. One that cannot be read is taken to own every version.
+func (c *Controller) alongside(ctx context.Context, crds []string, all operators) (operators, error) {
+	watched := all
+	for _, name := range crds {
+		crd := &metav1.PartialObjectMetadata{}
+		crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind(crdKind))
+		if err := c.live.Get(ctx, client.ObjectKey{Name: name}, crd); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read whom %s %s was installed with: %w", crdKind, name, err)
+		}
+		for key, value := range crd.GetAnnotations() {
+			if !strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) {
+				continue
+			}
+			namespace, csv, _ := strings.Cut(value, "/")
+			o, exists, err := (&claimant{live: c.live, operators: watched}).find(ctx, namespace, csv)
+			switch {
+			case err != nil:
+				o.crds = []crdUse{{crd: name}}
+				all = append(all, o)
+			case exists:
+				all = all.with(o)
+			}
+		}
+	}
+	return all, nil
+}
+
+// with adds an operator that is not among them.
+func (all operators) with(o operator) operators {
+	if _, known := all.find(o.namespace, o.name); known {
+		return all
+	}
+	return append(all, o)
 }

@@ -2,6 +2,8 @@ package installplan
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -54,4 +56,58 @@ func (x *execution) isThere(ctx context.Context, s *stepRun) bool {
 	live := &v1alpha1.ClusterServiceVersion{}
 	err := x.live.Get(ctx, client.ObjectKey{Namespace: x.plan.Namespace, Name: s.object.GetName()}, live)
 	return err == nil && !live.IsCopied()
+}
+
+// outdated is an error when something newer is installed than what the plan has left to install: the plan was approved, or revived,
+// too late. Carried out, it would put an old operator beside the new one, and old CRDs, roles and Services in the place of new ones.
+func (x *execution) outdated() error {
+	for _, s := range x.steps {
+		incoming, known := x.incoming[s.step.Resolving]
+		if !s.due || !known {
+			continue
+		}
+		if newer, how := x.operators.newerThan(operatorOf(incoming), x.isIncoming); how != "" {
+			return fmt.Errorf("the InstallPlan is out of date, and nothing of it is done: it would install %s %s, but namespace %s has %s %s, which %s. "+
+				"Delete the InstallPlan; to go back to %s, remove %s and its Subscription first",
+				v1alpha1.ClusterServiceVersionKind, incoming.Name, x.plan.Namespace, v1alpha1.ClusterServiceVersionKind, newer, how, incoming.Name, newer)
+		}
+	}
+	return nil
+}
+
+func (x *execution) isIncoming(name string) bool { return x.incoming[name] != nil }
+
+// newerThan names an operator that has taken the place of another one, and says how: it replaces that, directly or not, or is of its package
+// and has a higher version. The catalog may have a lower version replace a higher one: what an operator replaces is never newer than it.
+func (all operators) newerThan(o operator, spared func(name string) bool) (name, how string) {
+	before, after := all.before(o), map[string]bool{o.name: true}
+	for grown := true; grown; {
+		grown = false
+		for _, there := range all {
+			if there.namespace != o.namespace || before[there.name] || after[there.name] || !there.takesOver(after) {
+				continue
+			}
+			after[there.name], grown = true, true
+			if !there.leaving && !spared(there.name) {
+				return there.name, "replaces it"
+			}
+		}
+	}
+	for _, there := range all {
+		if there.isHigher(o) && !there.leaving && !before[there.name] && !spared(there.name) {
+			return there.name, "is a newer version of package " + o.pkg
+		}
+	}
+	return "", ""
+}
+
+// takesOver tells whether an operator replaces one of some, or was made to be installed instead of one.
+func (o operator) takesOver(some map[string]bool) bool {
+	return some[o.replaces] || slices.ContainsFunc(o.skips, func(name string) bool { return some[name] })
+}
+
+// isHigher tells whether an operator is a higher version of the same package in the same namespace.
+func (o operator) isHigher(other operator) bool {
+	unknown := v1alpha1.OperatorVersion{}
+	return o.namespace == other.namespace && o.pkg != "" && o.pkg == other.pkg && !other.version.EQ(unknown.Version) && o.version.GT(other.version.Version)
 }

@@ -4,13 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // report writes the status, if it says something new, and then makes the Events of the pass. Those that could not be made because the
@@ -102,4 +108,107 @@ func changes(plan *v1alpha1.InstallPlan, next planStatus) []operation {
 	set("conditions", old.Conditions, next.Conditions, len(next.Conditions) == 0)
 	set("attenuatedServiceAccountRef", old.AttenuatedServiceAccountRef, next.AttenuatedServiceAccountRef, next.AttenuatedServiceAccountRef == nil)
 	return ops
+}
+
+// warningReason is that of Events about warnings of the API server.
+const warningReason = "AppliedWithWarnings"
+
+// eventSource is the component that Events come from.
+const eventSource = "operator-lifecycle-manager"
+
+// warn makes Events of warnings, by step, and counts them.
+func (c *Controller) warn(plan *v1alpha1.InstallPlan, warnings map[int][]string) {
+	for _, i := range sortedKeys(warnings) {
+		step, texts := plan.Status.Plan[i], warnings[i]
+		about := &corev1.ObjectReference{
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.InstallPlanKind,
+			Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion,
+			FieldPath: fmt.Sprintf("status.plan[%d]", i),
+		}
+		c.events.Event(about, corev1.EventTypeWarning, warningReason, warningText(step, texts))
+		c.Metrics.Warned()
+	}
+}
+
+func warningText(step *v1alpha1.Step, texts []string) string {
+	what := fmt.Sprintf("(%s %q)", step.Resource.Kind, step.Resource.Name)
+	if step.Resolving != "" {
+		what = fmt.Sprintf("of operator %q %s", step.Resolving, what)
+	}
+	return fmt.Sprintf("%d warning(s) generated during installation %s: %s", len(texts), what, strings.Join(texts, ", "))
+}
+
+func sortedKeys(m map[int][]string) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+const (
+	// maxMessage bounds a message of a plan in bytes, and maxLookupMessage one of each bundle, of which a plan may have many.
+	maxMessage       = 8 << 10
+	maxLookupMessage = 1 << 10
+	// notWrittenReason is that of the Event about a plan whose status does not fit into it.
+	notWrittenReason = "StatusNotWritten"
+)
+
+// bounded shortens the messages of a status: no message makes a plan larger than resolution.MaxPlanContent leaves room for.
+func bounded(s planStatus) planStatus {
+	s = *s.DeepCopy()
+	s.Message = cut(s.Message, maxMessage)
+	for i := range s.Conditions {
+		s.Conditions[i].Message = cut(s.Conditions[i].Message, maxMessage)
+	}
+	for i := range s.BundleLookups {
+		for j := range s.BundleLookups[i].Conditions {
+			s.BundleLookups[i].Conditions[j].Message = cut(s.BundleLookups[i].Conditions[j].Message, maxLookupMessage)
+		}
+	}
+	return s
+}
+
+// cut shortens a text to a limit in bytes. What was cut before stays as it is.
+func cut(text string, limit int) string {
+	const more = "..."
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len(more)], "") + more
+}
+
+// unreportable reports a status that the API server does not take because the plan is too large with it, as one that another program filled may be:
+// an Event has the room that the plan has not, and another attempt would come to the same.
+func (c *Controller) unreportable(plan *v1alpha1.InstallPlan, next planStatus, err error) error {
+	if !rollout.IsTooLarge(err) {
+		return err
+	}
+	c.events.Event(plan, corev1.EventTypeWarning, notWrittenReason, cut(fmt.Sprintf("the InstallPlan is too large for its status to be written: "+
+		"delete it to have a smaller one made; the status is %s: %s", next.Phase, next.Message), maxLookupMessage))
+	return ctrlreconcile.TerminalError(err)
+}
+
+// detailInterval is how often it is written at most how far the CRDs are that a plan waits for. A plan may bring a hundred of them, which the
+// API server comes to serve one by one, and has no time for words meanwhile. All else is written at once.
+const detailInterval = reconcile.StatusInterval
+
+// waits begins the message of a plan that waits for something.
+const waits = "waiting: "
+
+// isDetail tells whether two statuses differ only in how far the CRDs are that the plan waits for.
+func isDetail(before, after *planStatus) bool {
+	if !strings.HasPrefix(before.Message, waits) || !strings.HasPrefix(after.Message, waits) {
+		return false
+	}
+	same := after.DeepCopy()
+	same.Message = before.Message
+	for i, step := range same.Plan {
+		old := before.Plan[i]
+		if old.Resource.Kind == crdKind && old.Status == v1alpha1.StepStatusWaitingForAPI && step.Status == v1alpha1.StepStatusCreated {
+			step.Status = old.Status
+		}
+	}
+	return equality.Semantic.DeepEqual(before, same)
 }

@@ -2,12 +2,14 @@ package installplan
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -156,5 +158,78 @@ func TestChangesAreSmall(t *testing.T) {
 	}
 	if ops := changes(plan, *before.DeepCopy()); len(ops) != 0 {
 		t.Errorf("changes without a change: %v", ops)
+	}
+}
+
+// TestApprovalStaysAsItWasWritten: tools that keep a plan, or its approval, in Git compare its metadata and its spec. Carrying it out,
+// however it ends, changes neither.
+func TestApprovalStaysAsItWasWritten(t *testing.T) {
+	for name, fails := range map[string]bool{"it succeeds": false, "it fails": true} {
+		t.Run(name, func(t *testing.T) {
+			plan := wholePlan(t)
+			plan.Spec.Approval, plan.Status.Phase = v1alpha1.ApprovalManual, v1alpha1.InstallPlanPhaseRequiresApproval
+			plan.Annotations, plan.Labels = map[string]string{"argocd.argoproj.io/tracking-id": "x"}, map[string]string{"app.kubernetes.io/instance": "y"}
+			w := newWorld(t, plan, pullSecret())
+			if fails {
+				w.fault = func(what string, _ bool) error {
+					if strings.HasPrefix(what, "create web") {
+						return errors.New("broken")
+					}
+					return nil
+				}
+			}
+			before := w.plan(t, "plan")
+			after := w.settle(t, 10*time.Minute)
+			if ended := after.Status.Phase == v1alpha1.InstallPlanPhaseFailed; ended != fails {
+				t.Fatalf("%s: %s", after.Status.Phase, after.Status.Message)
+			}
+			for _, p := range []*v1alpha1.InstallPlan{before, after} {
+				p.ResourceVersion, p.ManagedFields, p.Status = "", nil, v1alpha1.InstallPlanStatus{}
+			}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// scraped is what a scrape reads of a metric that has one series.
+func scraped(t *testing.T, c prometheus.Collector, name string) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(c)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if m := f.GetMetric(); f.GetName() == name && len(m) == 1 {
+			return m[0].GetGauge().GetValue() + m[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s, or it has several series", name)
+	return 0
+}
+
+func TestMetrics(t *testing.T) {
+	strange := step(t, strings.Replace(serviceYAML, "selector:", "selektor:", 1))
+	plan := newPlan(step(t, csvYAML), strange)
+	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"olm.managed": "true"}}} // what is pruned of a wish for it is a warning
+	w := newWorld(t, plan, there)
+	w.settle(t, time.Minute)
+	if _, err := w.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if n, warned := scraped(t, w.controller.Metrics, "install_plan_count"), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 1 || warned != 1 {
+		t.Errorf("%v plans, %v warnings; want one each", n, warned)
+	}
+	if err := w.Delete(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if n := scraped(t, w.controller.Metrics, "install_plan_count"); n != 0 {
+		t.Errorf("%v plans after the only one was deleted", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/tenancy"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -219,4 +220,42 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	}
 	m[key] = value
 	return m
+}
+
+// mark gives a ClusterServiceVersion what the controller of ClusterServiceVersions gives each of them before anything else, and looks after
+// from then on: its finalizer, the labels of its APIs, and the annotations of its OperatorGroup. A write of the largest object of an operator
+// is saved in this way.
+func (x *stepWriter) mark(u *unstructured.Unstructured) {
+	csv := x.incoming[u.GetName()]
+	if csv == nil {
+		return
+	}
+	bundle.MarkOperator(u, csv)
+	if x.group != nil && len(x.group.Status.Namespaces) > 0 {
+		annotations := u.GetAnnotations()
+		for key, value := range tenancy.MemberAnnotations(x.group) {
+			annotations = withEntry(annotations, key, value)
+		}
+		u.SetAnnotations(annotations)
+	}
+}
+
+// otherManagers are the field managers under which another implementation of the API writes whole objects.
+var otherManagers = []string{"catalog", "olm"}
+
+// predecessors are the field managers that set fields of an object as this controller would have: those of another implementation,
+// where the object says that operators are what it is for. Without that, what a new version of an operator no longer has would stay:
+// the port of a Service, or the other one of two fields that exclude each other. CRDs have none: who serves their conversion webhook
+// sets their conversion, under a name of these.
+func predecessors(live *unstructured.Unstructured) []string {
+	labels := live.GetLabels()
+	if labels[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue || labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind {
+		return otherManagers
+	}
+	for _, r := range live.GetOwnerReferences() {
+		if (rollout.Holder{OwnerReference: r}).IsOperator() {
+			return otherManagers
+		}
+	}
+	return nil
 }

@@ -7,8 +7,7 @@
 //
 // Start reading at Plan (plan.go). Then:
 //
-//	adopt.go      an object of a bundle as it was found in the cluster
-//	whose.go      who has an object
+//	whose.go      who has an object, and what of it stays as it was found
 //	refuse.go     what a ClusterExtension cannot express
 //	extension.go  the ClusterExtension that asks for what a Subscription asked for
 //	release.go    what the v0 API leaves on objects, and objects without it

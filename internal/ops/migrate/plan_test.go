@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 	"strings"
 	"testing"
 
@@ -149,4 +151,53 @@ func TestReleaseLeavesWhatIsAnothers(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"olm.managed": "true", "operators.coreos.com/wind.ops": ""}, o.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
+}
+
+func TestRights(t *testing.T) {
+	role := Ref{"rbac.authorization.k8s.io/v1", "Role", "ns", "r"}.Object()
+	role.Object["rules"] = []any{
+		map[string]any{"verbs": []any{"get", "list"}, "apiGroups": []any{"", "apps"}, "resources": []any{"pods"}, "resourceNames": []any{"p"}},
+		map[string]any{"verbs": []any{"get"}, "nonResourceURLs": []any{"/metrics"}},
+	}
+	all := Ref{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "all"}.Object()
+	all.Object["aggregationRule"] = map[string]any{"clusterRoleSelectors": []any{map[string]any{"matchLabels": map[string]any{"a": "b"}}}}
+	binding := Ref{"rbac.authorization.k8s.io/v1", "RoleBinding", "ns", "b"}.Object()
+	binding.Object["roleRef"] = map[string]any{"kind": "ClusterRole", "name": "admin"}
+	binding.Object["subjects"] = []any{map[string]any{"kind": "ServiceAccount", "namespace": "ns", "name": "s"}, map[string]any{"kind": "Group", "name": "g"}}
+	operator := Ref{"operators.coreos.com/v1", "Operator", "", "o"}.Object()
+	got, err := (&Backup{Removed: []*unstructured.Unstructured{role, all, binding, operator}}).Rights()
+	want := []string{"Role ns/r: get,list pods of core,apps named p; get /metrics", "ClusterRole all: the rules of other ClusterRoles, by label", "RoleBinding ns/b: ClusterRole admin for ServiceAccount ns/s, Group g"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	role.Object["rules"] = "x"
+	if _, err := (&Backup{Removed: []*unstructured.Unstructured{role}}).Rights(); err == nil {
+		t.Error("rules that are none are told")
+	}
+}
+
+// pack compresses a text.
+func pack(t *testing.T, text string) []byte { return packed(t, strings.NewReader(text)) }
+
+// bomb compresses a number of zeros.
+func bomb(t *testing.T, size int64) []byte { return packed(t, io.LimitReader(zeros{}, size)) }
+
+func packed(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := io.Copy(w, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
