@@ -55,26 +55,17 @@ func TestAHostileCatalogIsRefusedAtOnce(t *testing.T) {
 		}
 		return errorString(message)
 	}
-	must.Eventually(w.t, "the CatalogSource to name the limit", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(s), s, "the CatalogSource to name the limit", func() error {
 		return said(s.Status.Message)
 	})
-	must.Eventually(w.t, "the ClusterCatalog to name the limit", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(v1), v1); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(v1), v1, "the ClusterCatalog to name the limit", func() error {
 		if c := meta.FindStatusCondition(v1.Status.Conditions, "Progressing"); c != nil {
 			return said(c.Message)
 		}
 		return errorString("it has no condition")
 	})
 	for kind, s := range servers {
-		must.Eventually(w.t, "the CatalogSource of "+kind+" to name what is too large", func() error {
-			if err := w.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-				return err
-			}
+		harness.Await(w.t, w, client.ObjectKeyFromObject(s), s, "the CatalogSource of "+kind+" to name what is too large", func() error {
 			if kind == "server-entries" {
 				return said(s.Status.Message)
 			}

@@ -68,10 +68,7 @@ func TestMissingPoliciesLetNoOneIn(t *testing.T) {
 			must.NoError(t, test.weaken(b))
 			must.Eventually(t, "the API server to let the editor in", func() error { return mallory.Create(t.Context(), ext.DeepCopy()) })
 			t.Cleanup(func() { w.removeExtension(ext) }) // before the policies are restored
-			must.Eventually(t, "the extension to be blocked", func() error {
-				if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-					return err
-				}
+			harness.Await(t, w, client.ObjectKeyFromObject(ext), ext, "the extension to be blocked", func() error {
 				var sets olmv1.ClusterObjectSetList
 				if err := w.List(t.Context(), &sets); err != nil {
 					return err
@@ -119,10 +116,7 @@ func (w *world) serveSamples(name string) {
 	w.t.Helper()
 	ref, _ := fixture.Samples(w.t, bundleio.Publisher{Registry: w.registry}, name, nil)
 	object := w.clusterCatalog(name, ref)
-	must.Eventually(w.t, "the catalog to be served", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(object), object, "the catalog to be served", func() error {
 		if !meta.IsStatusConditionTrue(object.Status.Conditions, olmv1.TypeServing) {
 			return fmt.Errorf("its conditions are %v", object.Status.Conditions)
 		}

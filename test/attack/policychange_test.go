@@ -58,10 +58,7 @@ func TestATightenedPolicyHoldsForWhatIsServed(t *testing.T) {
 // verified waits until a CatalogSource reports a status of its signature, with a text.
 func (w *world) verified(source *v1alpha1.CatalogSource, status metav1.ConditionStatus, text string) {
 	w.t.Helper()
-	must.Eventually(w.t, fmt.Sprintf("SignatureVerified to be %s with %q", status, text), func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(source), source, fmt.Sprintf("SignatureVerified to be %s with %q", status, text), func() error {
 		c := meta.FindStatusCondition(source.Status.Conditions, v1alpha1.CatalogSourceSignatureVerified)
 		if c == nil || c.Status != status || !strings.Contains(c.Message, text) {
 			return fmt.Errorf("it is %+v", c)

@@ -57,10 +57,7 @@ func TestReplacedCatalogIsNotServed(t *testing.T) {
 				w.serves(namespace, "evil")
 				return
 			}
-			must.Eventually(t, "the status to name the policy", func() error {
-				if err := w.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
-					return err
-				}
+			harness.Await(t, w, client.ObjectKeyFromObject(source), source, "the status to name the policy", func() error {
 				text, err := json.Marshal(source.Status)
 				if err == nil && !strings.Contains(string(text), string(image.Unverified)) {
 					err = fmt.Errorf("it is %s", text)

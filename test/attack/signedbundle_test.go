@@ -150,10 +150,7 @@ func TestExtensionsOfASignedCatalog(t *testing.T) {
 				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{olmv1.MetadataNameKey: name}}}}}}
 		harness.Create(t, w, ext)
 		t.Cleanup(func() { _ = w.Delete(context.Background(), ext) })
-		must.Eventually(t, fmt.Sprintf("SignatureVerified of %s to be %s", test.pkg, test.status), func() error {
-			if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-				return err
-			}
+		harness.Await(t, w, client.ObjectKeyFromObject(ext), ext, fmt.Sprintf("SignatureVerified of %s to be %s", test.pkg, test.status), func() error {
 			c := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeSignatureVerified)
 			if c == nil || c.Status != test.status || !strings.Contains(c.Message, test.says) {
 				return fmt.Errorf("it says %+v", ext.Status.Conditions)

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"net"
+	"reflect"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,6 +54,22 @@ func Read(t testing.TB, c client.Client, namespace, name string, into client.Obj
 		t.Fatal(err)
 	}
 	return err == nil
+}
+
+// Await repeats a check of an object until it returns no error. Each time the object is read anew: nothing of an earlier state stays in it.
+func Await(t testing.TB, c client.Client, key client.ObjectKey, o client.Object, what string, check func() error) {
+	t.Helper()
+	kind := o.GetObjectKind().GroupVersionKind()
+	must.Eventually(t, what, func() error {
+		reflect.ValueOf(o).Elem().SetZero()
+		o.GetObjectKind().SetGroupVersionKind(kind)
+		o.SetNamespace(key.Namespace)
+		o.SetName(key.Name)
+		if err := c.Get(t.Context(), key, o); err != nil {
+			return err
+		}
+		return check()
+	})
 }
 
 // Edit reads an object, changes it and writes it, again and again while others write it too.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,17 @@ type World struct {
 	*testing.T
 	client.Client
 	Namespace string
+}
+
+// NewWorld is a world with a namespace of its own, in the cluster whose manager start starts. It skips the test where that may not start one.
+func NewWorld(t *testing.T, start func() (client.Client, error)) World {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	c, err := start()
+	must.NoErrorf(t, err, "start the manager")
+	return World{T: t, Client: c, Namespace: devcluster.Namespace(t)}
 }
 
 // In is the same world with another namespace.

@@ -132,10 +132,7 @@ func (w *world) catalogInAConfigMap() {
 // serves waits until a catalog is READY.
 func (w *world) serves(s *v1alpha1.CatalogSource) {
 	w.t.Helper()
-	must.Eventually(w.t, "CatalogSource "+s.Name+" to be READY", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(s), s, "CatalogSource "+s.Name+" to be READY", func() error {
 		if c := s.Status.GRPCConnectionState; c == nil || c.LastObservedState != "READY" {
 			return fmt.Errorf("status %+v: %s", c, s.Status.Message)
 		}

@@ -50,10 +50,7 @@ func TestTheRightsSufficeForExtensions(t *testing.T) {
 
 func (w *world) extensionRuns(ext *olmv1.ClusterExtension) {
 	w.t.Helper()
-	must.Eventually(w.t, "ClusterExtension "+ext.Name+" to be installed", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(ext), ext, "ClusterExtension "+ext.Name+" to be installed", func() error {
 		if !meta.IsStatusConditionTrue(ext.Status.Conditions, "Installed") || !meta.IsStatusConditionTrue(ext.Status.Conditions, "Available") {
 			return fmt.Errorf("its conditions are %v", ext.Status.Conditions)
 		}

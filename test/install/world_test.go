@@ -66,10 +66,7 @@ func (w *world) create(objects ...client.Object) {
 func (w *world) succeeds(namespace, name string) *v1alpha1.ClusterServiceVersion {
 	w.t.Helper()
 	csv := &v1alpha1.ClusterServiceVersion{}
-	must.Eventually(w.t, name+" to succeed", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, csv); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKey{Namespace: namespace, Name: name}, csv, name+" to succeed", func() error {
 		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
 		}

@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -22,14 +23,14 @@ import (
 func (w *world) versions() (map[string]string, error) {
 	found := map[string]string{}
 	var slices discoveryv1.EndpointSliceList
-	if err := w.List(w.Context(), &slices, client.InNamespace(w.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "catalog"}); err != nil {
+	if err := w.List(w.Context(), &slices, client.InNamespace(w.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "catalog"}); err != nil {
 		return nil, err
 	}
 	for _, s := range slices.Items {
 		found[s.Endpoints[0].Addresses[0]] = s.ResourceVersion
 	}
 	var service corev1.Service
-	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "catalog"}, &service); err != nil {
+	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: "catalog"}, &service); err != nil {
 		return nil, err
 	}
 	s, err := w.source()
@@ -46,7 +47,7 @@ func TestManagersSideBySide(t *testing.T) {
 	}
 	s := w.catalogSource()
 	s.Spec.UpdateStrategy = nil
-	w.create(s)
+	w.Make(s)
 	must.Eventually(w, "both to serve", func() error {
 		got, err := w.versions()
 		if err == nil && (got["192.0.2.1"] == "" || got["192.0.2.2"] == "") {
@@ -54,8 +55,15 @@ func TestManagersSideBySide(t *testing.T) {
 		}
 		return err
 	})
-	time.Sleep(2 * time.Second) // for what is still on its way
-	before := must.Value(w.versions())(t)
+	var before map[string]string
+	must.Eventually(w, "both to come to rest", func() error {
+		earlier := must.Value(w.versions())(t)
+		time.Sleep(2 * time.Second) // for what is still on its way
+		if before = must.Value(w.versions())(t); !maps.Equal(earlier, before) {
+			return fmt.Errorf("%v became %v", earlier, before)
+		}
+		return nil
+	})
 	time.Sleep(5 * time.Second) // for what should not happen
 	after := must.Value(w.versions())(t)
 	if fmt.Sprint(before) != fmt.Sprint(after) {
@@ -81,7 +89,7 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 			}
 		}
 	}
-	w.create(w.catalogSource())
+	w.Make(w.catalogSource())
 	flap(5 * time.Second)
 	w.serves(1)
 	first := must.Value(w.source())(t)

@@ -54,10 +54,7 @@ func TestMirror(t *testing.T) {
 	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "mirrored"}, Spec: olmv1.ClusterExtensionSpec{Namespace: "mirrored",
 		Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "mirrored"}}}}
 	harness.Create(t, w, ext)
-	must.Eventually(w, "the operator to run", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKeyFromObject(ext), ext, "the operator to run", func() error {
 		if ext.Status.Install == nil || !meta.IsStatusConditionTrue(ext.Status.Conditions, olmv1.TypeAvailable) {
 			return fmt.Errorf("its conditions are %+v", ext.Status.Conditions)
 		}

@@ -19,7 +19,7 @@ import (
 func (w *world) revise(number int64, change func(o *revision.Options), objects ...*unstructured.Unstructured) {
 	w.Helper()
 	o := revision.Options{
-		Extension: revision.Extension{Name: w.namespace, Namespace: w.namespace}, Number: number, SystemNamespace: w.namespace, Objects: objects,
+		Extension: revision.Extension{Name: w.Namespace, Namespace: w.Namespace}, Number: number, SystemNamespace: w.Namespace, Objects: objects,
 		Annotations: map[string]string{olmv1.BundleVersionKey: fmt.Sprintf("%d.0.0", number), olmv1.PackageNameKey: "pkg"},
 	}
 	if change != nil {
@@ -34,9 +34,9 @@ func (w *world) revise(number int64, change func(o *revision.Options), objects .
 func (w *world) ofExtension(o *revision.Options) {
 	w.Helper()
 	ext := &olmv1.ClusterExtension{}
-	err := w.Get(w.Context(), client.ObjectKey{Name: w.namespace}, ext)
+	err := w.Get(w.Context(), client.ObjectKey{Name: w.Namespace}, ext)
 	if apierrors.IsNotFound(err) {
-		ext = &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.namespace,
+		ext = &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.Namespace,
 			Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "pkg",
 				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"no": "catalog"}}}}}}
 		if err = w.Create(w.Context(), ext); err == nil {
@@ -51,13 +51,13 @@ func (w *world) ofExtension(o *revision.Options) {
 
 func (w *world) configMap(name, value string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"namespace": w.namespace, "name": name}, "data": map[string]any{"key": value}}}
+		"metadata": map[string]any{"namespace": w.Namespace, "name": name}, "data": map[string]any{"key": value}}}
 }
 
 func (w *world) web(image string) *unstructured.Unstructured {
 	labels := map[string]any{"app": "web"}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"namespace": w.namespace, "name": "web"},
+		"metadata": map[string]any{"namespace": w.Namespace, "name": "web"},
 		"spec": map[string]any{"selector": map[string]any{"matchLabels": labels}, "template": map[string]any{
 			"metadata": map[string]any{"labels": labels},
 			"spec":     map[string]any{"containers": []any{map[string]any{"name": "web", "image": image}}}}}}}
@@ -73,7 +73,7 @@ func TestUpgrade(t *testing.T) {
 		ref := p.Objects[0].Ref
 		s := w.get("v1", "Secret", ref.Name)
 		if immutable, _, _ := unstructured.NestedBool(s.Object, "immutable"); !immutable || s.Object["type"] != olmv1.SecretTypeObjectData ||
-			!slices.ContainsFunc(s.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == w.namespace+"-1" }) {
+			!slices.ContainsFunc(s.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == w.Namespace+"-1" }) {
 			t.Errorf("Secret of phase %s: %v", p.Name, s.Object["metadata"])
 		}
 	}
@@ -81,7 +81,7 @@ func TestUpgrade(t *testing.T) {
 	w.reports("NS-2", "Progressing=True/Succeeded", "Revision 2.0.0 has rolled out.")
 	w.reports("NS-1", "Progressing=False/Archived", "")
 	w.there(false, "v1", "ConfigMap", "old")
-	if got := w.get("v1", "ConfigMap", "config"); got.Object["data"].(map[string]any)["key"] != "2" || metav1.GetControllerOf(got).Name != w.namespace+"-2" {
+	if got := w.get("v1", "ConfigMap", "config"); got.Object["data"].(map[string]any)["key"] != "2" || metav1.GetControllerOf(got).Name != w.Namespace+"-2" {
 		t.Errorf("%v", got.Object)
 	}
 	if w.get("apps/v1", "Deployment", "web").GetUID() != uid {

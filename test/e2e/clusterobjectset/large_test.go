@@ -17,7 +17,7 @@ import (
 // has to be started for on the way.
 func TestLargeBundle(t *testing.T) {
 	w := newWorld(t)
-	group := w.namespace + ".example.com"
+	group := w.Namespace + ".example.com"
 	var objects []*unstructured.Unstructured
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 21 {
@@ -34,7 +34,7 @@ func TestLargeBundle(t *testing.T) {
 			"spec": map[string]any{"group": group, "scope": "Namespaced", "names": map[string]any{"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
 				"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": schema}}}}}},
 		&unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1", "kind": "Thing",
-			"metadata": map[string]any{"namespace": w.namespace, "name": "one"}, "spec": map[string]any{"size": int64(1)}}})
+			"metadata": map[string]any{"namespace": w.Namespace, "name": "one"}, "spec": map[string]any{"size": int64(1)}}})
 	began := time.Now()
 	w.revise(1, nil, objects...)
 	w.reports("NS-1", "Progressing=True/Succeeded", "")

@@ -39,22 +39,13 @@ var shared = sync.OnceValues(func() (client.Client, error) {
 
 // world is the cluster for one test.
 type world struct {
-	*testing.T
-	client.Client
-	namespace string
+	harness.World
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
 	t.Parallel()
-	c, err := shared()
-	if err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	return &world{T: t, Client: c, namespace: devcluster.Namespace(t)}
+	return &world{harness.NewWorld(t, shared)}
 }
 
 // apply creates the objects of YAML documents, in which NS stands for the namespace of the test. What is left of them goes with the test.
@@ -62,7 +53,7 @@ func (w *world) apply(text string) {
 	w.Helper()
 	for _, document := range strings.Split(text, "\n---\n") {
 		u := &unstructured.Unstructured{}
-		must.NoError(w, yaml.Unmarshal([]byte(strings.ReplaceAll(document, "NS", w.namespace)), &u.Object))
+		must.NoError(w, yaml.Unmarshal([]byte(strings.ReplaceAll(document, "NS", w.Namespace)), &u.Object))
 		must.NoErrorf(w, w.Create(w.Context(), u), "create %s %s", u.GetKind(), u.GetName())
 		w.Cleanup(func() { w.removeNow(u) })
 	}
@@ -83,7 +74,7 @@ func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(apiVersion)
 	u.SetKind(kind)
-	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, u)
+	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: name}, u)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -96,14 +87,14 @@ func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
 func (w *world) set(name string) *olmv1.ClusterObjectSet {
 	w.Helper()
 	set := &olmv1.ClusterObjectSet{}
-	must.NoErrorf(w, w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.namespace)}, set), "read ClusterObjectSet %s", name)
+	must.NoErrorf(w, w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.Namespace)}, set), "read ClusterObjectSet %s", name)
 	return set
 }
 
 // reports waits for a condition of a set: Type=Status/Reason, and a part of its message.
 func (w *world) reports(set, condition, message string) {
 	w.Helper()
-	message = strings.ReplaceAll(message, "NS", w.namespace)
+	message = strings.ReplaceAll(message, "NS", w.Namespace)
 	must.Eventually(w, set+" to report "+condition, func() error {
 		var all []string
 		for _, c := range w.set(set).Status.Conditions {
@@ -147,7 +138,7 @@ func (w *world) make(o client.Object) {
 // gone is an error as long as a set is there, other than that it is not.
 func (w *world) gone(name string) error {
 	set := &olmv1.ClusterObjectSet{}
-	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.namespace)}, set); err != nil {
+	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.Namespace)}, set); err != nil {
 		return err
 	}
 	return fmt.Errorf("it is there: %v", set.Status.Conditions)

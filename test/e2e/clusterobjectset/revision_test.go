@@ -129,8 +129,8 @@ func TestUserProbes(t *testing.T) {
 // secret is one that a user made for a set.
 func (w *world) secret(value string, immutable bool) *corev1.Secret {
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "objects"}, Type: olmv1.SecretTypeObjectData, Immutable: &immutable,
-		Data: map[string][]byte{"config": fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":%q,"name":"config"},"data":{"key":%q}}`, w.namespace, value)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "objects"}, Type: olmv1.SecretTypeObjectData, Immutable: &immutable,
+		Data: map[string][]byte{"config": fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":%q,"name":"config"},"data":{"key":%q}}`, w.Namespace, value)},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
-	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
@@ -40,14 +39,7 @@ func newWorld(t *testing.T) *world {
 // time: operators of all namespaces are shown in those of the others, and other tests would disturb one that measures times or counts requests.
 func newWorldAlone(t *testing.T, targets ...string) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("scenarios need the embedded cluster")
-	}
-	c, err := harness.Shared()
-	if err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	w := &world{World: harness.World{T: t, Client: c, Namespace: devcluster.Namespace(t)}}
+	w := &world{World: harness.NewWorld(t, harness.Shared)}
 	w.group = w.Namespace + ".example.com"
 	w.Make(w.operatorGroup(targets...))
 	return w

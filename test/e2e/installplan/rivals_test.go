@@ -8,6 +8,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -39,10 +40,7 @@ func TestLimitedManagersJudgeGroupsOfOtherNamespaces(t *testing.T) {
 	csv := object(t, &v1alpha1.ClusterServiceVersion{}, operatorText("op.v1", ""))
 	csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: crd.Name, Version: "v1", Kind: "Goose"}}
 	o.make("test", o.own("mine"), csv)
-	must.Eventually(o, "both sides of the conflict to be named", func() error {
-		if err := o.Get(t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKeyFromObject(csv), csv, "both sides of the conflict to be named", func() error {
 		for _, words := range []string{api, elsewhere + "/other", o.namespace + "/mine"} {
 			if csv.Status.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict || !strings.Contains(csv.Status.Message, words) {
 				return fmt.Errorf("it is %s, %s: %s", csv.Status.Phase, csv.Status.Reason, csv.Status.Message)
@@ -55,10 +53,7 @@ func TestLimitedManagersJudgeGroupsOfOtherNamespaces(t *testing.T) {
 		t.Errorf("the group of the other namespace has ClusterRoles %v, %v", roles.Items, err)
 	}
 	must.NoError(t, o.Delete(t.Context(), other))
-	must.Eventually(o, "the operator to run", func() error {
-		if err := o.Get(t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKeyFromObject(csv), csv, "the operator to run", func() error {
 		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,10 +88,7 @@ func (o *outage) planned(manifests ...string) string {
 func (o *outage) planIs(name string, phase v1alpha1.InstallPlanPhase) *v1alpha1.InstallPlan {
 	o.Helper()
 	p := &v1alpha1.InstallPlan{}
-	must.Eventually(o, "InstallPlan "+name+" to be "+string(phase), func() error {
-		if err := o.Get(o.Context(), client.ObjectKey{Namespace: o.namespace, Name: name}, p); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKey{Namespace: o.namespace, Name: name}, p, "InstallPlan "+name+" to be "+string(phase), func() error {
 		if p.Status.Phase != phase {
 			return fmt.Errorf("it is %s: %s", p.Status.Phase, p.Status.Message)
 		}
@@ -161,10 +159,7 @@ func TestObjectsGoWithTheirOperator(t *testing.T) {
 	o.make("test", account)
 	name := o.planned(operatorText("op.v2", ""), webYAML, configYAML, secretYAML, sharedYAML)
 	p := &v1alpha1.InstallPlan{}
-	must.Eventually(o, "the user's Service to be refused", func() error {
-		if err := o.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: name}, p); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKey{Namespace: o.namespace, Name: name}, p, "the user's Service to be refused", func() error {
 		if want := "but exists, and nothing says that it belongs to an operator: delete or rename it"; !strings.Contains(p.Status.Message, want) {
 			return fmt.Errorf("the plan is %s: %s", p.Status.Phase, p.Status.Message)
 		}
@@ -233,10 +228,7 @@ func TestModifiedOperatorIsNotUpdated(t *testing.T) {
 	o.runs("1.0.0")
 	csv := &v1alpha1.ClusterServiceVersion{}
 	key := client.ObjectKey{Namespace: o.namespace, Name: "guestbook-operator.v1.0.0"}
-	must.Eventually(o, "the ClusterServiceVersion to be changed", func() error {
-		if err := o.Get(t.Context(), key, csv); err != nil {
-			return err
-		}
+	harness.Await(o, o, key, csv, "the ClusterServiceVersion to be changed", func() error {
 		csv.Spec.DisplayName = "Mine"
 		return o.Update(t.Context(), csv)
 	})

@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -106,20 +107,14 @@ func TestAnInstalledOperatorIsAdopted(t *testing.T) {
 	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: "greeter-operator." + w.Namespace}})
 	operator := &v1.Operator{}
-	must.Eventually(w, "the operator to be shown as it runs", func() error {
-		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, operator); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKey{Name: name}, operator, "the operator to be shown as it runs", func() error {
 		if operator.Status.Components == nil || conditionOf(operator, "ClusterServiceVersion", "Succeeded") != corev1.ConditionTrue ||
 			conditionOf(operator, "Deployment", "Available") != corev1.ConditionTrue || conditionOf(operator, "InstallPlan", "Installed") != corev1.ConditionTrue {
 			return fmt.Errorf("it is %+v", operator.Status.Components)
 		}
 		return nil
 	})
-	must.Eventually(w, "every component of the operator to be listed", func() error {
-		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, operator); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKey{Name: name}, operator, "every component of the operator to be listed", func() error {
 		return complete(w, operator)
 	})
 	var deployments appsv1.DeploymentList
@@ -128,10 +123,7 @@ func TestAnInstalledOperatorIsAdopted(t *testing.T) {
 	}
 	lost := &deployments.Items[0]
 	w.relabel(lost, "operators.coreos.com/"+name, "null")
-	must.Eventually(w, "the label to come back", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(lost), lost); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKeyFromObject(lost), lost, "the label to come back", func() error {
 		if _, ok := lost.Labels["operators.coreos.com/"+name]; !ok {
 			return fmt.Errorf("labels are %v", lost.Labels)
 		}

@@ -28,10 +28,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	w := &world{World: harness.World{T: t, Client: harness.Client(t, devcluster.Config()), Namespace: devcluster.Namespace(t)}}
+	w := &world{World: harness.NewWorld(t, func() (client.Client, error) { return harness.Client(t, devcluster.Config()), nil })}
 	harness.Run(t, manager.Options{Config: devcluster.Config(), Namespaces: []string{w.Namespace}})
 	return w
 }
@@ -48,10 +45,7 @@ func (w *world) shows(name string, want ...string) *v1.Operator {
 	w.Helper()
 	slices.Sort(want)
 	o := &v1.Operator{}
-	must.Eventually(w, fmt.Sprintf("Operator %s to list %v", name, want), func() error {
-		if err := w.Get(w.Context(), client.ObjectKey{Name: name}, o); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKey{Name: name}, o, fmt.Sprintf("Operator %s to list %v", name, want), func() error {
 		if o.Status.Components == nil {
 			return fmt.Errorf("it has no status")
 		}

@@ -21,11 +21,11 @@ func TestCopiesEverywhere(t *testing.T) {
 	n := w.namespaces(2)
 	w.group(n[0], v1.OperatorGroupSpec{})
 	w.install(n[0])
-	w.copies(w.csv, n[0], w.own, n[1])
-	later := w.own + "-later"
+	w.copies(w.csv, n[0], w.Namespace, n[1])
+	later := w.Namespace + "-later"
 	w.Make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: later}})
 	w.RemoveLater(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: later}})
-	w.copies(w.csv, n[0], w.own, n[1], later)
+	w.copies(w.csv, n[0], w.Namespace, n[1], later)
 }
 
 // TestCopiesFollowTheirSource, whatever users do to them.
@@ -100,7 +100,7 @@ func TestDisablingCopies(t *testing.T) {
 	n := w.namespaces(3)
 	w.group(n[0], v1.OperatorGroupSpec{})
 	w.install(n[0])
-	w.copies(w.csv, n[0], w.own, n[1], n[2])
+	w.copies(w.csv, n[0], w.Namespace, n[1], n[2])
 	config := &v1.OLMConfig{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}}
 	must.NoError(t, client.IgnoreAlreadyExists(w.Create(t.Context(), config)))
 	set := func(disabled bool) {
@@ -136,6 +136,6 @@ func TestDisablingCopies(t *testing.T) {
 	w.copies(w.csv, n[0])
 	condition("True", "CopiedCSVsDisabled", 1)
 	set(false)
-	w.copies(w.csv, n[0], w.own, n[1], n[2])
+	w.copies(w.csv, n[0], w.Namespace, n[1], n[2])
 	condition("False", "CopiedCSVsEnabled", 0)
 }

@@ -12,33 +12,24 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// world is the cluster for one test.
+// world is the cluster for one test. Its namespace is part of all names that tests share.
 type world struct {
 	harness.World
-	// own is what is the test's own in names that all tests share.
-	own string
 	// csv is the name of the operators of the test: those that watch all namespaces are copied into those of other tests.
 	csv string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("scenarios need the embedded cluster")
-	}
-	c, err := harness.Shared()
-	if err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	own := devcluster.Namespace(t)
-	return &world{World: harness.World{T: t, Client: c}, own: own, csv: "op-" + own + ".v1.0.0"}
+	w := &world{World: harness.NewWorld(t, harness.Shared)}
+	w.csv = "op-" + w.Namespace + ".v1.0.0"
+	return w
 }
 
 // namespaces makes namespaces that go with the test, and returns their names in the same order.
@@ -46,7 +37,7 @@ func (w *world) namespaces(count int) []string {
 	w.Helper()
 	var names []string
 	for i := range count {
-		name := fmt.Sprintf("%s-%d", w.own, i)
+		name := fmt.Sprintf("%s-%d", w.Namespace, i)
 		w.Make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		w.RemoveLater(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		names = append(names, name)
@@ -71,7 +62,7 @@ func (w *world) copies(name, from string, namespaces ...string) {
 		}
 		var got []string
 		for _, c := range list.Items {
-			if c.Name == name && c.Status.Reason == v1alpha1.CSVReasonCopied && strings.HasPrefix(c.Namespace, w.own) {
+			if c.Name == name && c.Status.Reason == v1alpha1.CSVReasonCopied && strings.HasPrefix(c.Namespace, w.Namespace) {
 				got = append(got, c.Namespace)
 			}
 		}

@@ -23,11 +23,11 @@ func TestMembership(t *testing.T) {
 	n := w.namespaces(4)
 	home, a, b, c := n[0], n[1], n[2], n[3]
 	label := func(namespace, value string) {
-		edit(w, "", namespace, &corev1.Namespace{}, func(n *corev1.Namespace) { n.Labels[w.own] = value })
+		edit(w, "", namespace, &corev1.Namespace{}, func(n *corev1.Namespace) { n.Labels[w.Namespace] = value })
 	}
 	label(a, "yes")
 	label(b, "yes")
-	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.own: "yes"}}})
+	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.Namespace: "yes"}}})
 	csv := w.operator(home, permitted)
 	w.Make(csv)
 	role := w.permissions(csv)

@@ -43,7 +43,7 @@ func (w *world) permissions(csv *v1alpha1.ClusterServiceVersion) string {
 }
 
 // apiGroup is the API group of a kind of the test.
-func (w *world) apiGroup() string { return w.own + ".example.com" }
+func (w *world) apiGroup() string { return w.Namespace + ".example.com" }
 
 // providing makes the operator own kinds.
 func (w *world) providing(plurals ...string) change {

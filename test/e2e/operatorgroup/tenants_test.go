@@ -127,10 +127,10 @@ func TestAccess(t *testing.T) {
 	for _, role := range roles.Items {
 		level := strings.TrimPrefix(role.Name[:strings.LastIndex(role.Name, "-")], "olm.og.group.")
 		w.Make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: x, Name: level}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: w.own + "-" + level}}})
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: w.Namespace + "-" + level}}})
 	}
 	may := func(level, verb string) bool {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: w.own + "-" + level,
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: w.Namespace + "-" + level,
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: x, Verb: verb, Group: w.apiGroup(), Version: "v1", Resource: "geese"}}}
 		w.Make(review)
 		return review.Status.Allowed
@@ -165,7 +165,7 @@ func TestServiceAccountOfAGroup(t *testing.T) {
 	} {
 		t.Run(way, func(t *testing.T) {
 			w := newWorld(t)
-			home := w.own
+			home := w.Namespace
 			w.group(home, v1.OperatorGroupSpec{TargetNamespaces: []string{home}, ServiceAccountName: "default"})
 			w.Make(w.operator(home))
 			csv := w.In(home).Is(w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)

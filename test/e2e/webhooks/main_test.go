@@ -42,14 +42,7 @@ type world struct {
 // newWorld makes a namespace without an OperatorGroup. Operators go with the test, and their kinds.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	c, err := running()
-	if err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	w := &world{World: harness.World{T: t, Client: c, Namespace: devcluster.Namespace(t)}}
+	w := &world{World: harness.NewWorld(t, running)}
 	w.group = w.Namespace + ".example.com"
 	t.Cleanup(func() { devcluster.DeleteDefinitions(t, w.group) })
 	t.Cleanup(func() { w.uninstall(w.Namespace) })
