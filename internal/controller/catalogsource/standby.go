@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"context"
@@ -8,37 +8,34 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/messages"
-
-	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
-	// patience is how long a manager waits for its turn to lead before it reads catalogs beside the one that does.
-	patience = 3 * time.Second
-	// lookEvery is how often it is looked for what is due without an event.
-	lookEvery = 15 * time.Second
+	// standbyTurn is how long a manager waits for its turn to lead before it reads catalogs beside the one that does.
+	standbyTurn = 3 * time.Second
+	// standbyInterval is how often it is looked for what is due without an event.
+	standbyInterval = 15 * time.Second
 	// serversEvery is how often registry servers are read again: nothing says that they have something new.
 	serversEvery = 15 * time.Minute
-	// firstRetry and longestRetry bound the pauses between attempts.
-	firstRetry   = 2 * time.Second
-	longestRetry = 5 * time.Minute
-	// atOnce is how many catalogs are read at a time.
-	atOnce = 2
-	// collectEvery is the time between two looks at the size of the content store, and unusedIndexAge how long indexes are kept that nobody needs.
+	// standbyReads is how many catalogs are read at a time.
+	standbyReads = 2
+	// collectEvery is the time between two looks at the size of the content store, and unusedIndexAge how long indexes are kept that no one needs.
 	collectEvery   = 10 * time.Minute
 	unusedIndexAge = 24 * time.Hour
 )
 
-// Options are what a Standby works with. All but TLS and Log are required.
-type Options struct {
+// StandbyOptions are what a Standby works with. All but TLS and Log are required.
+type StandbyOptions struct {
 	Sources client.Reader // a cache
 	Live    client.Reader // for what is read rarely, and not to be kept
 	Images  catalogstore.ImageReader
@@ -55,36 +52,38 @@ type Options struct {
 	Log     logr.Logger
 }
 
-// Standby reads catalogs until its manager leads.
+// Standby reads what catalogs hold in a manager that does not lead: so packages can be read through every manager, and the next one to lead finds what
+// it needs on its disk. It reads from where the manager that leads does, when the status of a CatalogSource says that there may be something new.
+// It never writes to the cluster, and decides nothing: what a catalog is, and whether it is run as a pod, is up to the Controller.
 type Standby struct {
-	Options
+	StandbyOptions
 
 	mu      sync.Mutex
-	known   map[catalog.Ref]*known
+	known   map[catalog.Ref]*standbyKnown
 	changed chan struct{}
 	dial    func(address string, o grpccatalog.Options) (*grpccatalog.Client, error)
 }
 
-// known is what is known of a catalog.
-type known struct {
+// standbyKnown is what is known of a catalog.
+type standbyKnown struct {
 	uid      types.UID
 	asked    string // what it was when the last attempt began
 	index    *catalog.Index
-	from     origin    // of the index
-	at       time.Time // of the last attempt
-	attempts int       // failures in a row
+	from     standbyImage // of the index
+	at       time.Time    // of the last attempt
+	attempts int          // failures in a row
 	reading  bool
 }
 
-// origin is the image that an index was made from, or that its pod runs, as it was verified. It is empty for content of another origin.
-type origin struct {
+// standbyImage is the image that an index was made from, or that its pod runs, as it was verified. It is empty for content of another origin.
+type standbyImage struct {
 	ref, digest string
 	policy      string    // the signature policy that accepted it
 	expires     time.Time // when that ends; zero when it does not
 }
 
 // entry is what may be offered of a catalog: content of an image that the signature policy has not accepted as it is now is withheld.
-func (s *Standby) entry(k *known, problem string) catalogstore.Entry {
+func (s *Standby) entry(k *standbyKnown, problem string) catalogstore.Entry {
 	if k.index != nil && s.stale(k) {
 		return catalogstore.Entry{Problem: problem, Withheld: true}
 	}
@@ -92,20 +91,20 @@ func (s *Standby) entry(k *known, problem string) catalogstore.Entry {
 }
 
 // stale reports whether content has to be verified again before it may be offered.
-func (s *Standby) stale(k *known) bool {
+func (s *Standby) stale(k *standbyKnown) bool {
 	if k.from.ref == "" {
 		return false
 	}
 	return k.from.policy != s.Images.Images.Policy() || !k.from.expires.IsZero() && !s.Clock.Now().Before(k.from.expires)
 }
 
-// New prepares a Standby.
-func New(o Options) *Standby {
+// NewStandby prepares a Standby.
+func NewStandby(o StandbyOptions) *Standby {
 	dial := func(address string, to grpccatalog.Options) (*grpccatalog.Client, error) {
 		to.TLS, to.Turns, to.Memory = o.TLS, o.Turns, o.Images.Indexes.Limits.MemoryBytes
 		return grpccatalog.Dial(address, to)
 	}
-	return &Standby{Options: o, known: map[catalog.Ref]*known{}, changed: make(chan struct{}, 1), dial: dial}
+	return &Standby{StandbyOptions: o, known: map[catalog.Ref]*standbyKnown{}, changed: make(chan struct{}, 1), dial: dial}
 }
 
 // NeedLeaderElection says that it is for managers that do not lead.
@@ -122,7 +121,7 @@ func (s *Standby) Changed() {
 // Start reads what is due until the context ends. Once this manager leads nothing is read any more, and what the controllers have read takes
 // the place of what was read here.
 func (s *Standby) Start(ctx context.Context) error {
-	wait := s.Clock.NewTimer(patience)
+	wait := s.Clock.NewTimer(standbyTurn)
 	defer wait.Stop()
 	select {
 	case <-ctx.Done():
@@ -131,9 +130,9 @@ func (s *Standby) Start(ctx context.Context) error {
 		return nil // nothing was read
 	case <-wait.C():
 	}
-	ticker, collected := s.Clock.NewTicker(lookEvery), s.Clock.Now()
+	ticker, collected := s.Clock.NewTicker(standbyInterval), s.Clock.Now()
 	defer ticker.Stop()
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, standbyReads)
 	for elected := false; ; {
 		if err := s.look(ctx, slots, elected); err != nil && ctx.Err() == nil {
 			s.Log.Error(err, "the catalogs of this manager, which does not lead, stay as they are; it is tried again")
@@ -201,29 +200,29 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 }
 
 // of is what is known of a catalog, and why it cannot be acted on. What was read, or is being read, of an object that is gone or of a spec
-// that somebody has changed into one that cannot be acted on is void: it must not go on being offered.
-func (s *Standby) of(ref catalog.Ref, source *v1alpha1.CatalogSource, elected bool) (k *known, invalid error) {
+// that a user has changed into one that cannot be acted on is void: it must not continue being offered.
+func (s *Standby) of(ref catalog.Ref, source *v1alpha1.CatalogSource, elected bool) (k *standbyKnown, invalid error) {
 	k, invalid = s.known[ref], source.Spec.Validate()
 	switch {
 	case k == nil && elected:
 		return nil, invalid
 	case k == nil, invalid != nil:
-		k = &known{uid: source.UID}
+		k = &standbyKnown{uid: source.UID}
 	case k.uid != source.UID:
-		k = &known{uid: source.UID}
+		k = &standbyKnown{uid: source.UID}
 		s.Contents.Withdraw(ref)
 	}
 	s.known[ref] = k
 	return k, invalid
 }
 
-// due tells whether a catalog is to be read now.
-func (s *Standby) due(k *known, source *v1alpha1.CatalogSource, now time.Time) bool {
+// due reports whether a catalog is to be read now.
+func (s *Standby) due(k *standbyKnown, source *v1alpha1.CatalogSource, now time.Time) bool {
 	switch since := now.Sub(k.at); {
 	case k.asked != s.asked(source):
 		return true
 	case k.attempts > 0:
-		return since >= min(firstRetry<<min(k.attempts-1, 10), longestRetry)
+		return since >= catalogstore.RetryAfter(k.attempts, catalogstore.LongestRetry)
 	case k.index != nil && s.stale(k):
 		return true
 	default:
@@ -252,8 +251,8 @@ func (s *Standby) asked(source *v1alpha1.CatalogSource) string {
 }
 
 // begin reads a catalog in the background.
-func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalog.Ref, source *v1alpha1.CatalogSource, k *known) {
-	before := found{index: k.index, from: k.from}
+func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalog.Ref, source *v1alpha1.CatalogSource, k *standbyKnown) {
+	before := standbyRead{index: k.index, from: k.from}
 	k.reading = true
 	asked := s.asked(source)
 	go func() {
@@ -272,7 +271,7 @@ func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalog.Re
 }
 
 // finish publishes what was read, for what was asked for when that began.
-func (s *Standby) finish(ctx context.Context, ref catalog.Ref, k *known, asked string, now found, err error) {
+func (s *Standby) finish(ctx context.Context, ref catalog.Ref, k *standbyKnown, asked string, now standbyRead, err error) {
 	if ctx.Err() != nil {
 		return
 	}

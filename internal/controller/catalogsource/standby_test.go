@@ -1,14 +1,10 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -17,12 +13,16 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
-var ref = catalog.Ref{Namespace: "olm", Name: "catalog"}
+var standbyRef = catalog.Ref{Namespace: "olm", Name: "catalog"}
 
 // world is a cluster that is only stored, with a catalog in a ConfigMap.
-type world struct {
+type standbyWorld struct {
 	*Standby
 	t      *testing.T
 	client client.Client
@@ -32,7 +32,7 @@ type world struct {
 	indexes string
 }
 
-func newWorld(t *testing.T) *world {
+func newStandbyWorld(t *testing.T) *standbyWorld {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
@@ -46,12 +46,12 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.CatalogSource{}).Build()
-	w := &world{t: t, client: c, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), slots: make(chan struct{}, atOnce), indexes: dir}
-	w.Standby = New(Options{Sources: c, Live: c, Images: catalogstore.ImageReader{Indexes: indexes}, Leading: catalogstore.NewSet(), Contents: catalogstore.NewSet(),
+	w := &standbyWorld{t: t, client: c, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), slots: make(chan struct{}, standbyReads), indexes: dir}
+	w.Standby = NewStandby(StandbyOptions{Sources: c, Live: c, Images: catalogstore.ImageReader{Indexes: indexes}, Leading: catalogstore.NewSet(), Contents: catalogstore.NewSet(),
 		Clock: w.clock, Log: logr.Discard()})
-	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name, UID: "u"}}
+	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: standbyRef.Namespace, Name: standbyRef.Name, UID: "u"}}
 	source.Spec.SourceType, source.Spec.ConfigMap = v1alpha1.SourceTypeConfigmap, "content"
-	for _, o := range []client.Object{source, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: "content"}, Data: content("one")}} {
+	for _, o := range []client.Object{source, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: standbyRef.Namespace, Name: "content"}, Data: standbyContent("one")}} {
 		if err := c.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func content(pkg string) map[string]string {
+func standbyContent(pkg string) map[string]string {
 	return map[string]string{"catalog.yaml": strings.ReplaceAll(`{schema: olm.package, name: P, defaultChannel: stable}
 ---
 {schema: olm.channel, package: P, name: stable, entries: [{name: P.v1.0.0}]}
@@ -69,10 +69,10 @@ func content(pkg string) map[string]string {
 }
 
 // write changes the content, and says so in the status as the manager that leads does.
-func (w *world) write(data map[string]string, version string) {
+func (w *standbyWorld) write(data map[string]string, version string) {
 	w.t.Helper()
 	var object corev1.ConfigMap
-	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: ref.Namespace, Name: "content"}, &object); err != nil {
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: standbyRef.Namespace, Name: "content"}, &object); err != nil {
 		w.t.Fatal(err)
 	}
 	object.Data = data
@@ -86,24 +86,24 @@ func (w *world) write(data map[string]string, version string) {
 	}
 }
 
-func (w *world) source() *v1alpha1.CatalogSource {
+func (w *standbyWorld) source() *v1alpha1.CatalogSource {
 	w.t.Helper()
 	var source v1alpha1.CatalogSource
-	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &source); err != nil {
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: standbyRef.Namespace, Name: standbyRef.Name}, &source); err != nil {
 		w.t.Fatal(err)
 	}
 	return &source
 }
 
 // looks looks once, waits for what was begun, and returns what is published: the first package, and the problem.
-func (w *world) looks(elected bool) string {
+func (w *standbyWorld) looks(elected bool) string {
 	w.t.Helper()
 	if err := w.look(w.t.Context(), w.slots, elected); err != nil {
 		w.t.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		w.mu.Lock()
-		k := w.known[ref]
+		k := w.known[standbyRef]
 		busy := k != nil && k.reading
 		w.mu.Unlock()
 		if !busy {
@@ -117,7 +117,7 @@ func (w *world) looks(elected bool) string {
 }
 
 func published(s *catalogstore.Set) string {
-	e, ok := s.Get(ref)
+	e, ok := s.Get(standbyRef)
 	if !ok {
 		return "nothing"
 	}
@@ -132,7 +132,7 @@ func published(s *catalogstore.Set) string {
 }
 
 func TestFollowsWhatLeads(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	expect := func(when, want string) {
 		t.Helper()
 		if got := w.looks(false); got != want {
@@ -140,13 +140,13 @@ func TestFollowsWhatLeads(t *testing.T) {
 		}
 	}
 	expect("at first", "one")
-	w.write(content("two"), "2")
+	w.write(standbyContent("two"), "2")
 	expect("when the status tells of other content", "two")
 	w.write(map[string]string{"catalog.yaml": "nonsense"}, "3")
 	expect("when it cannot be read", "two, with a problem")
-	w.write(content("three"), "3")
+	w.write(standbyContent("three"), "3")
 	expect("before the pause is over", "two, with a problem")
-	w.clock.Step(firstRetry)
+	w.clock.Step(catalogstore.FirstRetry)
 	expect("after the pause", "three")
 	if err := w.client.Delete(t.Context(), w.source()); err != nil {
 		t.Fatal(err)
@@ -156,22 +156,22 @@ func TestFollowsWhatLeads(t *testing.T) {
 
 // TestGivesWay keeps what was read until the controllers have read it, too.
 func TestGivesWay(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	both := Contents{Leading: w.Leading, Standby: w.Contents}
 	seen := func() string {
 		s := catalogstore.NewSet()
-		if e, ok := both.Get(ref); ok {
-			s.Publish(ref, e)
+		if e, ok := both.Get(standbyRef); ok {
+			s.Publish(standbyRef, e)
 		}
 		return published(s)
 	}
 	w.looks(false)
-	w.Leading.Publish(ref, catalogstore.Entry{Problem: "the registry is down"})
+	w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "the registry is down"})
 	if got := w.looks(true); got != "one" || seen() != "one" {
 		t.Errorf("while the controllers have nothing: %s, seen is %s", got, seen())
 	}
-	entry, _ := w.Contents.Get(ref)
-	w.Leading.Publish(ref, catalogstore.Entry{Index: entry.Index})
+	entry, _ := w.Contents.Get(standbyRef)
+	w.Leading.Publish(standbyRef, catalogstore.Entry{Index: entry.Index})
 	if got := w.looks(true); got != "nothing" || seen() != "one" {
 		t.Errorf("once they have: %s, seen is %s", got, seen())
 	}
@@ -182,21 +182,21 @@ func TestGivesWay(t *testing.T) {
 
 // TestStart waits for its turn, reads, and ends once the manager leads.
 func TestStart(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	elected := make(chan struct{})
 	w.Elected = elected
 	ended := make(chan error, 1)
 	go func() { ended <- w.Start(t.Context()) }()
 	for deadline := time.Now().Add(time.Minute); published(w.Contents) != "one"; time.Sleep(5 * time.Millisecond) {
 		if w.clock.HasWaiters() {
-			w.clock.Step(patience)
+			w.clock.Step(standbyTurn)
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("got %s", published(w.Contents))
 		}
 	}
-	entry, _ := w.Contents.Get(ref)
-	w.Leading.Publish(ref, entry)
+	entry, _ := w.Contents.Get(standbyRef)
+	w.Leading.Publish(standbyRef, entry)
 	close(elected)
 	select {
 	case err := <-ended:

@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"os"
@@ -10,16 +10,16 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 )
 
-// TestCollect removes what nobody needs any more, and neither what is published nor what others serve.
+// TestCollect removes what no one needs any more, and neither what is published nor what others serve.
 func TestCollect(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	host := w.images()
 	first := ""
 	for _, pkg := range []string{"one", "two"} {
 		push(t, host+"/"+pkg+":latest", files(pkg), image.CatalogLabels())
 		w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: host + "/" + pkg + ":latest"})
 		w.expect("the catalog "+pkg, pkg)
-		if served, _ := w.Contents.Get(ref); first == "" {
+		if served, _ := w.Contents.Get(standbyRef); first == "" {
 			first = served.Index.Digest()
 		}
 	}
@@ -47,7 +47,7 @@ func TestCollect(t *testing.T) {
 	}
 	w.collect(t.Context())
 	left := indexFiles(t, dir)
-	served, _ := w.Contents.Get(ref)
+	served, _ := w.Contents.Get(standbyRef)
 	if _, ok := w.Images.Indexes.Get(t.Context(), served.Index.Digest()); !ok || len(left) != 1 {
 		t.Errorf("%d indexes are left; that of what is published is there: %t", len(left), ok)
 	}

@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestProblemsAreShort(t *testing.T) {
 		"a server":  {v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: "registry.example.com:50051"}, "no, because"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newStandbyWorld(t)
 			w.write(map[string]string{"catalog.yaml": broken.String()}, "2")
 			attempts := 0
 			w.dial = func(string, grpccatalog.Options) (*grpccatalog.Client, error) {
@@ -39,9 +39,9 @@ func TestProblemsAreShort(t *testing.T) {
 			w.Contents.OnChange(func(catalog.Ref) { heard++ })
 			for range 3 {
 				w.looks(false)
-				w.clock.Step(longestRetry)
+				w.clock.Step(catalogstore.LongestRetry)
 			}
-			e, _ := w.Contents.Get(ref)
+			e, _ := w.Contents.Get(standbyRef)
 			if len(e.Problem) > messages.MaxStatus+100 || !utf8.ValidString(e.Problem) || !strings.Contains(e.Problem, test.want) || !strings.Contains(e.Problem, "bytes more)") {
 				t.Errorf("%d bytes: %.200q", len(e.Problem), e.Problem)
 			}

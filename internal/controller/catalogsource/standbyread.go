@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -17,20 +18,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// Contents are the catalogs that the controllers publish once this manager leads, and until they do those that were read before. Content that
+// the controllers withhold has no substitute.
+type Contents struct{ Leading, Standby *catalogset.Set }
+
+// Get returns the entry of one catalog.
+func (c Contents) Get(ref catalogset.Ref) (catalogset.Entry, bool) {
+	leading, known := c.Leading.Get(ref)
+	if leading.Index != nil || leading.Withheld {
+		return leading, true
+	}
+	if standby, ok := c.Standby.Get(ref); ok && (standby.Index != nil || !known) {
+		return standby, true
+	}
+	return leading, known
+}
+
 // readTime bounds the reading of one catalog.
 const readTime = 5 * time.Minute
 
-// errNowhere says that nobody knows yet where a catalog can be read.
+// errNowhere says that no one knows yet where a catalog can be read.
 var errNowhere = errors.New("the status names no address yet")
 
-// found is the content of a catalog, and the image that it is from.
-type found struct {
+// standbyRead is the content of a catalog, and the image that it is from.
+type standbyRead struct {
 	index *catalog.Index
-	from  origin
+	from  standbyImage
 }
 
 // digest is that of the index; empty for none.
-func (f found) digest() string {
+func (f standbyRead) digest() string {
 	if f.index == nil {
 		return ""
 	}
@@ -38,7 +55,7 @@ func (f found) digest() string {
 }
 
 // read reads the content of a catalog, whose spec can be acted on, unless it is that which was found before.
-func (s *Standby) read(ctx context.Context, source *v1alpha1.CatalogSource, before found) (found, error) {
+func (s *Standby) read(ctx context.Context, source *v1alpha1.CatalogSource, before standbyRead) (standbyRead, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	switch spec := source.Spec; {
@@ -57,27 +74,27 @@ func (s *Standby) read(ctx context.Context, source *v1alpha1.CatalogSource, befo
 }
 
 // or is an index that was read from no image, or the one that was found before where that is the same.
-func (f found) or(index *catalog.Index, err error) (found, error) {
+func (f standbyRead) or(index *catalog.Index, err error) (standbyRead, error) {
 	if index == nil {
 		index = f.index
 	}
-	return found{index: index}, err
+	return standbyRead{index: index}, err
 }
 
 // readImage verifies the image as it is now, also where its content is known: the policy may be another.
-func (s *Standby) readImage(ctx context.Context, source *v1alpha1.CatalogSource, before found) (found, error) {
+func (s *Standby) readImage(ctx context.Context, source *v1alpha1.CatalogSource, before standbyRead) (standbyRead, error) {
 	ref := source.Spec.Image
 	auth, err := bundleio.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
 	if err != nil {
-		return found{}, err
+		return standbyRead{}, err
 	}
-	now := found{from: origin{ref: ref, policy: s.Images.Images.Policy()}}
+	now := standbyRead{from: standbyImage{ref: ref, policy: s.Images.Images.Policy()}}
 	if now.from.digest, err = s.Images.Digest(ctx, ref, auth); err != nil {
-		return found{}, err
+		return standbyRead{}, err
 	}
 	v, err := s.Images.Images.Verify(ctx, ref, image.VerifyOptions{Auth: auth, Digest: now.from.digest})
 	if err != nil {
-		return found{}, err
+		return standbyRead{}, err
 	}
 	if v != nil {
 		now.from.expires = v.Expires
@@ -92,7 +109,7 @@ func (s *Standby) readImage(ctx context.Context, source *v1alpha1.CatalogSource,
 
 // keep is what may be offered of what was found before, while nothing can be read: of an image, what the signature policy accepts now. What is not
 // decided on is withheld, and stays known: its registry may be away for longer.
-func (s *Standby) keep(ctx context.Context, source *v1alpha1.CatalogSource, before found) found {
+func (s *Standby) keep(ctx context.Context, source *v1alpha1.CatalogSource, before standbyRead) standbyRead {
 	if before.index == nil || before.from.ref == "" {
 		return before
 	}
@@ -103,7 +120,7 @@ func (s *Standby) keep(ctx context.Context, source *v1alpha1.CatalogSource, befo
 	auth, _ := bundleio.PullSecrets(ctx, s.Live, source.Namespace, source.Spec.Secrets)
 	v, err := s.Images.Images.Verify(ctx, before.from.ref, image.VerifyOptions{Auth: auth, Digest: before.from.digest})
 	if image.Refuses(err) {
-		return found{} // it is read again once the policy accepts it
+		return standbyRead{} // it is read again once the policy accepts it
 	}
 	if err != nil {
 		before.from.policy = "" // it is withheld until that is decided

@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"crypto/tls"
@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,11 +66,11 @@ func (s *registryServer) publish(pkg string) {
 }
 
 func files(pkg string) fstest.MapFS {
-	return fstest.MapFS{"configs/catalog.yaml": {Data: []byte(content(pkg)["catalog.yaml"])}}
+	return fstest.MapFS{"configs/catalog.yaml": {Data: []byte(standbyContent(pkg)["catalog.yaml"])}}
 }
 
 // ask lets the catalog be one of that spec.
-func (w *world) ask(spec v1alpha1.CatalogSourceSpec) {
+func (w *standbyWorld) ask(spec v1alpha1.CatalogSourceSpec) {
 	w.t.Helper()
 	s := w.source()
 	s.Spec = spec
@@ -80,7 +80,7 @@ func (w *world) ask(spec v1alpha1.CatalogSourceSpec) {
 }
 
 // images lets the world pull images, from a registry on loopback whose address it returns.
-func (w *world) images() string {
+func (w *standbyWorld) images() string {
 	w.t.Helper()
 	registry := httptest.NewServer(image.NewRegistry(""))
 	w.t.Cleanup(registry.Close)
@@ -99,17 +99,17 @@ func push(t *testing.T, ref string, tree fstest.MapFS, labels map[string]string)
 	}
 }
 
-func (w *world) expect(when, want string) {
+func (w *standbyWorld) expect(when, want string) {
 	w.t.Helper()
 	if got := w.looks(false); got != want {
-		e, _ := w.Contents.Get(ref)
+		e, _ := w.Contents.Get(standbyRef)
 		w.t.Errorf("%s: %s, want %s (%s)", when, got, want, e.Problem)
 	}
 }
 
 // TestAnImage is read again once the manager that leads has polled it.
 func TestAnImage(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	name := w.images() + "/catalog:latest"
 	push(t, name, files("one"), image.CatalogLabels())
 	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: name})
@@ -119,17 +119,17 @@ func TestAnImage(t *testing.T) {
 	w.expect("while nobody has polled", "one")
 	w.polled()
 	w.expect("after a poll", "two")
-	before, _ := w.Contents.Get(ref)
+	before, _ := w.Contents.Get(standbyRef)
 	w.clock.Step(time.Minute)
 	w.polled()
 	w.expect("after a poll of the same image", "two")
-	if after, _ := w.Contents.Get(ref); after.Index != before.Index {
+	if after, _ := w.Contents.Get(standbyRef); after.Index != before.Index {
 		t.Error("the same image was indexed again")
 	}
 }
 
 // polled says in the status that the image was polled just now.
-func (w *world) polled() {
+func (w *standbyWorld) polled() {
 	w.t.Helper()
 	s := w.source()
 	now := s.Status.LatestImageRegistryPoll.DeepCopy()
@@ -145,7 +145,7 @@ func (w *world) polled() {
 
 // TestARegistryServer is read every 15 minutes: nothing says that it has something new.
 func TestARegistryServer(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	server := newRegistryServer(t, "one")
 	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: server.address})
 	w.expect("at first", "one")
@@ -158,7 +158,7 @@ func TestARegistryServer(t *testing.T) {
 
 // TestAnImageThatCanOnlyBeRun is read from its pod, once the status says where that is.
 func TestAnImageThatCanOnlyBeRun(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	name := w.images() + "/server:latest"
 	push(t, name, files("hidden"), map[string]string{"a": "b"})
 	pod := newRegistryServer(t, "one")
@@ -177,7 +177,7 @@ func TestAnImageThatCanOnlyBeRun(t *testing.T) {
 	if err := w.client.Status().Update(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	w.clock.Step(firstRetry)
+	w.clock.Step(catalogstore.FirstRetry)
 	w.expect("with its pod", "one")
 	if asked != "catalog.olm.svc:50051" {
 		t.Errorf("%q was asked", asked)
@@ -185,7 +185,7 @@ func TestAnImageThatCanOnlyBeRun(t *testing.T) {
 }
 
 // TestAuthoritiesOfASecret decide whether a server is believed.
-func TestAuthoritiesOfASecret(t *testing.T) {
+func TestStandbyAuthoritiesOfASecret(t *testing.T) {
 	pair, right := issue(t)
 	_, wrong := issue(t)
 	for name, test := range map[string]struct {
@@ -202,9 +202,9 @@ func TestAuthoritiesOfASecret(t *testing.T) {
 		"the right one among two in a chain": {[]tls.Certificate{pair}, append(append([]byte{}, wrong...), right...), "one"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newStandbyWorld(t)
 			secret := &corev1.Secret{Data: map[string][]byte{"ca.crt": test.ca}}
-			secret.Namespace, secret.Name = ref.Namespace, "authority"
+			secret.Namespace, secret.Name = standbyRef.Namespace, "authority"
 			if err := w.client.Create(t.Context(), secret); err != nil {
 				t.Fatal(err)
 			}
@@ -213,37 +213,23 @@ func TestAuthoritiesOfASecret(t *testing.T) {
 		})
 	}
 	t.Run("a secret that is missing", func(t *testing.T) {
-		w := newWorld(t)
+		w := newStandbyWorld(t)
 		w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: newRegistryServer(t, "one").address, Secrets: []string{"missing"}})
 		w.expect("without it", ", with a problem")
-		if e, _ := w.Contents.Get(ref); !strings.Contains(e.Problem, "read secret olm/missing") {
+		if e, _ := w.Contents.Get(standbyRef); !strings.Contains(e.Problem, "read secret olm/missing") {
 			t.Errorf("the problem is %q", e.Problem)
 		}
 	})
 }
 
-// issue makes a certificate for localhost, and the authority that vouches for it.
-func issue(t *testing.T) (tls.Certificate, []byte) {
-	t.Helper()
-	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.X509KeyPair(issued.Certificate, issued.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair, issued.CABundle
-}
-
 // TestAHostileServer is refused by the limit on the memory of a catalog, and reading it takes a turn of all who read catalogs.
 func TestAHostileServer(t *testing.T) {
-	w := newWorld(t)
+	w := newStandbyWorld(t)
 	w.Images.Indexes.Limits.MemoryBytes = 4 << 20
 	w.Images.Indexes.Flags = map[string]string{"MemoryBytes": "--catalog-max-memory of the manager"}
 	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: bigcatalog.ServeHostile(t, "server-entries")})
 	w.looks(false)
-	e, _ := w.Contents.Get(ref)
+	e, _ := w.Contents.Get(standbyRef)
 	for _, part := range []string{"MemoryBytes is 4194304", "--catalog-max-memory of the manager"} {
 		if !strings.Contains(e.Problem, part) {
 			t.Errorf("the problem is %q, want %q in it", e.Problem, part)

@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // verifier accepts every image, or none with an error. Its policy changes with each change.
-type verifier struct {
+type standbyVerifier struct {
 	mu      sync.Mutex
 	err     error
 	changes int
@@ -24,22 +24,22 @@ type verifier struct {
 	onCall  func()
 }
 
-func (v *verifier) set(err error) {
+func (v *standbyVerifier) set(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.err = err
 	v.changes++
 }
 
-func (v *verifier) Configured() bool { return true }
+func (v *standbyVerifier) Configured() bool { return true }
 
-func (v *verifier) Digest() (string, error) {
+func (v *standbyVerifier) Digest() (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return fmt.Sprint("policy ", v.changes), nil
 }
 
-func (v *verifier) Verify(_ context.Context, r image.VerifyRequest) (*image.Verification, error) {
+func (v *standbyVerifier) Verify(_ context.Context, r image.VerifyRequest) (*image.Verification, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.onCall != nil {
@@ -54,9 +54,9 @@ func (v *verifier) Verify(_ context.Context, r image.VerifyRequest) (*image.Veri
 var errRefused = &image.Error{Kind: image.Unverified, Op: "verify", Reason: "its key was withdrawn", Advice: "sign it"}
 
 // verified is a world that has read an image under a signature policy.
-func verified(t *testing.T) (w *world, v *verifier, registry *httptest.Server) {
+func verified(t *testing.T) (w *standbyWorld, v *standbyVerifier, registry *httptest.Server) {
 	t.Helper()
-	w, v, registry = newWorld(t), &verifier{}, httptest.NewServer(image.NewRegistry(""))
+	w, v, registry = newStandbyWorld(t), &standbyVerifier{}, httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(registry.Close)
 	store, err := image.Open(t.TempDir(), image.Config{Verifier: v, Retries: -1})
 	if err != nil {
@@ -110,7 +110,7 @@ func TestOnlyARefusalDropsContent(t *testing.T) {
 				w.polled()
 			}
 			w.expect("not accepted", ", with a problem")
-			if e, _ := w.Contents.Get(ref); e.Withheld != (name != "refused") {
+			if e, _ := w.Contents.Get(standbyRef); e.Withheld != (name != "refused") {
 				t.Errorf("not accepted: %+v", e)
 			}
 			v.set(nil)
@@ -132,7 +132,7 @@ func TestContentIsWithheldUntilItIsJudged(t *testing.T) {
 		if err := w.look(t.Context(), w.slots, false); err != nil {
 			t.Fatal(err)
 		}
-		if e, _ := w.Contents.Get(ref); e.Index != nil || !e.Withheld {
+		if e, _ := w.Contents.Get(standbyRef); e.Index != nil || !e.Withheld {
 			t.Errorf("published %+v", e)
 		}
 		for range cap(w.slots) {
@@ -177,12 +177,12 @@ func TestWithheldContentHasNoSubstitute(t *testing.T) {
 	w, _, _ := verified(t)
 	w.expect("at first", "one")
 	both := Contents{Leading: w.Leading, Standby: w.Contents}
-	w.Leading.Publish(ref, catalogstore.Entry{Problem: "being loaded"})
-	if e, _ := both.Get(ref); e.Index == nil {
+	w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "being loaded"})
+	if e, _ := both.Get(standbyRef); e.Index == nil {
 		t.Errorf("while it is being loaded: %+v", e)
 	}
-	w.Leading.Publish(ref, catalogstore.Entry{Problem: "refused", Withheld: true})
-	if e, known := both.Get(ref); e.Index != nil || !known || e.Problem != "refused" {
+	w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "refused", Withheld: true})
+	if e, known := both.Get(standbyRef); e.Index != nil || !known || e.Problem != "refused" {
 		t.Errorf("withheld: %+v", e)
 	}
 	if got := w.looks(true); got != "nothing" {

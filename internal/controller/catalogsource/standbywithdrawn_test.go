@@ -1,4 +1,4 @@
-package catalogstandby
+package catalogsource
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 // withdrawn makes the spec one that cannot be acted on: what was read before is not wanted any more.
-func (w *world) withdrawn() {
+func (w *standbyWorld) withdrawn() {
 	w.t.Helper()
 	s := w.source()
 	s.Spec = v1alpha1.CatalogSourceSpec{SourceType: "ftp"}
@@ -18,7 +18,7 @@ func (w *world) withdrawn() {
 }
 
 // remade deletes the object and makes another of the same name, in which content is to be found.
-func (w *world) remade(configMap string) {
+func (w *standbyWorld) remade(configMap string) {
 	w.t.Helper()
 	s := w.source()
 	if err := w.client.Delete(w.t.Context(), s); err != nil {
@@ -32,10 +32,10 @@ func (w *world) remade(configMap string) {
 	}
 }
 
-func (w *world) visible() string {
+func (w *standbyWorld) visible() string {
 	s := catalogstore.NewSet()
-	if e, ok := (Contents{Leading: w.Leading, Standby: w.Contents}).Get(ref); ok {
-		s.Publish(ref, e)
+	if e, ok := (Contents{Leading: w.Leading, Standby: w.Contents}).Get(standbyRef); ok {
+		s.Publish(standbyRef, e)
 	}
 	return published(s)
 }
@@ -49,7 +49,7 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 		"and the spec is mended then": {before: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newStandbyWorld(t)
 			w.looks(false)
 			spec := w.source().Spec
 			w.withdrawn()
@@ -60,7 +60,7 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 				}
 			}
 			if test.after {
-				w.Leading.Publish(ref, catalogstore.Entry{Problem: "unknown sourcetype"})
+				w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "unknown sourcetype"})
 				w.looks(true)
 				if w.looks(true); w.visible() != want || len(w.known) != 0 {
 					t.Errorf("once it leads: %s, %d waited for", w.visible(), len(w.known))
@@ -79,10 +79,10 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 	}
 }
 
-// TestAnotherObjectOfTheNameHasContentOfItsOwn, though nobody looked between the two.
+// TestAnotherObjectOfTheNameHasContentOfItsOwn, though no one looked between the two.
 func TestAnotherObjectOfTheNameHasContentOfItsOwn(t *testing.T) {
 	t.Run("before it leads", func(t *testing.T) {
-		w := newWorld(t)
+		w := newStandbyWorld(t)
 		w.looks(false)
 		w.remade("missing")
 		if w.looks(false); w.visible() != ", with a problem" {
@@ -90,10 +90,10 @@ func TestAnotherObjectOfTheNameHasContentOfItsOwn(t *testing.T) {
 		}
 	})
 	t.Run("once it leads", func(t *testing.T) {
-		w := newWorld(t)
+		w := newStandbyWorld(t)
 		w.looks(false)
 		w.remade("missing")
-		w.Leading.Publish(ref, catalogstore.Entry{Problem: "no such ConfigMap"})
+		w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "no such ConfigMap"})
 		if w.looks(true); w.visible() != ", with a problem" || len(w.known) != 0 {
 			t.Errorf("got %s, %d waited for", w.visible(), len(w.known))
 		}
@@ -102,17 +102,17 @@ func TestAnotherObjectOfTheNameHasContentOfItsOwn(t *testing.T) {
 
 // TestWhatIsBeingReadOfAWithdrawnCatalogIsNotPublished when it arrives.
 func TestWhatIsBeingReadOfAWithdrawnCatalogIsNotPublished(t *testing.T) {
-	w := newWorld(t)
-	old := &known{uid: w.source().UID, reading: true}
-	w.known[ref] = old
+	w := newStandbyWorld(t)
+	old := &standbyKnown{uid: w.source().UID, reading: true}
+	w.known[standbyRef] = old
 	source := w.source()
 	w.withdrawn()
 	w.looks(false)
-	now, err := w.read(t.Context(), source, found{})
+	now, err := w.read(t.Context(), source, standbyRead{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.finish(t.Context(), ref, old, w.asked(source), now, nil); w.visible() != ", with a problem" {
+	if w.finish(t.Context(), standbyRef, old, w.asked(source), now, nil); w.visible() != ", with a problem" {
 		t.Errorf("got %s", w.visible())
 	}
 }
