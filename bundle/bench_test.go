@@ -3,6 +3,7 @@ package bundle
 import (
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -14,13 +15,8 @@ func BenchmarkLoadSteps(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		loaded, err := Load(files)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := Steps(loaded, StepTarget{Namespace: "operators"}); err != nil {
-			b.Fatal(err)
-		}
+		loaded := must.Value(Load(files))(b)
+		must.Value(Steps(loaded, StepTarget{Namespace: "operators"}))(b)
 	}
 }
 
@@ -29,8 +25,6 @@ func BenchmarkToCatalog(b *testing.B) {
 	loaded := loadReal(b, "opentelemetry-operator/0.158.0")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := loaded.ToCatalog("registry.example.com/bundle:v1"); err != nil {
-			b.Fatal(err)
-		}
+		must.Value(loaded.ToCatalog("registry.example.com/bundle:v1"))(b)
 	}
 }

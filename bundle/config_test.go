@@ -3,13 +3,13 @@ package bundle
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func env(pairs ...string) []corev1.EnvVar {
@@ -51,12 +51,8 @@ func testConfig(t *testing.T, tests map[string]configCase, get func(*appsv1.Depl
 				}
 			})
 			got := renderOne(t, csv, DeploymentOptions{Config: &tc.config, ProxyEnv: tc.proxy})
-			if diff := cmp.Diff(tc.want, get(got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(testDeployment("op").Spec.Template.Spec.InitContainers, got.Spec.Template.Spec.InitContainers); diff != "" {
-				t.Errorf("init containers were changed:\n%s", diff)
-			}
+			must.Equal(t, "get", get(got), tc.want)
+			must.Equal(t, "init containers were changed", got.Spec.Template.Spec.InitContainers, testDeployment("op").Spec.Template.Spec.InitContainers)
 		})
 	}
 }
@@ -148,9 +144,7 @@ func TestConfigEveryContainer(t *testing.T) {
 	got := renderOne(t, csv, DeploymentOptions{Config: config})
 	first, second := got.Spec.Template.Spec.Containers[0], got.Spec.Template.Spec.Containers[1]
 	first.Name, first.Image = "second", ""
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Errorf("the second container differs:\n%s", diff)
-	}
+	must.Equal(t, "the second container", second, first)
 }
 
 func TestConfigTolerations(t *testing.T) {
@@ -195,12 +189,8 @@ func TestConfigAnnotations(t *testing.T) {
 	})
 	config := &v1alpha1.SubscriptionConfig{Annotations: map[string]string{"csv": "x", "pod": "x", "new": "x"}}
 	got := renderOne(t, csv, DeploymentOptions{Config: config})
-	if diff := cmp.Diff(map[string]string{"csv": "x", "pod": "x", "new": "x"}, got.Annotations); diff != "" {
-		t.Errorf("Deployment (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"csv": "csv", "pod": "pod", "new": "x"}, got.Spec.Template.Annotations); diff != "" {
-		t.Errorf("pods (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "Deployment", got.Annotations, map[string]string{"csv": "x", "pod": "x", "new": "x"})
+	must.Equal(t, "pods", got.Spec.Template.Annotations, map[string]string{"csv": "csv", "pod": "pod", "new": "x"})
 }
 
 func TestConfigSelector(t *testing.T) {
@@ -264,12 +254,8 @@ func TestMergeAffinity(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := tc.have.DeepCopy()
-			if diff := cmp.Diff(tc.want, mergeAffinity(tc.have, tc.over)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(before, tc.have); diff != "" {
-				t.Errorf("what was there was changed:\n%s", diff)
-			}
+			must.Equal(t, "mergeAffinity", mergeAffinity(tc.have, tc.over), tc.want)
+			must.Equal(t, "what was there was changed", tc.have, before)
 		})
 	}
 }

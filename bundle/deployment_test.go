@@ -1,14 +1,15 @@
 package bundle
 
 import (
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestDeployment(t *testing.T) {
@@ -53,9 +54,7 @@ func TestDeployment(t *testing.T) {
 			},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", got, want)
 }
 
 // TestDeploymentHash shows that the hash follows from all that the pods depend on.
@@ -68,9 +67,7 @@ func TestDeploymentHash(t *testing.T) {
 		return renderOne(t, csv, o).Labels["olm.deployment-spec-hash"]
 	}
 	plain := render(nil, DeploymentOptions{})
-	if again := render(nil, DeploymentOptions{}); again != plain {
-		t.Errorf("two hashes for the same input: %s and %s", plain, again)
-	}
+	must.Equal(t, fmt.Sprintf("two hashes for the same input: %s", plain), render(nil, DeploymentOptions{}), plain)
 	tests := map[string]struct {
 		change func(*v1alpha1.ClusterServiceVersion)
 		o      DeploymentOptions
@@ -141,8 +138,6 @@ func TestDuplicates(t *testing.T) {
 		"ports": {pod.Containers[0].Ports, []corev1.ContainerPort{
 			{ContainerPort: 8080, Protocol: corev1.ProtocolUDP}, {Name: "last", ContainerPort: 8080, Protocol: corev1.ProtocolTCP}}},
 	} {
-		if diff := cmp.Diff(c.want, c.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Equal(t, name, c.got, c.want)
 	}
 }

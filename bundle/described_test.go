@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestDescribed breaks what a catalog says of a bundle, one thing at a time. Loading the bundle works each time.
@@ -73,10 +74,7 @@ func TestEqualDependenciesStay(t *testing.T) {
 		for _, d := range append(slices.Clone(dependencies[first:]), dependencies[:first]...) {
 			b.Dependencies = append(b.Dependencies, d, d)
 		}
-		all, err := b.AllProperties()
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Value(b.AllProperties())(t)
 		for kind, want := range map[string]int{catalog.PropertyGVKRequired: 1, catalog.PropertyPackageRequired: 2, "olm.label": 2} {
 			if got := len(slices.DeleteFunc(slices.Clone(all), func(p catalog.Property) bool { return p.Type != kind })); got != want {
 				t.Errorf("%s first: %d properties %s, want %d", dependencies[first].Type, got, kind, want)

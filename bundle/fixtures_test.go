@@ -3,16 +3,15 @@ package bundle
 import (
 	"encoding/json"
 	"maps"
-	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // canonicalJSON is JSON with sorted keys and uniform escapes.
@@ -71,19 +70,12 @@ func onlyPod(csv *v1alpha1.ClusterServiceVersion) *corev1.PodTemplateSpec {
 func renderOne(t *testing.T, csv *v1alpha1.ClusterServiceVersion, o DeploymentOptions) *appsv1.Deployment {
 	t.Helper()
 	csvBefore, configBefore := csv.DeepCopy(), o.Config.DeepCopy()
-	out, err := Deployments(csv, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(Deployments(csv, o))(t)
 	if len(out) != 1 {
 		t.Fatalf("%d Deployments, want 1", len(out))
 	}
-	if diff := cmp.Diff(csvBefore, csv); diff != "" {
-		t.Errorf("the ClusterServiceVersion was changed:\n%s", diff)
-	}
-	if diff := cmp.Diff(configBefore, o.Config); diff != "" {
-		t.Errorf("the configuration was changed:\n%s", diff)
-	}
+	must.Equal(t, "the ClusterServiceVersion was changed", csv, csvBefore)
+	must.Equal(t, "the configuration was changed", o.Config, configBefore)
 	return out[0]
 }
 
@@ -94,9 +86,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 		t.Fatalf("no error, want one with %q", parts)
 	}
 	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q, want one with %q", err, part)
-		}
+		must.Contain(t, "error", err.Error(), part)
 	}
 }
 
@@ -167,9 +157,5 @@ func bundleFiles(changes map[string]string) fstest.MapFS {
 // loadTest loads the small bundle with changes.
 func loadTest(t testing.TB, changes map[string]string) *Bundle {
 	t.Helper()
-	b, err := Load(bundleFiles(changes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Value(Load(bundleFiles(changes)))(t)
 }

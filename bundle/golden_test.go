@@ -9,11 +9,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	kyaml "sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestGolden renders the bundles of testdata. Each archive holds the files of a bundle under in/ and what is made of
@@ -28,18 +28,13 @@ func TestGolden(t *testing.T) {
 		}
 		got := renderGolden(t, in)
 		archive.Compare(t, append(files, got...))
-		if diff := cmp.Diff(got, renderGolden(t, in)); diff != "" {
-			t.Errorf("rendering it again gives other bytes:\n%s", diff)
-		}
+		must.Equal(t, "rendering it again gives other bytes", renderGolden(t, in), got)
 	})
 }
 
 func renderGolden(t *testing.T, in fs.FS) []txtar.File {
 	t.Helper()
-	b, err := Load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(Load(in))(t)
 	return []txtar.File{
 		{Name: "want/findings.txt", Data: findingsText(b)},
 		{Name: "want/catalog.txt", Data: catalogText(t, b)},
@@ -61,10 +56,7 @@ func findingsText(b *Bundle) []byte {
 
 func catalogText(t *testing.T, b *Bundle) []byte {
 	t.Helper()
-	c, err := b.ToCatalog("registry.example.com/bundles/" + b.Package + ":v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(b.ToCatalog("registry.example.com/bundles/" + b.Package + ":v1"))(t)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s %s of package %s from %s\n", c.Schema, c.Name, c.Package, c.Image)
 	for _, property := range c.Properties {
@@ -78,14 +70,8 @@ func catalogText(t *testing.T, b *Bundle) []byte {
 
 func stepsText(t *testing.T, b *Bundle) []byte {
 	t.Helper()
-	properties, err := b.AllProperties()
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps, err := PlanSteps(b, StepTarget{Namespace: "operators", Replaces: "installed.v0.1.0", Properties: properties})
-	if err != nil {
-		t.Fatal(err)
-	}
+	properties := must.Value(b.AllProperties())(t)
+	steps := must.Value(PlanSteps(b, StepTarget{Namespace: "operators", Replaces: "installed.v0.1.0", Properties: properties}))(t)
 	var out bytes.Buffer
 	for _, step := range steps {
 		fmt.Fprintf(&out, "--- # step %s\n%s", step.Kind, yamlText(t, step.Object.Object))
@@ -108,9 +94,7 @@ func runningText(t *testing.T, b *Bundle) []byte {
 	validating, err3 := ValidatingWebhooks(csv, o)
 	mutating, err4 := MutatingWebhooks(csv, o)
 	conversions, err5 := Conversions(csv, o)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err1, err2, err3, err4, err5))
 	var out bytes.Buffer
 	for _, list := range [][]any{anys(deployments), anys(services), anys(validating), anys(mutating), anys(conversions)} {
 		for _, object := range list {
@@ -130,9 +114,5 @@ func anys[T any](list []T) []any {
 
 func yamlText(t *testing.T, v any) []byte {
 	t.Helper()
-	out, err := kyaml.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Value(kyaml.Marshal(v))(t)
 }

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestInspectGoesOn shows that everything wrong with the files is found at once, with its file.
@@ -30,12 +31,8 @@ func TestInspectGoesOn(t *testing.T) {
 	for _, p := range in.Problems {
 		got = append(got, p.File)
 	}
-	if diff := cmp.Diff([]string{"metadata/d.yaml", "manifests/a.yaml", "manifests/b.yaml", "manifests/second.yaml"}, got); diff != "" {
-		t.Errorf("problems in (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"manifests/.hidden", "manifests/more"}, in.Ignored); diff != "" {
-		t.Errorf("ignored (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "problems in", got, []string{"metadata/d.yaml", "manifests/a.yaml", "manifests/b.yaml", "manifests/second.yaml"})
+	must.Equal(t, "ignored", in.Ignored, []string{"manifests/.hidden", "manifests/more"})
 	if len(in.Notices) != 2 || in.Notices[1].File != "manifests/values.yaml" {
 		t.Errorf("notices %v", in.Notices)
 	}
@@ -150,9 +147,7 @@ func TestIcon(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := &Bundle{CSV: &v1alpha1.ClusterServiceVersion{Spec: v1alpha1.ClusterServiceVersionSpec{Icon: test.icons}}}
-			if diff := cmp.Diff(test.want, b.Icon()); diff != "" {
-				t.Errorf("icon (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "icon", b.Icon(), test.want)
 		})
 	}
 }
@@ -167,12 +162,8 @@ func TestDropAggregation(t *testing.T) {
 	}
 	role := object("ClusterRole")
 	DropAggregation(role)
-	if diff := cmp.Diff(map[string]string{"rbac.authorization.k8s.io/aggregate-to-edit": "true", "mine": "stays"}, role.GetLabels()); diff != "" {
-		t.Errorf("labels: %s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"mine": "stays"}, role.GetAnnotations()); diff != "" {
-		t.Errorf("annotations: %s", diff)
-	}
+	must.Equal(t, "labels", role.GetLabels(), map[string]string{"rbac.authorization.k8s.io/aggregate-to-edit": "true", "mine": "stays"})
+	must.Equal(t, "annotations", role.GetAnnotations(), map[string]string{"mine": "stays"})
 	other, bare := object("ConfigMap"), &unstructured.Unstructured{Object: map[string]any{"kind": "ClusterRole"}}
 	DropAggregation(other)
 	DropAggregation(bare)

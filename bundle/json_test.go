@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestJSON reads what JSON allows and YAML does not, or reads in another way.
@@ -32,9 +33,7 @@ func TestJSON(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := value.(map[string]any)["k"]; got != test.want {
-				t.Errorf("it is %q, want %q", got, test.want)
-			}
+			must.Equal(t, "it", value.(map[string]any)["k"], any(test.want))
 			if (len(warnings) > 0) != strings.Contains(test.text, "---") {
 				t.Errorf("the warnings are %v", warnings)
 			}
@@ -89,9 +88,7 @@ func FuzzJSON(f *testing.F) {
 		if len(warnings) > 0 {
 			return // a key that is there twice
 		}
-		if diff := cmp.Diff(canonical(t, want), canonical(t, got)); diff != "" {
-			t.Errorf("read otherwise (-want +got):\n%s", diff)
-		}
+		must.Equal(t, "read otherwise", canonical(t, got), canonical(t, want))
 	})
 }
 
@@ -103,9 +100,7 @@ func canonical(t *testing.T, value any) string {
 		t.Fatal(err)
 	}
 	var again any
-	if err := json.Unmarshal(text, &again); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(text, &again))
 	text, err = json.Marshal(again)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,11 @@
 package bundle
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"fairlead.dev/fairlead/test/must"
+)
 
 func TestLines(t *testing.T) {
 	const text = "# first\nmetadata:\n  annotations:\n    olm.skipRange: x\n    a/b: y\nspec:\n  list:\n  - one\n  - name: two\n  same: &s\n    deep: 1\n  other: *s\n"
@@ -17,13 +22,9 @@ func TestLines(t *testing.T) {
 		"spec.missing.deep":                   6,
 		"..spec..list[":                       7,
 	} {
-		if got := lines.Of(field); got != want {
-			t.Errorf("%q is in line %d, want %d", field, got, want)
-		}
+		must.Equal(t, fmt.Sprintf("%q", field), lines.Of(field), want)
 	}
-	if got := (File{Data: []byte("a: [")}).Lines().Of("a"); got != 0 {
-		t.Errorf("a broken file has line %d", got)
-	}
+	must.Equal(t, "a broken file has line", (File{Data: []byte("a: [")}).Lines().Of("a"), 0)
 }
 
 func FuzzLines(f *testing.F) {

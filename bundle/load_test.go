@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -48,9 +49,7 @@ func TestLoad(t *testing.T) {
 		Properties:   []catalog.Property{{Type: "olm.maxOpenShiftVersion", Value: json.RawMessage(`"4.9"`)}, {Type: "x", Value: json.RawMessage(`{"a":[true],"b":1}`)}},
 		Dependencies: []Dependency{{Type: "olm.package", Value: json.RawMessage(`{"packageName":"other","version":">=1.0.0 <2.0.0"}`)}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", got, want)
 }
 
 func TestLoadVersion(t *testing.T) {
@@ -74,9 +73,7 @@ func TestLoadVersion(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := loadTest(t, tc.files).Version.String(); got != tc.want {
-				t.Errorf("got %s, want %s", got, tc.want)
-			}
+			must.Equal(t, "Version", loadTest(t, tc.files).Version.String(), tc.want)
 		})
 	}
 }
@@ -236,23 +233,15 @@ func TestFromManifests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := compactJSON(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Value(compactJSON(value))(t)
 		manifests = append(manifests, raw)
 	}
-	got, err := FromManifests(manifests)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(FromManifests(manifests))(t)
 	want := loadTest(t, nil)
 	if got.Package != "" || got.Annotations != nil || got.Name != want.Name || got.Version.Compare(want.Version) != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if diff := cmp.Diff(want.AllObjects(), got.AllObjects()); diff != "" {
-		t.Errorf("objects (-files +inline):\n%s", diff)
-	}
+	must.Equal(t, "objects", got.AllObjects(), want.AllObjects())
 }
 
 func TestFromManifestsRefuses(t *testing.T) {

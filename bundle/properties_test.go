@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func lines(properties []catalog.Property) []string {
@@ -83,13 +84,8 @@ func TestAllProperties(t *testing.T) {
 			if tc.change != nil {
 				tc.change(b)
 			}
-			got, err := b.AllProperties()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, lines(got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			got := must.Value(b.AllProperties())(t)
+			must.Equal(t, "result", lines(got), tc.want)
 		})
 	}
 }
@@ -119,10 +115,7 @@ func TestToCatalogRefuses(t *testing.T) {
 
 // TestToCatalogWithoutImage shows that a bundle that is not published names no empty image.
 func TestToCatalogWithoutImage(t *testing.T) {
-	c, err := loadTest(t, nil).ToCatalog("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(loadTest(t, nil).ToCatalog(""))(t)
 	if diff := cmp.Diff([]catalog.RelatedImage{{Image: "example.com/op:1"}}, c.RelatedImages); diff != "" || c.Image != "" {
 		t.Errorf("image %q; related images (-want +got):\n%s", c.Image, diff)
 	}

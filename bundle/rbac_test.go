@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var (
@@ -41,10 +41,7 @@ func TestRBAC(t *testing.T) {
 		spec.Permissions = []v1alpha1.StrategyDeploymentPermissions{permit("sa", podRules)}
 		spec.ClusterPermissions = []v1alpha1.StrategyDeploymentPermissions{permit("sa", healthRules)}
 	})
-	got, err := RBAC(csv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(RBAC(csv))(t)
 	no := false
 	owner := []metav1.OwnerReference{{
 		APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: "op.v1.0.0", UID: "uid-1",
@@ -92,9 +89,7 @@ func TestRBAC(t *testing.T) {
 			Subjects:   subjects,
 		}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", got, want)
 	got[0].Roles[0].Rules[0].Verbs[0] = "changed"
 	if podRules[0].Verbs[0] != "get" {
 		t.Error("the rules of the ClusterServiceVersion are shared with the Role")
@@ -143,9 +138,7 @@ func TestRBACAccounts(t *testing.T) {
 				}
 				got = append(got, account.Name+": "+strings.Join(kinds, " "))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", got, tc.want)
 		})
 	}
 }
@@ -186,9 +179,7 @@ func TestLift(t *testing.T) {
 			Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"},
 		}},
 	}
-	if diff := cmp.Diff(wantRole, LiftRole(role)); diff != "" {
-		t.Errorf("role (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "role", LiftRole(role), wantRole)
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "sa", Namespace: "ns"}}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "ns", Labels: labels},
@@ -199,7 +190,5 @@ func TestLift(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "b", Labels: labels},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "r"}, Subjects: subjects,
 	}
-	if diff := cmp.Diff(wantBinding, LiftRoleBinding(binding)); diff != "" {
-		t.Errorf("binding (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "binding", LiftRoleBinding(binding), wantBinding)
 }

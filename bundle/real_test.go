@@ -2,12 +2,14 @@ package bundle
 
 import (
 	"encoding/json"
-	"fairlead.dev/fairlead/test/publicdata"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/publicdata"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +18,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRealBundles takes every public bundle all the way: without errors, without surprises in names, and back from the
@@ -29,10 +32,7 @@ func TestRealBundles(t *testing.T) {
 			t.Error(err)
 		}
 		target := StepTarget{Namespace: "operators", Replaces: "before"}
-		steps, err := Steps(b, target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		steps := must.Value(Steps(b, target))(t)
 		for _, step := range steps {
 			if messages := validation.IsValidLabelValue(step.GetLabels()[v1alpha1.PermissionsHashLabel]); len(messages) > 0 {
 				t.Errorf("%s %s: %q", step.GetKind(), step.GetName(), messages)
@@ -51,29 +51,18 @@ func TestRealBundles(t *testing.T) {
 // checkRoundTrip makes the bundle anew from its form in a catalog and compares the steps.
 func checkRoundTrip(t *testing.T, b *Bundle, target StepTarget, steps any) {
 	t.Helper()
-	c, err := b.ToCatalog("registry.example.com/bundle:v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(b.ToCatalog("registry.example.com/bundle:v1"))(t)
 	var manifests []json.RawMessage
 	for _, property := range c.Properties {
 		if property.Type == catalog.PropertyBundleObject {
 			var object struct{ Data []byte }
-			if err := json.Unmarshal(property.Value, &object); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(property.Value, &object))
 			manifests = append(manifests, object.Data)
 		}
 	}
-	again, err := FromManifests(manifests)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Value(FromManifests(manifests))(t)
 	sameOrder(again, b)
-	got, err := Steps(again, target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(Steps(again, target))(t)
 	if asJSON(t, steps) != asJSON(t, got) {
 		t.Errorf("steps from the catalog (-files +catalog):\n%s", cmp.Diff(steps, any(got)))
 	}
@@ -92,11 +81,7 @@ func sameOrder(b, as *Bundle) {
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
+	return string(must.Value(json.Marshal(v))(t))
 }
 
 // checkRunning renders what the operator runs with, for the first install mode that it supports.
@@ -104,10 +89,7 @@ func checkRunning(t *testing.T, b *Bundle) {
 	t.Helper()
 	csv := b.CSV.DeepCopy()
 	csv.Namespace = "operators"
-	modes, err := v1alpha1.NewInstallModeSet(csv.Spec.InstallModes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	modes := must.Value(v1alpha1.NewInstallModeSet(csv.Spec.InstallModes))(t)
 	target := ""
 	if modes.Supports(csv.Namespace, []string{target}) != nil {
 		target = csv.Namespace
@@ -126,9 +108,7 @@ func checkRunning(t *testing.T, b *Bundle) {
 		t.Errorf("%d Deployments, error %v", len(deployments), err)
 	}
 	for _, deployment := range deployments {
-		if got := deployment.Spec.Template.Annotations[v1alpha1.TargetNamespacesAnnotation]; got != target {
-			t.Errorf("Deployment %s targets %q, want %q", deployment.Name, got, target)
-		}
+		must.Equal(t, fmt.Sprintf("Deployment %s targets", deployment.Name), deployment.Spec.Template.Annotations[v1alpha1.TargetNamespacesAnnotation], target)
 	}
 	services, err := Services(csv)
 	if err != nil || len(services) != len(certs) {
@@ -178,20 +158,11 @@ func TestRealCatalogProperties(t *testing.T) {
 			Properties    []catalog.Property
 			RelatedImages []catalog.RelatedImage
 		}
-		if err := kyaml.Unmarshal([]byte(text), &want); err != nil {
-			t.Fatal(err)
-		}
-		c, err := b.ToCatalog(want.Image)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, kyaml.Unmarshal([]byte(text), &want))
+		c := must.Value(b.ToCatalog(want.Image))(t)
 		compared++
-		if diff := cmp.Diff(comparable(want.Properties), comparable(c.Properties)); diff != "" {
-			t.Errorf("(-public +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(byImage(want.RelatedImages), byImage(c.RelatedImages)); diff != "" {
-			t.Errorf("related images (-public +got):\n%s", diff)
-		}
+		must.Equal(t, "comparable", comparable(c.Properties), comparable(want.Properties))
+		must.Equal(t, "related images", byImage(c.RelatedImages), byImage(want.RelatedImages))
 	})
 	if compared < 100 {
 		t.Errorf("only %d bundles are in the public catalog", compared)

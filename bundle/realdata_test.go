@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -25,10 +26,7 @@ func loadReal(t testing.TB, name string) *Bundle {
 	if b := loaded.bundles[name]; b != nil {
 		return b
 	}
-	b, err := Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(Load(files))(t)
 	if loaded.bundles == nil {
 		loaded.bundles = map[string]*Bundle{}
 	}

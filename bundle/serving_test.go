@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func certMounts() []corev1.VolumeMount {
@@ -76,18 +77,12 @@ func TestMountCert(t *testing.T) {
 				}
 			})
 			got := renderOne(t, csv, DeploymentOptions{Certs: map[string]ServingCert{tc.deployment: tc.cert}}).Spec.Template
-			if diff := cmp.Diff(tc.volumes, got.Spec.Volumes); diff != "" {
-				t.Errorf("volumes (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.mounts, got.Spec.Containers[0].VolumeMounts); diff != "" {
-				t.Errorf("mounts (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "volumes", got.Spec.Volumes, tc.volumes)
+			must.Equal(t, "mounts", got.Spec.Containers[0].VolumeMounts, tc.mounts)
 			if len(tc.annotations) != len(got.Annotations) || got.Annotations["olmcahash"] != tc.annotations["olmcahash"] {
 				t.Errorf("annotations %v, want %v", got.Annotations, tc.annotations)
 			}
-			if got.Spec.ServiceAccountName != tc.account {
-				t.Errorf("account %q, want %q", got.Spec.ServiceAccountName, tc.account)
-			}
+			must.Equal(t, "account", got.Spec.ServiceAccountName, tc.account)
 		})
 	}
 }
@@ -141,17 +136,12 @@ func TestServices(t *testing.T) {
 				csv.Spec.WebhookDefinitions = tc.webhooks
 				csv.Spec.APIServiceDefinitions.Owned = tc.apis
 			})
-			services, err := Services(csv)
-			if err != nil {
-				t.Fatal(err)
-			}
+			services := must.Value(Services(csv))(t)
 			got := map[string][]corev1.ServicePort{}
 			for _, service := range services {
 				got[service.Name] = service.Spec.Ports
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", got, tc.want)
 			if len(ServingDeployments(csv)) != len(services) {
 				t.Errorf("serving Deployments %q, but %d Services", ServingDeployments(csv), len(services))
 			}
@@ -178,9 +168,7 @@ func TestServiceObject(t *testing.T) {
 			Ports:    []corev1.ServicePort{{Name: "443", Port: 443, TargetPort: intstr.FromInt32(443)}},
 		},
 	}
-	if diff := cmp.Diff(want, services[0]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "services", services[0], want)
 
 	csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Selector = nil
 	_, err = Services(csv)

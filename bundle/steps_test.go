@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestStepsOfCSV(t *testing.T) {
@@ -27,17 +28,12 @@ func TestStepsOfCSV(t *testing.T) {
 			b := loadTest(t, nil)
 			b.CSV.Spec.Replaces = "op.v0.9.0"
 			b.CSV.Status.Phase = v1alpha1.CSVPhaseSucceeded
-			steps, err := Steps(b, tc.target)
-			if err != nil {
-				t.Fatal(err)
-			}
+			steps := must.Value(Steps(b, tc.target))(t)
 			replaces, found, _ := unstructured.NestedString(steps[0].Object, "spec", "replaces")
 			if replaces != tc.replaces || found != tc.found {
 				t.Errorf("spec.replaces %q (there: %v), want %q (%v)", replaces, found, tc.replaces, tc.found)
 			}
-			if got := steps[0].GetAnnotations()["operatorframework.io/properties"]; got != tc.annotations {
-				t.Errorf("annotation %s, want %s", got, tc.annotations)
-			}
+			must.Equal(t, "annotation", steps[0].GetAnnotations()["operatorframework.io/properties"], tc.annotations)
 			if _, there := steps[0].Object["status"]; there || steps[0].GetNamespace() != "ns" {
 				t.Errorf("namespace %q, status there: %v", steps[0].GetNamespace(), there)
 			}
@@ -52,10 +48,7 @@ func TestStepsOfCSV(t *testing.T) {
 func TestStepsShareNothing(t *testing.T) {
 	b := loadTest(t, map[string]string{"manifests/x.yaml": configMap("x")})
 	before := asJSON(t, b.AllObjects())
-	steps, err := PlanSteps(b, StepTarget{Namespace: "ns"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must.Value(PlanSteps(b, StepTarget{Namespace: "ns"}))(t)
 	for _, step := range steps {
 		step.Object.SetNamespace("changed")
 		step.Object.SetLabels(map[string]string{"changed": ""})

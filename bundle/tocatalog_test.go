@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestToCatalogRules holds each rule of how a bundle becomes an olm.bundle: files, and what they make of it.
@@ -26,9 +25,8 @@ func TestToCatalogRules(t *testing.T) {
 		image string
 		want  []string // properties without manifests, then images
 	}{
-		"all that is derived": {want: []string{thing, own, operator}},
-		"its own image is related": {image: "example.com/bundle:1",
-			want: []string{thing, own, published, operator}},
+		"all that is derived":      {want: []string{thing, own, operator}},
+		"its own image is related": {image: "example.com/bundle:1", want: []string{thing, own, published, operator}},
 		"sorted by type and value": {files: map[string]string{"metadata/p.yaml": "properties:\n- {type: z, value: 1}\n- {type: a, value: {b: 2}}\n- {type: a, value: {b: 1}}\n"},
 			want: []string{`a {"b":1}`, `a {"b":2}`, thing, own, `z 1`, operator}},
 		"each property once": {files: map[string]string{"metadata/p.yaml": "properties:\n- {type: olm.gvk, value: {version: v1, kind: Thing, group: example.com}}\n- {type: z, value: 1}\n- {type: z, value: 1}\n"},
@@ -63,16 +61,11 @@ func TestToCatalogRules(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := loadTest(t, tc.files)
-			c, err := b.ToCatalog(tc.image)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(b.ToCatalog(tc.image))(t)
 			if c.Schema != "olm.bundle" || c.Name != "op.v1.0.0" || c.Package != "op" || c.Image != tc.image {
 				t.Errorf("%s %s of %s at %q", c.Schema, c.Name, c.Package, c.Image)
 			}
-			if diff := cmp.Diff(tc.want, outline(c)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "outline", outline(c), tc.want)
 			checkObjects(t, b, c)
 			checkMetadataForm(t, c, tc.image)
 		})
@@ -119,14 +112,9 @@ func checkObjects(t *testing.T, b *Bundle, c catalog.Bundle) {
 func checkMetadataForm(t *testing.T, c catalog.Bundle, image string) {
 	t.Helper()
 	before := outline(c)
-	migrated, err := catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{c}}, catalog.MigrateAll)
-	if err != nil {
-		t.Fatal(err)
-	}
+	migrated := must.Value(catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{c}}, catalog.MigrateAll))(t)
 	out := migrated.Bundles[0]
-	if diff := cmp.Diff(before, outline(out)); diff != "" {
-		t.Errorf("migration changes other things:\n%s", diff)
-	}
+	must.Equal(t, "migration changes other things", outline(out), before)
 	metadata := slices.DeleteFunc(slices.Clone(out.Payloads), func(p catalog.Payload) bool { return p.Type != catalog.PropertyCSVMetadata })
 	if image == "" {
 		if len(metadata) != 0 {

@@ -7,6 +7,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestValidateClean(t *testing.T) {
@@ -168,9 +169,7 @@ func TestFindings(t *testing.T) {
 		{"Warning", "r", "B b", "", "two"},
 		{"Error", "r", "C c", "", "three"},
 	}
-	if got := findings.Err().Error(); got != "Error: A a: f: one\nError: C c: three" {
-		t.Errorf("error %q", got)
-	}
+	must.Equal(t, "error", findings.Err().Error(), "Error: A a: f: one\nError: C c: three")
 	if len(findings.Errors()) != 2 || len(findings.Warnings()) != 1 {
 		t.Errorf("%d errors, %d warnings", len(findings.Errors()), len(findings.Warnings()))
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -44,20 +45,11 @@ func TestAdmissionWebhooks(t *testing.T) {
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"olm.operatorgroup.uid/1": ""}},
 		Certs:             map[string]ServingCert{"op": {CA: []byte("pem")}},
 	}
-	gotValidating, err := ValidatingWebhooks(csv, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gotMutating, err := MutatingWebhooks(csv, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gotValidating := must.Value(ValidatingWebhooks(csv, o))(t)
+	gotMutating := must.Value(MutatingWebhooks(csv, o))(t)
 
 	meta := func(description v1alpha1.WebhookDescription) metav1.ObjectMeta {
-		hash, err := Hash62(description)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := must.Value(Hash62(description))(t)
 		return metav1.ObjectMeta{
 			Name: description.GenerateName + "-" + fnvHex("ns/op.v1.0.0/0"),
 			Labels: map[string]string{
@@ -80,9 +72,7 @@ func TestAdmissionWebhooks(t *testing.T) {
 			SideEffects: ptr(admissionv1.SideEffectClassNone), TimeoutSeconds: ptr(int32(5)), AdmissionReviewVersions: []string{"v1"},
 		}},
 	}}
-	if diff := cmp.Diff(wantValidating, gotValidating); diff != "" {
-		t.Errorf("validating (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "validating", gotValidating, wantValidating)
 	wantMutating := []*admissionv1.MutatingWebhookConfiguration{{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration"},
 		ObjectMeta: meta(mutating),
@@ -97,9 +87,7 @@ func TestAdmissionWebhooks(t *testing.T) {
 			ReinvocationPolicy: ptr(admissionv1.IfNeededReinvocationPolicy),
 		}},
 	}}
-	if diff := cmp.Diff(wantMutating, gotMutating); diff != "" {
-		t.Errorf("mutating (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "mutating", gotMutating, wantMutating)
 	gotValidating[0].Webhooks[0].Rules[0].APIGroups[0] = "changed"
 	gotMutating[0].Webhooks[0].NamespaceSelector.MatchLabels["changed"] = ""
 	if diff := cmp.Diff(before, csv); diff != "" || len(o.NamespaceSelector.MatchLabels) != 1 {
@@ -114,10 +102,7 @@ func TestWebhookNames(t *testing.T) {
 	for _, place := range []struct{ namespace, name string }{{"a", "op.v1"}, {"a", "op.v2"}, {"b", "op.v1"}} {
 		csv := withWebhooks(hook, webhook(v1alpha1.MutatingAdmissionWebhook, "v.kb.io"), hook)
 		csv.Namespace, csv.Name = place.namespace, place.name
-		configurations, err := ValidatingWebhooks(csv, WebhookOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		configurations := must.Value(ValidatingWebhooks(csv, WebhookOptions{}))(t)
 		for _, configuration := range configurations {
 			if !strings.HasPrefix(configuration.Name, "v.kb.io-") {
 				t.Errorf("name %q does not start with the generateName", configuration.Name)
@@ -208,13 +193,8 @@ func TestConversions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Conversions(tc.csv, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			got := must.Value(Conversions(tc.csv, o))(t)
+			must.Equal(t, "result", got, tc.want)
 		})
 	}
 }
@@ -282,19 +262,14 @@ func TestLongWebhookNames(t *testing.T) {
 	if findings := Validate(b).Errors(); len(findings) != 0 {
 		t.Errorf("findings %v", findings)
 	}
-	configurations, err := ValidatingWebhooks(withWebhooks(hooks...), WebhookOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	configurations := must.Value(ValidatingWebhooks(withWebhooks(hooks...), WebhookOptions{}))(t)
 	names := map[string]bool{}
 	for i, configuration := range configurations {
 		names[configuration.Name] = true
 		if problems := validation.IsDNS1123Subdomain(configuration.Name); len(problems) > 0 {
 			t.Errorf("name %s: %v", configuration.Name, problems)
 		}
-		if got := configuration.Webhooks[0].Name; got != hooks[i].GenerateName {
-			t.Errorf("the webhook is called %s, want %s", got, hooks[i].GenerateName)
-		}
+		must.Equal(t, "the webhook is called", configuration.Webhooks[0].Name, hooks[i].GenerateName)
 		for key, value := range configuration.Labels {
 			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
 				t.Errorf("label %s of %s: %v", key, configuration.Name, problems)
@@ -304,7 +279,5 @@ func TestLongWebhookNames(t *testing.T) {
 	if len(names) != len(hooks) {
 		t.Errorf("%d different names for %d webhooks: %v", len(names), len(hooks), names)
 	}
-	if got := configurations[4].Labels[v1alpha1.WebhookGenerateNameLabel]; got != long[:62]+"s" {
-		t.Errorf("the label that has room for all of it is %s", got)
-	}
+	must.Equal(t, "the label that has room for all of it", configurations[4].Labels[v1alpha1.WebhookGenerateNameLabel], long[:62]+"s")
 }

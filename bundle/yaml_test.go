@@ -1,13 +1,15 @@
 package bundle
 
 import (
-	"fairlead.dev/fairlead/test/publicdata"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/publicdata"
 
 	"github.com/google/go-cmp/cmp"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -51,9 +53,7 @@ func TestDecodeValue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", got, tc.want)
 			if text := joined(warnings); !strings.Contains(text, tc.warn) || (text == "") != (tc.warn == "") {
 				t.Errorf("warnings %q, want %q", warnings, tc.warn)
 			}
@@ -92,9 +92,7 @@ func TestDecodeValueRefuses(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := decodeValue(file{data: []byte(tc.yaml)}, small)
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error %v, want one with %q", err, tc.want)
-			}
+			must.Fail(t, "decoding", err, tc.want)
 		})
 	}
 }

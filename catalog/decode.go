@@ -23,10 +23,6 @@ type decoder struct {
 	lines encoder // of objects for the spool
 }
 
-func newDecoder(limits Limits, k keeping) *decoder {
-	return &decoder{keeper: keeper{limits: limits, keeping: k}}
-}
-
 // member is a key and value of an object.
 type member struct {
 	key   string

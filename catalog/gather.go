@@ -106,27 +106,23 @@ func (g *gatherer) catalog() *Catalog {
 		g.settle(file)
 		slices.SortFunc(file.objects, func(a, b result) int { return a.place.compare(b.place) })
 		for _, r := range file.objects {
-			c.add(r.object)
+			switch o := r.object.(type) {
+			case *Package:
+				c.Packages = append(c.Packages, *o)
+			case *Channel:
+				c.Channels = append(c.Channels, *o)
+			case *Bundle:
+				c.Bundles = append(c.Bundles, *o)
+			case *Deprecations:
+				c.Deprecations = append(c.Deprecations, *o)
+			case *Meta:
+				c.Others = append(c.Others, *o)
+			}
 		}
 		*file = gathered{}
 	}
 	c.LoadProblems = append(g.errors.list(Error), g.warnings.list(Warning)...)
 	return c
-}
-
-func (c *Catalog) add(object any) {
-	switch o := object.(type) {
-	case *Package:
-		c.Packages = append(c.Packages, *o)
-	case *Channel:
-		c.Channels = append(c.Channels, *o)
-	case *Bundle:
-		c.Bundles = append(c.Bundles, *o)
-	case *Deprecations:
-		c.Deprecations = append(c.Deprecations, *o)
-	case *Meta:
-		c.Others = append(c.Others, *o)
-	}
 }
 
 func (p place) compare(o place) int {

@@ -18,11 +18,27 @@ func encodeIndex(x *Index) compact.Sections {
 	e.Text(x.digest)
 	e.Int(len(x.problems))
 	for _, p := range x.problems {
-		e.problem(p)
+		e.Text(string(p.Severity))
+		e.Text(string(p.Rule))
+		e.Text(p.Object.Schema)
+		e.Text(p.Object.Package)
+		e.Text(p.Object.Name)
+		e.Text(p.Position.File)
+		e.Int(p.Position.Line)
+		e.Text(p.Message)
+		e.Text(p.Fix)
 	}
 	e.Int(len(x.objects))
 	for i, o := range x.objects {
-		e.object(o, i)
+		s := o.source.(*stored)
+		e.lines[s] = i
+		e.Text(o.Schema)
+		e.Text(o.Package)
+		e.Text(o.Name)
+		e.Uint(uint64(s.offset))
+		e.Int(s.packed)
+		e.Int(s.size)
+		e.Uint(uint64(s.sum))
 	}
 	e.Int(len(x.allNames()))
 	for _, name := range x.allNames() {
@@ -55,30 +71,6 @@ func (x *Index) weigh() (texts, values int) {
 	return texts, values
 }
 
-func (e *indexEncoder) problem(p Problem) {
-	e.Text(string(p.Severity))
-	e.Text(string(p.Rule))
-	e.Text(p.Object.Schema)
-	e.Text(p.Object.Package)
-	e.Text(p.Object.Name)
-	e.Text(p.Position.File)
-	e.Int(p.Position.Line)
-	e.Text(p.Message)
-	e.Text(p.Fix)
-}
-
-func (e *indexEncoder) object(o indexed, number int) {
-	s := o.source.(*stored)
-	e.lines[s] = number
-	e.Text(o.Schema)
-	e.Text(o.Package)
-	e.Text(o.Name)
-	e.Uint(uint64(s.offset))
-	e.Int(s.packed)
-	e.Int(s.size)
-	e.Uint(uint64(s.sum))
-}
-
 func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {
 	e.Text(p.Name)
 	e.Text(p.DefaultChannel)
@@ -99,24 +91,38 @@ func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {
 	e.Int(len(p.Channels))
 	for _, c := range p.Channels {
 		e.Bool(c.Head == "")
-		e.channel(c, numbers)
+		e.Text(c.Name)
+		e.Text(c.Deprecation)
+		e.Int(len(c.Entries))
+		for _, entry := range c.Entries {
+			e.Int(numbers[entry.Bundle])
+			e.Text(entry.Replaces)
+			e.Len(len(entry.Skips), entry.Skips == nil)
+			for _, skip := range entry.Skips {
+				e.Text(skip)
+			}
+			e.Text(entry.SkipRange.String())
+			e.Bool(entry.InChain)
+			e.Bool(entry.Skipped)
+		}
+		e.Int(len(c.Missing))
+		for _, missing := range c.Missing {
+			e.Text(missing.Name)
+			e.Int(missing.Place)
+		}
 	}
 	e.Int(len(p.Unusable))
 	for _, u := range p.Unusable {
-		e.unusable(u)
-	}
-}
-
-func (e *indexEncoder) unusable(u UnusableEntry) {
-	e.Text(u.Name)
-	e.Int(len(u.Channels))
-	for _, name := range u.Channels {
-		e.Text(name)
-	}
-	e.Bool(u.Version != nil)
-	if u.Version != nil {
-		e.Text(u.Version.Version.String())
-		e.Text(u.Version.Release.String())
+		e.Text(u.Name)
+		e.Int(len(u.Channels))
+		for _, name := range u.Channels {
+			e.Text(name)
+		}
+		e.Bool(u.Version != nil)
+		if u.Version != nil {
+			e.Text(u.Version.Version.String())
+			e.Text(u.Version.Release.String())
+		}
 	}
 }
 
@@ -141,7 +147,12 @@ func (e *indexEncoder) bundle(b *BundleInfo, payloads []Payload) {
 	e.Text(b.Version.Release.String())
 	e.Text(b.VersionText)
 	e.Text(b.Image)
-	e.properties(b)
+	// Write them, and the constraints, which are some of their values
+	e.Len(len(b.Properties), b.Properties == nil)
+	for _, p := range b.Properties {
+		e.Text(p.Type)
+		e.Value(p.Value)
+	}
 	e.apis(b.Provides)
 	e.apis(b.Requires)
 	e.Len(len(b.RequiredPackages), b.RequiredPackages == nil)
@@ -156,15 +167,13 @@ func (e *indexEncoder) bundle(b *BundleInfo, payloads []Payload) {
 	}
 	e.Text(b.Deprecation)
 	e.Bool(b.Deprecated)
-	e.payloads(payloads)
-}
-
-// properties writes them, and the constraints, which are some of their values.
-func (e *indexEncoder) properties(b *BundleInfo) {
-	e.Len(len(b.Properties), b.Properties == nil)
-	for _, p := range b.Properties {
+	e.Int(len(payloads))
+	for _, p := range payloads {
 		e.Text(p.Type)
-		e.Value(p.Value)
+		e.Int(p.Index)
+		e.Int(e.lines[p.data.object])
+		e.Int(p.data.from)
+		e.Int(p.data.size)
 	}
 }
 
@@ -183,38 +192,5 @@ func (e *indexEncoder) apis(gvks []GVK) {
 			e.Text(gvk.Version)
 			e.Text(gvk.Kind)
 		}
-	}
-}
-
-func (e *indexEncoder) payloads(payloads []Payload) {
-	e.Int(len(payloads))
-	for _, p := range payloads {
-		e.Text(p.Type)
-		e.Int(p.Index)
-		e.Int(e.lines[p.data.object])
-		e.Int(p.data.from)
-		e.Int(p.data.size)
-	}
-}
-
-func (e *indexEncoder) channel(c *ChannelInfo, numbers map[*BundleInfo]int) {
-	e.Text(c.Name)
-	e.Text(c.Deprecation)
-	e.Int(len(c.Entries))
-	for _, entry := range c.Entries {
-		e.Int(numbers[entry.Bundle])
-		e.Text(entry.Replaces)
-		e.Len(len(entry.Skips), entry.Skips == nil)
-		for _, skip := range entry.Skips {
-			e.Text(skip)
-		}
-		e.Text(entry.SkipRange.String())
-		e.Bool(entry.InChain)
-		e.Bool(entry.Skipped)
-	}
-	e.Int(len(c.Missing))
-	for _, missing := range c.Missing {
-		e.Text(missing.Name)
-		e.Int(missing.Place)
 	}
 }

@@ -73,7 +73,15 @@ func (l *loader) run(ctx context.Context) {
 	results := make(chan result, l.workers)
 	var workers sync.WaitGroup
 	for range l.workers {
-		workers.Go(func() { l.work(jobs, results) })
+		workers.Go(func() {
+			d := &decoder{keeper: keeper{limits: l.limits, keeping: l.keeping}}
+			for j := range jobs {
+				position := Position{File: l.files[j.place.file], Line: j.document.Line}
+				r := result{place: j.place, number: j.number, decoded: d.decode(j.document, position)}
+				buffers.Put(j.buffer)
+				results <- r
+			}
+		})
 	}
 	go func() {
 		l.cut(ctx, jobs, results)
@@ -135,16 +143,6 @@ func (l *loader) account(r result) *LimitError {
 			Reason: "the YAML aliases of the catalog stand for more than an eighth of the limit"}
 	}
 	return nil
-}
-
-func (l *loader) work(jobs <-chan job, results chan<- result) {
-	d := newDecoder(l.limits, l.keeping)
-	for j := range jobs {
-		position := Position{File: l.files[j.place.file], Line: j.document.Line}
-		r := result{place: j.place, number: j.number, decoded: d.decode(j.document, position)}
-		buffers.Put(j.buffer)
-		results <- r
-	}
 }
 
 // cut cuts all files into jobs, and reports those it cannot read as results.

@@ -56,7 +56,29 @@ func newModel(c *Catalog) *model {
 		m.addDeprecations(&c.Deprecations[i])
 	}
 	for _, p := range m.order {
-		m.checkPackage(p)
+		// Apply the rules that need the whole package
+		report := func(rule Rule, message, fix string) {
+			m.report(Error, rule, Object{Schema: SchemaPackage, Name: p.source.Name}, p.source.Position, message, fix)
+		}
+		if len(p.channels) == 0 {
+			p.broken = true
+			report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+Quote(p.source.Name))
+		} else if name := p.source.DefaultChannel; name != "" && p.channels[name] == nil {
+			var names []string
+			for _, c := range p.order {
+				names = append(names, c.source.Name)
+			}
+			report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", Quote(name)), "set defaultChannel to one of "+QuoteList(names)+", or add the channel")
+		}
+		for _, c := range p.order {
+			m.checkEntries(p, c)
+		}
+		for _, b := range p.bundleOrder {
+			if !b.listed {
+				m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle", "add an entry with this name to a channel, or remove the bundle")
+			}
+		}
+		m.checkVersions(p)
 	}
 	m.problems = append(m.problems, c.LoadProblems...)
 	m.problems.sort()
@@ -137,34 +159,6 @@ func at(p Position) string {
 		return ""
 	}
 	return " at " + p.String()
-}
-
-// checkPackage applies the rules that need the whole package.
-func (m *model) checkPackage(p *packageModel) {
-	report := func(rule Rule, message, fix string) {
-		m.report(Error, rule, Object{Schema: SchemaPackage, Name: p.source.Name}, p.source.Position, message, fix)
-	}
-	if len(p.channels) == 0 {
-		p.broken = true
-		report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+Quote(p.source.Name))
-	} else if name := p.source.DefaultChannel; name != "" && p.channels[name] == nil {
-		var names []string
-		for _, c := range p.order {
-			names = append(names, c.source.Name)
-		}
-		report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", Quote(name)),
-			"set defaultChannel to one of "+QuoteList(names)+", or add the channel")
-	}
-	for _, c := range p.order {
-		m.checkEntries(p, c)
-	}
-	for _, b := range p.bundleOrder {
-		if !b.listed {
-			m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle",
-				"add an entry with this name to a channel, or remove the bundle")
-		}
-	}
-	m.checkVersions(p)
 }
 
 // checkVersions demands that bundles of different names differ in version.

@@ -67,7 +67,28 @@ func (m *model) addBundle(source *Bundle) {
 	p.bundleOrder = append(p.bundleOrder, b)
 	m.checkProperties(b)
 	m.checkVersion(b)
-	m.checkImages(b)
+	// Read references as container tools do
+	if b.source.Image == "" && b.count[PropertyBundleObject] == 0 {
+		m.breaks(b)(RuleBundleImage, "the bundle has neither an image nor manifests", "set image")
+	}
+	if err := m.image(b.source.Image); err != nil {
+		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", Quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
+	}
+	var bad, empty []string
+	for i, related := range b.source.RelatedImages {
+		switch {
+		case related.Image == "":
+			empty = append(empty, fmt.Sprintf("relatedImages[%d]", i))
+		case m.image(related.Image) != nil:
+			bad = append(bad, related.Image)
+		}
+	}
+	if len(empty) > 0 {
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+QuoteList(empty), "set image, or remove them; as they are, a mirror lacks what was meant")
+	}
+	if len(bad) > 0 {
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+QuoteList(bad), "write references such as registry.example.com/name@sha256:…; until then they cannot be mirrored")
+	}
 }
 
 // breaks returns a function that reports what is wrong with a bundle.
@@ -112,33 +133,6 @@ func (m *model) checkVersion(b *bundleModel) {
 		report(RuleBundleRelease, "the name of a bundle with a release is made of package, version and release", "rename the bundle to "+Quote(name))
 	case len(release) == 0 && len(v.Build) > 0 && slices.ContainsFunc(b.payloads, func(p Payload) bool { return p.substitutes }):
 		b.info.Version = version.FromBuild(v)
-	}
-}
-
-// checkImages reads references as container tools do.
-func (m *model) checkImages(b *bundleModel) {
-	if b.source.Image == "" && b.count[PropertyBundleObject] == 0 {
-		m.breaks(b)(RuleBundleImage, "the bundle has neither an image nor manifests", "set image")
-	}
-	if err := m.image(b.source.Image); err != nil {
-		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", Quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
-	}
-	var bad, empty []string
-	for i, related := range b.source.RelatedImages {
-		switch {
-		case related.Image == "":
-			empty = append(empty, fmt.Sprintf("relatedImages[%d]", i))
-		case m.image(related.Image) != nil:
-			bad = append(bad, related.Image)
-		}
-	}
-	if len(empty) > 0 {
-		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+QuoteList(empty),
-			"set image, or remove them; as they are, a mirror lacks what was meant")
-	}
-	if len(bad) > 0 {
-		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+QuoteList(bad),
-			"write references such as registry.example.com/name@sha256:…; until then they cannot be mirrored")
 	}
 }
 

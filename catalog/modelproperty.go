@@ -28,7 +28,16 @@ func (m *model) checkProperties(b *bundleModel) {
 	}
 	slices.SortStableFunc(b.payloads, func(x, y Payload) int { return x.Index - y.Index })
 	for _, p := range b.payloads {
-		m.checkPayload(b, p)
+		rule := RuleBundleObject
+		if p.Type == PropertyCSVMetadata {
+			rule = RuleBundleCSVMetadata
+		}
+		b.count[p.Type]++
+		if p.fault != "" {
+			m.breaks(b)(rule, fmt.Sprintf("property[%d] of type %q: %s", p.Index, p.Type, p.fault), "write the value as its type demands")
+		} else if p.null {
+			m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position, fmt.Sprintf("property[%d] of type %q: the value is null", p.Index, p.Type), "set it, or remove the property")
+		}
 	}
 	b.imply()
 	if n := b.count[PropertyCSVMetadata]; n > 1 {
@@ -189,18 +198,4 @@ func (g GVK) malformed() string {
 		return fmt.Sprintf("%s is no kind such as Thing", Quote(g.Kind))
 	}
 	return ""
-}
-
-func (m *model) checkPayload(b *bundleModel, p Payload) {
-	rule := RuleBundleObject
-	if p.Type == PropertyCSVMetadata {
-		rule = RuleBundleCSVMetadata
-	}
-	b.count[p.Type]++
-	if p.fault != "" {
-		m.breaks(b)(rule, fmt.Sprintf("property[%d] of type %q: %s", p.Index, p.Type, p.fault), "write the value as its type demands")
-	} else if p.null {
-		m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position,
-			fmt.Sprintf("property[%d] of type %q: the value is null", p.Index, p.Type), "set it, or remove the property")
-	}
 }

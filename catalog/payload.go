@@ -108,13 +108,11 @@ func (k *keeper) keep(p *Payload, data []byte) {
 }
 
 // Value is the property's value, as in Property.
-func (p Payload) Value() (json.RawMessage, error) { return p.value(new(unpacker)) }
-
-func (p Payload) value(u *unpacker) (json.RawMessage, error) {
+func (p Payload) Value() (json.RawMessage, error) {
 	if p.dropped {
 		return nil, errDropped
 	}
-	data, err := u.unpack(p.data)
+	data, err := new(unpacker).unpack(p.data)
 	if err != nil || !p.isManifest {
 		return data, err
 	}

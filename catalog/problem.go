@@ -99,7 +99,9 @@ func (p Problems) Err() error {
 
 // sort orders by position and leaves what is at one position in its order.
 func (p Problems) sort() {
-	slices.SortStableFunc(p, func(a, b Problem) int { return a.Position.compare(b.Position) })
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line))
+	})
 }
 
 // String is "file:line", or the file alone. The name of a file comes from
@@ -113,10 +115,6 @@ func (p Position) String() string {
 		return file
 	}
 	return fmt.Sprintf("%s:%d", file, p.Line)
-}
-
-func (p Position) compare(o Position) int {
-	return cmp.Or(strings.Compare(p.File, o.File), cmp.Compare(p.Line, o.Line))
 }
 
 // InvalidError says that a catalog has problems, and which.

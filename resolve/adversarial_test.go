@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // chainOf makes a chain of n packages, each with some versions that need the next package.
@@ -138,9 +140,7 @@ func TestAdversarialProblemsEndInsideTheBudget(t *testing.T) {
 			case errors.As(err, &budget):
 				got = "budget"
 			}
-			if got != tc.want {
-				t.Errorf("got %s, want %s", got, tc.want)
-			}
+			must.Equal(t, "result", got, tc.want)
 			t.Logf("%v, %d steps", time.Since(start), s.Steps)
 		})
 	}
@@ -157,11 +157,7 @@ func leafless(p *Problem) *Problem {
 // TestCostIsLinear counts steps, which are the same on every machine.
 func TestCostIsLinear(t *testing.T) {
 	steps := func(n int) float64 {
-		s, err := Solve(context.Background(), staircase(n), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return float64(s.Steps) / float64(n)
+		return float64(must.Value(Solve(context.Background(), staircase(n), Options{}))(t).Steps) / float64(n)
 	}
 	small, large := steps(100), steps(10_000)
 	if large > 1.1*small {

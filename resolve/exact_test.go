@@ -3,6 +3,8 @@ package resolve
 import (
 	"context"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRequestsAreVisitedOnce requires a Var more than once: each of its needs is met once.
@@ -12,10 +14,7 @@ func TestRequestsAreVisitedOnce(t *testing.T) {
 	p.Require(a, Origin{Text: "one"})
 	p.Require(a, Origin{Text: "two"})
 	p.Depends(a, []Var{b}, Origin{})
-	s, err := Solve(context.Background(), p, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Solve(context.Background(), p, Options{}))(t)
 	if len(s.Decisions) != 1 || len(s.Selected) != 2 {
 		t.Errorf("decisions %v, selected %v", s.Decisions, s.IDs())
 	}
@@ -31,10 +30,7 @@ func TestReasonsOfBounds(t *testing.T) {
 	}
 	p.Depends(vs[0], vs[2:], Origin{})
 	p.AtMost(2, vs[:3], Origin{})
-	pr, err := compile(p, newBudget(context.Background(), Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pr := must.Value(compile(p, newBudget(context.Background(), Options{})))(t)
 	s := newSolver(pr, nil, newBudget(context.Background(), Options{}))
 	bound := int32(-1)
 	for i := range s.clauses {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // rules adds clauses with short texts, for tests.
@@ -97,9 +97,7 @@ func TestExplanation(t *testing.T) {
 			if err == nil {
 				t.Fatal("there is a solution")
 			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "err", err.Error(), tc.want)
 		})
 	}
 }
@@ -115,14 +113,9 @@ func TestMachineForm(t *testing.T) {
 	if !errors.As(err, &none) {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal(none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(json.Marshal(none))(t)
 	want := `{"core":[{"kind":"mandatory","subject":"a","origin":{"text":"a exists"}},` +
 		`{"kind":"compound","subject":"a","others":["x","y"],"origin":{"object":"Subscription s","field":"spec","catalog":"c",` +
 		`"digest":"sha256:1","text":"x without y or x"}}],"minimal":true}`
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", string(got), want)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPreference holds the rules of the package documentation against small cases that a person can follow.
@@ -15,10 +17,7 @@ func TestPreference(t *testing.T) {
 		build func(*rules)
 		want  string
 	}{
-		"nothing asked, nothing selected": {
-			build: func(r *rules) { r.need(Origin{}, "a", "b") },
-			want:  "",
-		},
+		"nothing asked, nothing selected": {build: func(r *rules) { r.need(Origin{}, "a", "b") }, want: ""},
 		"requests are visited by id": {
 			build: func(r *rules) {
 				r.require("b")
@@ -135,13 +134,8 @@ func TestPreference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var r rules
 			tc.build(&r)
-			s, err := Solve(context.Background(), &r.Problem, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, strings.Join(s.IDs(), " ")); diff != "" {
-				t.Error(diff)
-			}
+			s := must.Value(Solve(context.Background(), &r.Problem, Options{}))(t)
+			must.Equal(t, "result", strings.Join(s.IDs(), " "), tc.want)
 		})
 	}
 }
@@ -245,12 +239,8 @@ func TestComponentsStandAlone(t *testing.T) {
 		}
 		requests = append(requests, ids)
 	}
-	if diff := cmp.Diff([][]string{{"a", "c"}, {"b"}}, requests); diff != "" {
-		t.Error(diff)
-	}
-	if v := parts[0].Var("b1"); v != r.Var("b1") {
-		t.Errorf("b1 is Var %d in a part, %d in the whole", v, r.Var("b1"))
-	}
+	must.Equal(t, "requests", requests, [][]string{{"a", "c"}, {"b"}})
+	must.Equal(t, "b1 is Var", parts[0].Var("b1"), r.Var("b1"))
 	fresh := parts[0].Var("fresh")
 	if r.Problem.ID(fresh) != "" || parts[1].ID(fresh) != "" {
 		t.Error("what is added to a part shows elsewhere")
@@ -263,10 +253,7 @@ func TestWhyNot(t *testing.T) {
 	r.need(Origin{Field: "1"}, "a", "x2", "x1")
 	r.need(Origin{Field: "2"}, "a", "y2", "y1", "y0")
 	r.Conflict(r.Var("x2"), r.Var("y2"), Origin{Text: "x2 and y2 clash"})
-	s, err := Solve(context.Background(), &r.Problem, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Solve(context.Background(), &r.Problem, Options{}))(t)
 	tests := map[string]struct {
 		selected bool
 		decision string
@@ -282,10 +269,7 @@ func TestWhyNot(t *testing.T) {
 	}
 	for id, tc := range tests {
 		t.Run(id, func(t *testing.T) {
-			got, err := s.WhyNot(context.Background(), r.Var(id), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Value(s.WhyNot(context.Background(), r.Var(id), Options{}))(t)
 			decision := ""
 			if got.Decision != nil {
 				decision = got.Decision.Origin.Field

@@ -3,6 +3,8 @@ package resolve
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestExcluded tells what is impossible at all from what only goes against choices that were made before.
@@ -14,10 +16,7 @@ func TestExcluded(t *testing.T) {
 	r.need(Origin{Field: "1"}, "b", "z.new", "z.banned", "z.old")
 	r.Forbid(r.Var("z.banned"), Origin{Text: "z.banned is banned"})
 	r.Conflict(r.Var("x"), r.Var("z.new"), Origin{Text: "x goes not with z.new"})
-	solution, err := Solve(t.Context(), &r.Problem, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	solution := must.Value(Solve(t.Context(), &r.Problem, Options{}))(t)
 	at := -1
 	for i, d := range solution.Decisions {
 		if d.Subject == r.Var("b") {

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // bases are valid objects of the kinds whose rules refuse an object with nothing but the required fields.
@@ -20,10 +22,7 @@ var bases = map[string]string{
 // TestWhatIsStoredCanBeDecoded guards clients: one stored object that does not decode keeps them from listing all
 // objects of its kind.
 func TestWhatIsStoredCanBeDecoded(t *testing.T) {
-	known, err := admissions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := must.Value(admissions())(t)
 	scheme := newScheme(t)
 	for gvk, a := range known {
 		t.Run(gvk.String(), func(t *testing.T) {
@@ -49,22 +48,14 @@ func TestWhatIsStoredCanBeDecoded(t *testing.T) {
 
 func baseOf(t *testing.T, gvk schema.GroupVersionKind) map[string]any {
 	base := map[string]any{}
-	if err := yaml.Unmarshal([]byte(bases[gvk.Kind]), &base); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(bases[gvk.Kind]), &base))
 	return base
 }
 
 func checkDecodes(t *testing.T, scheme *runtime.Scheme, gvk schema.GroupVersionKind, stored map[string]any) {
 	t.Helper()
-	typed, err := scheme.New(gvk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	typed := must.Value(scheme.New(gvk))(t)
+	data := must.Value(json.Marshal(stored))(t)
 	if err := json.Unmarshal(data, typed); err != nil {
 		t.Errorf("was admitted but does not decode: %v\n%s", err, data)
 	}

@@ -27,6 +27,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha2"
 	operatorsv2 "fairlead.dev/fairlead/api/operators/v2"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // newScheme knows all kinds.
@@ -37,9 +38,7 @@ func newScheme(t testing.TB) *runtime.Scheme {
 		v1alpha1.AddToScheme, v1alpha2.AddToScheme, operatorsv1.AddToScheme, operatorsv2.AddToScheme,
 		packagesv1.AddToScheme, olmv1.AddToScheme,
 	} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	return scheme
 }

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fairlead.dev/fairlead/api/crds"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestGroups: they are those of all definitions, and whoever gets them may change them.
@@ -18,9 +17,7 @@ func TestGroups(t *testing.T) {
 	}
 	for range 2 {
 		got := crds.Groups()
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), got); diff != "" {
-			t.Errorf("groups (-want +got):\n%s", diff)
-		}
+		must.Equal(t, "groups", got, slices.Sorted(maps.Keys(want)))
 		got[0] = "changed"
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -27,9 +28,7 @@ func realCSVs(t *testing.T) map[string]map[string]any {
 				continue
 			}
 			var obj map[string]any
-			if err := yaml.Unmarshal(content.Data, &obj); err != nil {
-				t.Fatalf("%s/%s: %v", name, file, err)
-			}
+			must.NoErrorf(t, yaml.Unmarshal(content.Data, &obj), "%s/%s", name, file)
 			if obj["kind"] == v1alpha1.ClusterServiceVersionKind {
 				obj["apiVersion"] = v1alpha1.GroupVersion.String() // one package names a group of its own
 				found[path.Join(name, file)] = obj
@@ -91,10 +90,7 @@ func isStray(path string) bool {
 // normal gives an object the numbers that JSON decoding gives it.
 func normal(t *testing.T, obj map[string]any) map[string]any {
 	t.Helper()
-	data, err := json.Marshal(obj)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(json.Marshal(obj))(t)
 	var out map[string]any
 	decode(t, data, &out)
 	return out

@@ -8,6 +8,8 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // rounds is how many random objects of each kind are tried.
@@ -23,10 +25,7 @@ func eachKind(t *testing.T, check func(t *testing.T, gvk schema.GroupVersionKind
 		}
 		t.Run(gvk.String(), func(t *testing.T) {
 			for range rounds {
-				obj, err := scheme.New(gvk)
-				if err != nil {
-					t.Fatal(err)
-				}
+				obj := must.Value(scheme.New(gvk))(t)
 				filler.Fill(obj)
 				obj.GetObjectKind().SetGroupVersionKind(gvk)
 				check(t, gvk, obj, scheme)
@@ -37,10 +36,7 @@ func eachKind(t *testing.T, check func(t *testing.T, gvk schema.GroupVersionKind
 
 func TestJSONRoundTrip(t *testing.T) {
 	eachKind(t, func(t *testing.T, gvk schema.GroupVersionKind, obj runtime.Object, scheme *runtime.Scheme) {
-		got, err := scheme.New(gvk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Value(scheme.New(gvk))(t)
 		convert(t, obj, got)
 		if !apiequality.Semantic.DeepEqual(obj, got) {
 			t.Fatalf("the object changed on its way through JSON (-before +after):\n%s", cmp.Diff(obj, got))
@@ -54,13 +50,8 @@ func TestUnstructuredRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("to unstructured: %v", err)
 		}
-		got, err := scheme.New(gvk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, got); err != nil {
-			t.Fatalf("from unstructured: %v", err)
-		}
+		got := must.Value(scheme.New(gvk))(t)
+		must.NoErrorf(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content, got), "from unstructured")
 		if !apiequality.Semantic.DeepEqual(obj, got) {
 			t.Fatalf("the object changed on its way through unstructured content (-before +after):\n%s", cmp.Diff(obj, got))
 		}
@@ -81,19 +72,13 @@ func TestDeepCopyIsEqualAndApart(t *testing.T) {
 }
 
 func TestSchemasKnowEveryGoField(t *testing.T) {
-	known, err := admissions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := must.Value(admissions())(t)
 	scheme := newScheme(t)
 	filler := newFiller(scheme, 3)
 	for gvk, a := range known {
 		t.Run(gvk.String(), func(t *testing.T) {
 			for range rounds {
-				obj, err := scheme.New(gvk)
-				if err != nil {
-					t.Fatal(err)
-				}
+				obj := must.Value(scheme.New(gvk))(t)
 				filler.Fill(obj)
 				content := map[string]any{}
 				convert(t, obj, &content)

@@ -3,6 +3,8 @@ package crds_test
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const catalog = `
@@ -82,10 +84,6 @@ func TestClusterCatalogImageReferences(t *testing.T) {
 
 func TestClusterCatalogDefaults(t *testing.T) {
 	stored, _, _ := admit(t, parse(t, catalog))
-	if got := at(stored, "spec", "priority"); got != int64(0) {
-		t.Errorf("priority defaults to %v, want 0", got)
-	}
-	if got := at(stored, "spec", "availabilityMode"); got != "Available" {
-		t.Errorf("availabilityMode defaults to %v, want Available", got)
-	}
+	must.Equal(t, "priority defaults", at(stored, "spec", "priority"), any(int64(0)))
+	must.Equal(t, "availabilityMode defaults", at(stored, "spec", "availabilityMode"), "Available")
 }

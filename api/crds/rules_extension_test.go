@@ -3,6 +3,8 @@ package crds_test
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const extension = `
@@ -92,7 +94,5 @@ func TestServiceAccountIsSetLater(t *testing.T) {
 
 func TestClusterExtensionDefaults(t *testing.T) {
 	stored, _, _ := admit(t, parse(t, extension))
-	if got := at(stored, "spec", "source", "catalog", "upgradeConstraintPolicy"); got != "CatalogProvided" {
-		t.Errorf("upgradeConstraintPolicy defaults to %v, want CatalogProvided", got)
-	}
+	must.Equal(t, "upgradeConstraintPolicy defaults", at(stored, "spec", "source", "catalog", "upgradeConstraintPolicy"), "CatalogProvided")
 }

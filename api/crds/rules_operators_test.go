@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const csv = `
@@ -60,9 +59,7 @@ func TestClusterServiceVersionIsStoredAsWritten(t *testing.T) {
 	if len(unknown)+len(errs) > 0 {
 		t.Fatalf("not admitted whole: %v %v", unknown, errs)
 	}
-	if diff := cmp.Diff(written, stored); diff != "" {
-		t.Errorf("the stored object differs (-written +stored):\n%s", diff)
-	}
+	must.Equal(t, "the stored object differs", stored, written)
 }
 
 func TestOperatorGroupDefaults(t *testing.T) {
@@ -75,9 +72,7 @@ func TestOperatorGroupDefaults(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			if got := at(stored, "spec", "upgradeStrategy"); got != "Default" {
-				t.Errorf("upgradeStrategy defaults to %v, want Default", got)
-			}
+			must.Equal(t, "upgradeStrategy defaults", at(stored, "spec", "upgradeStrategy"), "Default")
 		})
 	}
 }
@@ -144,14 +139,10 @@ func TestCatalogSourceIntervalIsReadTolerantly(t *testing.T) {
 			var typed v1alpha1.CatalogSource
 			convert(t, stored, &typed)
 			poll := typed.Spec.UpdateStrategy.RegistryPoll
-			if broken := poll != nil && poll.ParsingError != ""; broken != tc.broken {
-				t.Errorf("the interval is broken: %t, want %t", broken, tc.broken)
-			}
+			must.Equal(t, "the interval is broken", poll != nil && poll.ParsingError != "", tc.broken)
 			var again map[string]any
 			convert(t, typed, &again)
-			if diff := cmp.Diff(at(stored, "spec", "updateStrategy"), at(again, "spec", "updateStrategy")); diff != "" {
-				t.Errorf("the strategy changed on its way through Go (-before +after):\n%s", diff)
-			}
+			must.Equal(t, "the strategy changed on its way through Go", at(again, "spec", "updateStrategy"), at(stored, "spec", "updateStrategy"))
 		})
 	}
 }
@@ -163,10 +154,7 @@ func TestStatusOfGoClientIsAdmitted(t *testing.T) {
 	}
 	plan.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.InstallPlanKind))
 	plan.Name = "install-a"
-	data, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(json.Marshal(plan))(t)
 	_, _, errs := admit(t, parse(t, string(data)))
 	for _, err := range errs {
 		t.Errorf("a plan without catalogs is refused: %v", err)

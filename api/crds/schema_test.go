@@ -1,14 +1,16 @@
 package crds_test
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // schemaAt follows a path such as spec.installModes[] from the schema of one version of a kind.
@@ -185,9 +187,7 @@ func TestRequiredFields(t *testing.T) {
 		for path, want := range fields {
 			node := schemaAt(t, crd, version, path)
 			slices.Sort(node.Required)
-			if got := strings.Join(node.Required, " "); got != want {
-				t.Errorf("%s %s: required fields are %q, want %q", id, path, got, want)
-			}
+			must.Equal(t, fmt.Sprintf("%s %s: required fields", id, path), strings.Join(node.Required, " "), want)
 		}
 	}
 }
@@ -210,16 +210,12 @@ func TestEnumsAndDefaults(t *testing.T) {
 			for _, value := range node.Enum {
 				enum = append(enum, string(value.Raw))
 			}
-			if got := strings.Join(enum, " "); got != tc.enum {
-				t.Errorf("enum is %s, want %s", got, tc.enum)
-			}
+			must.Equal(t, "enum", strings.Join(enum, " "), tc.enum)
 			byDefault := ""
 			if node.Default != nil {
 				byDefault = string(node.Default.Raw)
 			}
-			if byDefault != tc.byDefault {
-				t.Errorf("default is %s, want %s", byDefault, tc.byDefault)
-			}
+			must.Equal(t, "default", byDefault, tc.byDefault)
 		})
 	}
 }
@@ -253,8 +249,6 @@ func TestOldOperatorGroup(t *testing.T) {
 		"status": {"lastUpdated", "namespaces", "serviceAccountRef"},
 	} {
 		got := slices.Sorted(maps.Keys(schemaAt(t, ogCRD, "v1alpha2", path).Properties))
-		if diff := cmp.Diff(fields, got); diff != "" {
-			t.Errorf("fields of %s differ (-want +got):\n%s", path, diff)
-		}
+		must.Equal(t, fmt.Sprintf("fields of %s differ", path), got, fields)
 	}
 }

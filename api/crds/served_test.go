@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/crds"
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestMain(m *testing.M) { devcluster.Main(m) }
@@ -76,9 +77,7 @@ func (c ruleCase) checkServed(t *testing.T, object, before map[string]any) {
 		first := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(before)}
 		first.SetName("")
 		first.SetGenerateName("rules-")
-		if err := s.Create(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.Create(t.Context(), first))
 		t.Cleanup(func() {
 			if err := s.Delete(context.Background(), first); err != nil {
 				t.Error(err)

@@ -6,19 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWireFormat holds the generated code to the published names, numbers and types, which testdata/wire.txt lists and which never change.
 func TestWireFormat(t *testing.T) {
-	want, err := os.ReadFile("testdata/wire.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Value(os.ReadFile("testdata/wire.txt"))(t)
 	var got strings.Builder
 	file := registry.File_registry_proto
 	for i := range file.Services().Len() {
@@ -34,9 +31,7 @@ func TestWireFormat(t *testing.T) {
 			fmt.Fprintln(&got, "  "+describeField(message.Fields().Get(j)))
 		}
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("the wire format changed (-published +generated):\n%s", diff)
-	}
+	must.Equal(t, "the wire format changed", got.String(), string(want))
 }
 
 func describeMethod(m protoreflect.MethodDescriptor) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -37,14 +38,9 @@ func files(changes map[string]string) fstest.MapFS {
 }
 
 func TestEncode(t *testing.T) {
-	c, err := Encode(files(nil), Options{SourceImage: "example.com/op:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Encode(files(nil), Options{SourceImage: "example.com/op:1"}))(t)
 	wantAnnotations := map[string]string{prefix + "package.v1": "op", prefix + "channels.v1": "4.10", "olm.sourceImage": "example.com/op:1"}
-	if diff := cmp.Diff(wantAnnotations, c.Annotations); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "annotations", c.Annotations, wantAnnotations)
 	if diff := cmp.Diff([]string{"a-secret.yaml", "csv.yaml", "dependencies.yaml"}, slices.Sorted(maps.Keys(c.Data))); diff != "" || len(c.BinaryData) != 0 {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
@@ -75,10 +71,7 @@ func TestEncodeRefuses(t *testing.T) {
 // back is the bundle out of a ConfigMap, as a tree.
 func back(t testing.TB, c *Content) fstest.MapFS {
 	t.Helper()
-	got, err := Files(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(Files(c))(t)
 	tree := fstest.MapFS{}
 	for name, data := range got {
 		tree[name] = &fstest.MapFile{Data: data}
@@ -89,18 +82,9 @@ func back(t testing.TB, c *Content) fstest.MapFS {
 func TestThereAndBack(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		t.Run(fmt.Sprintf("gzip %t", zip), func(t *testing.T) {
-			c, err := Encode(files(nil), Options{Gzip: zip})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := bundle.Load(back(t, c))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := bundle.Load(files(nil))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(Encode(files(nil), Options{Gzip: zip}))(t)
+			got := must.Value(bundle.Load(back(t, c)))(t)
+			want := must.Value(bundle.Load(files(nil)))(t)
 			sameBundle(t, want, got)
 			if diff := cmp.Diff([]string{"4.10"}, got.Channels); diff != "" || len(got.Dependencies) != 1 {
 				t.Errorf("channels %v, dependencies %v", got.Channels, got.Dependencies)
@@ -133,10 +117,7 @@ func TestRealBundles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		want, err := bundle.Load(trees[name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Value(bundle.Load(trees[name]))(t)
 		got, err := bundle.Load(back(t, c))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -147,14 +128,8 @@ func TestRealBundles(t *testing.T) {
 }
 
 func TestFilesRefuses(t *testing.T) {
-	bomb, err := pack(make([]byte, maxFile+1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	large, err := pack(make([]byte, maxFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bomb := must.Value(pack(make([]byte, maxFile+1)))(t)
+	large := must.Value(pack(make([]byte, maxFile)))(t)
 	many, big := map[string]string{}, map[string][]byte{}
 	for i := range maxFiles + 1 {
 		many[fmt.Sprint(i)] = ""
@@ -197,10 +172,7 @@ func TestAnnotationsInAFileCount(t *testing.T) {
 
 // FuzzFiles reads ConfigMaps; every file has a safe name and is of bounded size.
 func FuzzFiles(f *testing.F) {
-	packed, err := pack([]byte("kind: X"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	packed := must.Value(pack([]byte("kind: X")))(f)
 	f.Add("csv.yaml", "kind: X", packed, true)
 	f.Add("../x", "annotations: {a: b}", []byte("x"), false)
 	f.Fuzz(func(t *testing.T, key, text string, binary []byte, zip bool) {

@@ -86,7 +86,29 @@ func (r *reader) dir(dir string, depth int) error {
 			}
 		}
 	}
-	return r.group(dir, objects)
+	// Make a bundle of each ClusterServiceVersion in a directory with all else that is in it. Several in one directory share
+	// it: each gets the CRDs that it owns, and what is no CRD
+	var csvs []object
+	for _, o := range objects {
+		if o.kind == csvKind {
+			csvs = append(csvs, o)
+		}
+	}
+	if len(csvs) == 0 && len(objects) > 0 {
+		r.warn("%s: passed over: no ClusterServiceVersion is in it", dir)
+	}
+	for _, csv := range csvs {
+		content := fstest.MapFS{}
+		for _, o := range objects {
+			if o.file == csv.file || o.kind != csvKind && (len(csvs) == 1 || o.kind != crdKind || slices.Contains(csv.owns, o.name)) {
+				content["manifests/"+path.Base(o.file)] = &fstest.MapFile{Data: o.text}
+			}
+		}
+		if err := r.bundle(csv, content); err != nil {
+			return fmt.Errorf("read %s: %w", csv.file, err)
+		}
+	}
+	return nil
 }
 
 // object reads the kind and name of a manifest; it has none if it is something else.
@@ -124,32 +146,6 @@ func (r *reader) object(name string) (object, error) {
 		o.owns = append(o.owns, crd.Name)
 	}
 	return o, nil
-}
-
-// group makes a bundle of each ClusterServiceVersion in a directory with all else that is in it. Several in one directory share
-// it: each gets the CRDs that it owns, and what is no CRD.
-func (r *reader) group(dir string, objects []object) error {
-	var csvs []object
-	for _, o := range objects {
-		if o.kind == csvKind {
-			csvs = append(csvs, o)
-		}
-	}
-	if len(csvs) == 0 && len(objects) > 0 {
-		r.warn("%s: passed over: no ClusterServiceVersion is in it", dir)
-	}
-	for _, csv := range csvs {
-		content := fstest.MapFS{}
-		for _, o := range objects {
-			if o.file == csv.file || o.kind != csvKind && (len(csvs) == 1 || o.kind != crdKind || slices.Contains(csv.owns, o.name)) {
-				content["manifests/"+path.Base(o.file)] = &fstest.MapFile{Data: o.text}
-			}
-		}
-		if err := r.bundle(csv, content); err != nil {
-			return fmt.Errorf("read %s: %w", csv.file, err)
-		}
-	}
-	return nil
 }
 
 // bundle reads the files of one bundle.

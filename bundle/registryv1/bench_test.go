@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // BenchmarkRender renders a bundle of 0.8 MB with four CRDs, two Deployments and fourteen webhooks.
@@ -12,8 +14,6 @@ func BenchmarkRender(b *testing.B) {
 	o := Options{Namespace: "operators", Config: json.RawMessage(`{"deploymentConfig": {"nodeSelector": {"a": "b"}}}`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Render(real, o); err != nil {
-			b.Fatal(err)
-		}
+		must.Value(Render(real, o))(b)
 	}
 }

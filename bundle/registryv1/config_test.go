@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -111,9 +110,7 @@ func TestWatchNamespace(t *testing.T) {
 				if !errors.As(err, &bad) {
 					t.Fatalf("error %v, want a ConfigError", err)
 				}
-				if diff := cmp.Diff(prefix+want, err.Error()); diff != "" {
-					t.Error(diff)
-				}
+				must.Equal(t, "err", err.Error(), prefix+want)
 				return
 			}
 			if err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // configured renders the test bundle with a deploymentConfig.
@@ -48,9 +48,7 @@ func TestDeploymentConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got corev1.PodSpec
 			convert(t, pod(t, configured(t, func(b *bundle.Bundle) { podOf(b).Spec = specOf(t, test.before) }, test.config)), &got)
-			if diff := cmp.Diff(yamlOf(t, specOf(t, test.want)), yamlOf(t, got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", yamlOf(t, got), yamlOf(t, specOf(t, test.want)))
 		})
 	}
 }
@@ -64,9 +62,7 @@ func specOf(t *testing.T, text string) corev1.PodSpec {
 
 func convert(t *testing.T, from, to any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(asJSON(t, from)), to); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(asJSON(t, from)), to))
 }
 
 // maxPodAnnotation is the length of the longest annotation of a ClusterServiceVersion that pods get without reading it.
@@ -88,20 +84,14 @@ func TestAnnotations(t *testing.T) {
 		"short": "template", "own": "template", "limit": long[1:], "read": long, "file": long, "new": "config",
 		"olm.targetNamespaces": "", "olm.operatorNamespace": "operators",
 	}
-	if diff := cmp.Diff(want, template(t, out)["metadata"].(map[string]any)["annotations"]); diff != "" {
-		t.Errorf("pods (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "pods", template(t, out)["metadata"].(map[string]any)["annotations"], any(want))
 	deployment := find(t, out, "Deployment", "operators", "op.manager")
 	metadata := map[string]any{
 		"name": "op.manager", "namespace": "operators", "labels": map[string]any{"app": "op"},
 		"annotations": map[string]any{"short": "config", "new": "config", "olm.targetNamespaces": "config"},
 	}
-	if diff := cmp.Diff(metadata, deployment["metadata"]); diff != "" {
-		t.Errorf("Deployment (-want +got):\n%s", diff)
-	}
-	if limit := deployment["spec"].(map[string]any)["revisionHistoryLimit"]; limit != int64(1) {
-		t.Errorf("revisionHistoryLimit %v", limit)
-	}
+	must.Equal(t, "Deployment", deployment["metadata"], any(metadata))
+	must.Equal(t, "revisionHistoryLimit", deployment["spec"].(map[string]any)["revisionHistoryLimit"], any(int64(1)))
 }
 
 func TestAllAnnotationsInAFile(t *testing.T) {
@@ -123,9 +113,7 @@ func TestListsHaveNoDuplicates(t *testing.T) {
 	out := mustRender(t, loadTest(t, func(b *bundle.Bundle) {
 		podOf(b).Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "A", Value: "2"}}
 	}), Options{})
-	if got := yamlOf(t, container(t, out)["env"]); got != "- name: A\n  value: \"2\"\n" {
-		t.Errorf("env %s", got)
-	}
+	must.Equal(t, "env", yamlOf(t, container(t, out)["env"]), "- name: A\n  value: \"2\"\n")
 }
 
 // TestMountCert holds what pods mount before, and afterwards.
@@ -156,9 +144,7 @@ func TestMountCert(t *testing.T) {
 				b.CSV.Spec.WebhookDefinitions = []v1alpha1.WebhookDescription{hook(validating, "v.example.com")}
 				podOf(b).Spec = specOf(t, test.before)
 			}), Options{})), &got)
-			if diff := cmp.Diff(yamlOf(t, specOf(t, test.want)), yamlOf(t, got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", yamlOf(t, got), yamlOf(t, specOf(t, test.want)))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -112,9 +113,7 @@ func hook(kind v1alpha1.WebhookAdmissionType, name string) v1alpha1.WebhookDescr
 func manifest(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	out := &unstructured.Unstructured{}
-	if err := kyaml.Unmarshal([]byte(text), &out.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, kyaml.Unmarshal([]byte(text), &out.Object))
 	return out
 }
 
@@ -124,11 +123,7 @@ func mustRender(t testing.TB, b *bundle.Bundle, o Options) *Rendered {
 	if o.Namespace == "" {
 		o.Namespace = "operators"
 	}
-	out, err := Render(b, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Value(Render(b, o))(t)
 }
 
 // find is the object of a kind and name, which has to be there once in its namespace.
@@ -152,11 +147,7 @@ func find(t testing.TB, out *Rendered, kind, namespace, name string) map[string]
 // yamlOf compares well and reads well.
 func yamlOf(t testing.TB, v any) string {
 	t.Helper()
-	out, err := kyaml.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
+	return string(must.Value(kyaml.Marshal(v))(t))
 }
 
 func ptr[T any](v T) *T { return &v }

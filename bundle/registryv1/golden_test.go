@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestGolden renders the bundles of testdata. An archive holds the files of a bundle under in/, configurations as config/<name>.yaml, and what
@@ -39,14 +40,8 @@ func TestGolden(t *testing.T) {
 
 func goldenText(t *testing.T, in fs.FS, name string, config []byte) []byte {
 	t.Helper()
-	b, err := bundle.Load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := kyaml.YAMLToJSON(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(bundle.Load(in))(t)
+	raw := must.Value(kyaml.YAMLToJSON(config))(t)
 	o := Options{Namespace: "operators", Config: raw, OperatorCondition: "op", CA: func(string) []byte { return []byte("authority") }}
 	switch {
 	case strings.HasPrefix(name, "cert-manager"):

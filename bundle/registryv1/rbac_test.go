@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // hashed is the name of the role for a permission of the test bundle: the permission, the cluster permission, and the permission for all
@@ -44,19 +44,13 @@ func roleName(csv string, permission v1alpha1.StrategyDeploymentPermissions) (st
 // TestRoleNames holds where names are cut: never more than 63 characters, and never the hash.
 func TestRoleNames(t *testing.T) {
 	permission := v1alpha1.StrategyDeploymentPermissions{ServiceAccountName: "a", Rules: []rbacv1.PolicyRule{{Verbs: []string{"get"}}}}
-	plain, err := roleName("x", permission)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Value(roleName("x", permission))(t)
 	hash := strings.TrimPrefix(plain, "x-a-")
 	if len(hash) < 40 || hash == plain {
 		t.Fatalf("name %q", plain)
 	}
 	for length := 1; length < 40; length++ {
-		name, err := roleName(strings.Repeat("x", length), permission)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Value(roleName(strings.Repeat("x", length), permission))(t)
 		whole := strings.Repeat("x", length) + "-a-" + hash
 		switch {
 		case len(whole) <= 63 && name != whole:
@@ -102,17 +96,13 @@ func TestServiceAccounts(t *testing.T) {
 	for _, object := range out.Objects {
 		count[object.GetKind()]++
 	}
-	if diff := cmp.Diff(map[string]int{"ServiceAccount": 2, "Role": 3, "RoleBinding": 3, "ClusterRole": 1, "ClusterRoleBinding": 1, "CustomResourceDefinition": 1, "Deployment": 1}, count); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "count", count, map[string]int{"ServiceAccount": 2, "Role": 3, "RoleBinding": 3, "ClusterRole": 1, "ClusterRoleBinding": 1, "CustomResourceDefinition": 1, "Deployment": 1})
 	if given := find(t, out, "ServiceAccount", "operators", "given"); given["imagePullSecrets"] == nil {
 		t.Errorf("the account of the bundle is %v", given)
 	}
 	for _, object := range out.Objects {
 		if object.GetKind() == "RoleBinding" && strings.HasPrefix(object.GetName(), "op.v1.2.3-default") {
-			if diff := cmp.Diff("- kind: ServiceAccount\n  name: default\n  namespace: operators\n", yamlOf(t, object.Object["subjects"])); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "subjects", yamlOf(t, object.Object["subjects"]), "- kind: ServiceAccount\n  name: default\n  namespace: operators\n")
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -30,10 +31,7 @@ func loadReal(t testing.TB, name string) *bundle.Bundle {
 	if files == nil {
 		t.Fatalf("%s is not among the public bundles", name)
 	}
-	b, err := bundle.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(bundle.Load(files))(t)
 	loaded.Store(name, b)
 	return b
 }
@@ -83,10 +81,7 @@ func TestRealBundles(t *testing.T) {
 						continue
 					}
 					twice = true
-					again, err := Render(b, o)
-					if err != nil {
-						t.Fatal(err)
-					}
+					again := must.Value(Render(b, o))(t)
 					if !reflect.DeepEqual(out, again) {
 						t.Errorf("%s, %s: two results:\n%s", mode, certificates, cmp.Diff(out, again))
 					}
@@ -103,10 +98,7 @@ func TestRealBundles(t *testing.T) {
 // configsOf are configurations for every install mode of a bundle.
 func configsOf(t *testing.T, b *bundle.Bundle) map[string]json.RawMessage {
 	t.Helper()
-	modes, err := modesOf(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	modes := must.Value(modesOf(b))(t)
 	const deployment = `"deploymentConfig": {"nodeSelector": {"a": "b"}, "env": [{"name": "A", "value": "b"}]}`
 	out := map[string]json.RawMessage{}
 	if modes[v1alpha1.InstallModeTypeAllNamespaces] {
@@ -185,9 +177,5 @@ func checkProperties(t *testing.T, b *bundle.Bundle, text json.RawMessage) {
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
+	return string(must.Value(json.Marshal(v))(t))
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	kyaml "sigs.k8s.io/yaml"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
-
-	"github.com/google/go-cmp/cmp"
-	kyaml "sigs.k8s.io/yaml"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // listing is what was rendered, an object a line.
@@ -71,9 +71,7 @@ func TestOrder(t *testing.T) {
 			if test.o.Certificates == CertManager {
 				want = append(want, "Issuer operators/op-manager-service-cert-selfsigned-issuer", "Certificate operators/op-manager-service-cert")
 			}
-			if diff := cmp.Diff(want, listing(mustRender(t, loadTest(t, everything), test.o))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "listing", listing(mustRender(t, loadTest(t, everything), test.o)), want)
 		})
 	}
 }
@@ -81,13 +79,9 @@ func TestOrder(t *testing.T) {
 // TestCRDsAlone: a bundle without spec.install brings its manifests; one that names no strategy brings its Deployments as well.
 func TestCRDsAlone(t *testing.T) {
 	alone := func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{} }
-	if diff := cmp.Diff([]string{"CustomResourceDefinition widgets.example.com"}, listing(mustRender(t, loadTest(t, alone), Options{}))); diff != "" {
-		t.Errorf("without spec.install (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "without spec.install", listing(mustRender(t, loadTest(t, alone), Options{})), []string{"CustomResourceDefinition widgets.example.com"})
 	unnamed := func(b *bundle.Bundle) { b.CSV.Spec.InstallStrategy.StrategyName = "" }
-	if diff := cmp.Diff(mustRender(t, loadTest(t, nil), Options{}), mustRender(t, loadTest(t, unnamed), Options{})); diff != "" {
-		t.Errorf("without a strategy (-with +without):\n%s", diff)
-	}
+	must.Equal(t, "without a strategy", mustRender(t, loadTest(t, unnamed), Options{}), mustRender(t, loadTest(t, nil), Options{}))
 }
 
 func TestProperties(t *testing.T) {
@@ -96,9 +90,7 @@ func TestProperties(t *testing.T) {
 		b.Properties = []catalog.Property{{Type: "a", Value: json.RawMessage(`{"b":"<"}`)}}
 	})
 	const want = `[{"type":"olm.maxOpenShiftVersion","value":"4.20"},{"type":"a","value":{"b":"<"}}]`
-	if got := string(mustRender(t, b, Options{}).Properties); got != want {
-		t.Errorf("properties %s, want %s", got, want)
-	}
+	must.Equal(t, "properties", string(mustRender(t, b, Options{}).Properties), want)
 	if got := mustRender(t, loadTest(t, nil), Options{}).Properties; got != nil {
 		t.Errorf("properties %s, want none", got)
 	}
@@ -124,12 +116,8 @@ func TestOperatorCondition(t *testing.T) {
 	out := mustRender(t, b, Options{OperatorCondition: "mine", Config: json.RawMessage(`{"deploymentConfig": {"env": [{"name": "OPERATOR_CONDITION_NAME", "value": "other"}]}}`)})
 	condition := find(t, out, "OperatorCondition", "operators", "mine")
 	const want = "deployments:\n- op.manager\nserviceAccounts:\n- manager\n- runner\n"
-	if diff := cmp.Diff(want, yamlOf(t, condition["spec"])); diff != "" {
-		t.Error(diff)
-	}
-	if got := yamlOf(t, container(t, out)["env"]); got != "- name: OPERATOR_CONDITION_NAME\n  value: mine\n" {
-		t.Errorf("env %s", got)
-	}
+	must.Equal(t, "spec", yamlOf(t, condition["spec"]), want)
+	must.Equal(t, "env", yamlOf(t, container(t, out)["env"]), "- name: OPERATOR_CONDITION_NAME\n  value: mine\n")
 	if env := container(t, mustRender(t, b, Options{}))["env"]; env != nil {
 		t.Errorf("env %v", env)
 	}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestConfigSchema holds what clients see of the fields for each set of install modes.
@@ -35,17 +36,10 @@ func TestConfigSchema(t *testing.T) {
 	}
 	for test, expect := range tests {
 		t.Run(test, func(t *testing.T) {
-			text, err := ConfigSchema(loadTest(t, supporting(expect.modes...)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(ConfigSchema(loadTest(t, supporting(expect.modes...))))(t)
 			var got, want map[string]any
-			if err := json.Unmarshal(text, &got); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal([]byte(expect.want), &want); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(text, &got))
+			must.NoError(t, json.Unmarshal([]byte(expect.want), &want))
 			if got["$schema"] != draft07 || got["type"] != "object" || got["additionalProperties"] != false {
 				t.Errorf("schema %v, type %v, additional properties %v", got["$schema"], got["type"], got["additionalProperties"])
 			}
@@ -60,9 +54,7 @@ func TestConfigSchema(t *testing.T) {
 			for _, property := range properties {
 				delete(property.(map[string]any), "description")
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", got, want)
 		})
 	}
 	if _, err := ConfigSchema(loadTest(t, supporting(modeOwn, modeOwn))); err == nil {
@@ -96,9 +88,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	visit("", root)
 	keys := slices.Sorted(maps.Keys(root.Properties[deploymentConfig].Properties))
 	want := []string{"affinity", "annotations", "env", "envFrom", "nodeSelector", "resources", "tolerations", "volumeMounts", "volumes"}
-	if diff := cmp.Diff(want, keys); diff != "" {
-		t.Errorf("keys of deploymentConfig (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "keys of deploymentConfig", keys, want)
 	if count < 200 {
 		t.Errorf("only %d schemas", count)
 	}

@@ -3,11 +3,11 @@ package registryv1
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestAPIService(t *testing.T) {
@@ -25,23 +25,17 @@ service:
 version: v1
 versionPriority: 15
 `
-	if diff := cmp.Diff(want, yamlOf(t, find(t, out, "APIService", "", "v1.apis.example.com")["spec"])); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "spec", yamlOf(t, find(t, out, "APIService", "", "v1.apis.example.com")["spec"]), want)
 	const subjects = "- kind: ServiceAccount\n  name: manager\n  namespace: operators\n"
 	for _, object := range []map[string]any{
 		find(t, out, "RoleBinding", "kube-system", "op-manager-service-auth-reader"),
 		find(t, out, "ClusterRoleBinding", "", "op-manager-service-system:auth-delegator"),
 	} {
-		if diff := cmp.Diff(subjects, yamlOf(t, object["subjects"])); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, "subjects", yamlOf(t, object["subjects"]), subjects)
 	}
 	injected := mustRender(t, b, Options{Certificates: CertManager})
 	metadata := find(t, injected, "APIService", "", "v1.apis.example.com")["metadata"].(map[string]any)
-	if diff := cmp.Diff(map[string]any{"cert-manager.io/inject-ca-from": "operators/op-manager-service-cert"}, metadata["annotations"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "annotations", metadata["annotations"], any(map[string]any{"cert-manager.io/inject-ca-from": "operators/op-manager-service-cert"}))
 }
 
 // TestServiceOfTheBundle: what its manifest has besides joins the Service that webhooks need.
@@ -60,9 +54,7 @@ func TestServiceOfTheBundle(t *testing.T) {
 	for _, port := range got.Spec.Ports {
 		ports = append(ports, port.Name+" "+port.TargetPort.String())
 	}
-	if diff := cmp.Diff([]string{"443 443", "8443 hooks", "metrics 0", "9091 0"}, ports); diff != "" {
-		t.Errorf("ports (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "ports", ports, []string{"443 443", "8443 hooks", "metrics 0", "9091 0"})
 	if got.Labels["a"] != "b" || got.Annotations["c"] != "d" || len(got.Spec.Selector) != 1 || got.Spec.Selector["app"] != "op" {
 		t.Errorf("labels %v, annotations %v, selector %v", got.Labels, got.Annotations, got.Spec.Selector)
 	}

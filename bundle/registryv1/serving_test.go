@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // serving is the test bundle with webhooks of every type.
@@ -27,16 +27,12 @@ func TestWebhooksBuiltIn(t *testing.T) {
 		asked = append(asked, deployment)
 		return []byte("authority")
 	}})
-	if diff := cmp.Diff([]string{"op.manager"}, asked); diff != "" {
-		t.Errorf("asked for authorities of (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "asked for authorities of", asked, []string{"op.manager"})
 	wantServing := []Serving{{
 		Deployment: "op.manager", Service: "op-manager-service", Secret: "op-manager-service-cert",
 		Hosts: []string{"op-manager-service.operators", "op-manager-service.operators.svc", "op-manager-service.operators.svc.cluster.local"},
 	}}
-	if diff := cmp.Diff(wantServing, out.Serving); diff != "" {
-		t.Errorf("serving (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "serving", out.Serving, wantServing)
 	v := find(t, out, "ValidatingWebhookConfiguration", "", "v.example.com")
 	const wantV = `- admissionReviewVersions:
   - v1
@@ -50,9 +46,7 @@ func TestWebhooksBuiltIn(t *testing.T) {
   name: v.example.com
   sideEffects: null
 `
-	if diff := cmp.Diff(wantV, yamlOf(t, v["webhooks"])); diff != "" {
-		t.Errorf("webhook (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "webhook", yamlOf(t, v["webhooks"]), wantV)
 	const wantC = `strategy: Webhook
 webhook:
   clientConfig:
@@ -66,9 +60,7 @@ webhook:
   - v1
 `
 	spec := find(t, out, "CustomResourceDefinition", "", "widgets.example.com")["spec"].(map[string]any)
-	if diff := cmp.Diff(wantC, yamlOf(t, spec["conversion"])); diff != "" {
-		t.Errorf("conversion (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "conversion", yamlOf(t, spec["conversion"]), wantC)
 	const wantS = `ports:
 - name: "443"
   port: 443
@@ -79,13 +71,9 @@ webhook:
 selector:
   app: op
 `
-	if diff := cmp.Diff(wantS, yamlOf(t, find(t, out, "Service", "operators", "op-manager-service")["spec"])); diff != "" {
-		t.Errorf("Service (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "Service", yamlOf(t, find(t, out, "Service", "operators", "op-manager-service")["spec"]), wantS)
 	for _, object := range mustRender(t, loadTest(t, serving), Options{}).Objects {
-		if strings.Contains(asJSON(t, object), "caBundle") {
-			t.Errorf("%s %s has a caBundle although no authority is known", object.GetKind(), object.GetName())
-		}
+		must.Lack(t, object.GetKind(), asJSON(t, object), "caBundle")
 	}
 }
 
@@ -97,9 +85,7 @@ func TestNamespaceSelector(t *testing.T) {
 	for kind, name := range map[string]string{"MutatingWebhookConfiguration": "m.example.com", "ValidatingWebhookConfiguration": "v.example.com"} {
 		webhook := find(t, out, kind, "", name)["webhooks"].([]any)[0].(map[string]any)
 		const want = "matchExpressions:\n- key: kubernetes.io/metadata.name\n  operator: In\n  values:\n  - x\n  - \"y\"\n"
-		if diff := cmp.Diff(want, yamlOf(t, webhook["namespaceSelector"])); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, "namespaceSelector", yamlOf(t, webhook["namespaceSelector"]), want)
 		webhook = find(t, mustRender(t, b, Options{}), kind, "", name)["webhooks"].([]any)[0].(map[string]any)
 		if webhook["namespaceSelector"] != nil {
 			t.Errorf("a selector for all namespaces: %v", webhook["namespaceSelector"])
@@ -125,12 +111,8 @@ secretName: op-manager-service-cert
 usages:
 - server auth
 `
-	if diff := cmp.Diff(want, yamlOf(t, find(t, out, "Certificate", "operators", "op-manager-service-cert")["spec"])); diff != "" {
-		t.Error(diff)
-	}
-	if spec := yamlOf(t, find(t, out, "Issuer", "operators", "op-manager-service-cert-selfsigned-issuer")["spec"]); spec != "selfSigned: {}\n" {
-		t.Errorf("issuer %s", spec)
-	}
+	must.Equal(t, "spec", yamlOf(t, find(t, out, "Certificate", "operators", "op-manager-service-cert")["spec"]), want)
+	must.Equal(t, "issuer", yamlOf(t, find(t, out, "Issuer", "operators", "op-manager-service-cert-selfsigned-issuer")["spec"]), "selfSigned: {}\n")
 	checkInjection(t, out, "cert-manager.io/inject-ca-from", "operators/op-manager-service-cert")
 	long := mustRender(t, loadTest(t, serving), Options{Certificates: CertManager, Namespace: strings.Repeat("n", 63)})
 	if name := find(t, long, "Certificate", strings.Repeat("n", 63), "op-manager-service-cert")["spec"].(map[string]any)["commonName"]; name != nil {
@@ -142,9 +124,7 @@ func TestServiceCA(t *testing.T) {
 	out := mustRender(t, loadTest(t, serving), Options{Certificates: ServiceCA})
 	checkInjection(t, out, "service.beta.openshift.io/inject-cabundle", "true")
 	metadata := find(t, out, "Service", "operators", "op-manager-service")["metadata"].(map[string]any)
-	if diff := cmp.Diff(map[string]any{"service.beta.openshift.io/serving-cert-secret-name": "op-manager-service-cert"}, metadata["annotations"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "annotations", metadata["annotations"], any(map[string]any{"service.beta.openshift.io/serving-cert-secret-name": "op-manager-service-cert"}))
 }
 
 // checkInjection checks that everything with a client of the Service asks for its authority, and that nothing has one.
@@ -155,9 +135,7 @@ func checkInjection(t *testing.T, out *Rendered, key, value string) {
 		if object.GetAnnotations()[key] == value {
 			asking++
 		}
-		if strings.Contains(asJSON(t, object), "caBundle") {
-			t.Errorf("%s %s has an authority", object.GetKind(), object.GetName())
-		}
+		must.Lack(t, object.GetKind(), asJSON(t, object), "caBundle")
 	}
 	if asking != 3 || out.Serving != nil {
 		t.Errorf("%d objects ask for the authority, want the CRD and both webhook configurations; serving %v", asking, out.Serving)

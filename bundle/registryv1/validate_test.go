@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -159,9 +159,7 @@ func TestValidate(t *testing.T) {
 				t.Fatalf("problems %v, want %d", invalid.Problems, len(test.want))
 			}
 			for i, want := range test.want {
-				if !strings.Contains(invalid.Problems[i].Error(), want) {
-					t.Errorf("problem %q, want %q in it", invalid.Problems[i], want)
-				}
+				must.Contain(t, "problem", invalid.Problems[i].Error(), want)
 			}
 			if _, rendered := Render(b, Options{Namespace: "operators"}); rendered == nil || rendered.Error() != err.Error() {
 				t.Errorf("Render says %v", rendered)
@@ -175,7 +173,5 @@ func TestInvalidErrorIsWhatItHolds(t *testing.T) {
 	if !errors.Is(err, bundle.ErrForbiddenRule) {
 		t.Errorf("%v is not the forbidden rule that it tells of", err)
 	}
-	if diff := cmp.Diff("invalid bundle b: x\ny", (&InvalidError{Bundle: "b", Problems: []error{errors.New("x"), errors.New("y")}}).Error()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", (&InvalidError{Bundle: "b", Problems: []error{errors.New("x"), errors.New("y")}}).Error(), "invalid bundle b: x\ny")
 }

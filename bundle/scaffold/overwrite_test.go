@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestNothingIsOverwritten finds files that say something else: they are an error, or replaced if that is asked for.
@@ -29,9 +31,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 			tc.with(&r)
 			p, err := Make(t.Context(), r)
 			if tc.want != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("error %v, want one with %q", err, tc.want)
-				}
+				must.Fail(t, "Make", err, tc.want)
 				return
 			}
 			if err != nil || written(t, dir, p)[tc.file] == "" {
@@ -47,12 +47,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := workDir(t, map[string]string{"manifests/csv.yaml": csvText, "metadata/x": ""})
 			victim := filepath.Join(t.TempDir(), "victim")
-			if err := os.WriteFile(victim, []byte("secret"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(victim, []byte("secret"), 0o600))
+			must.NoError(t, os.Symlink(victim, filepath.Join(dir, name)))
 			r := request(dir)
 			r.Overwrite = true
 			if _, err := Make(t.Context(), r); err == nil || !strings.Contains(err.Error(), "is no regular file; remove it") {
@@ -66,14 +62,9 @@ func TestPathsWithBlanks(t *testing.T) {
 	dir := workDir(t, map[string]string{"my bundle/manifests/csv.yaml": csvText})
 	r := request(dir)
 	r.Manifests, r.Channels = filepath.Join(dir, "my bundle", "manifests"), []string{"stable", " 4.10 "}
-	p, err := Make(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(Make(t.Context(), r))(t)
 	text := written(t, dir, p)["bundle.Dockerfile"]
 	for _, want := range []string{`COPY ["my bundle/manifests","/manifests/"]` + "\n", "channels.v1=stable,4.10\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		must.Contain(t, "text", text, want)
 	}
 }

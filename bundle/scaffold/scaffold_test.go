@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -28,9 +29,7 @@ func workDir(t *testing.T, files map[string]string) string {
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	if err := os.CopyFS(dir, tree); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(dir, tree))
 	return dir
 }
 
@@ -43,10 +42,7 @@ func written(t *testing.T, dir string, p *Plan) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, f := range p.Files {
-		name, err := filepath.Rel(dir, f.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Value(filepath.Rel(dir, f.Path))(t)
 		out[filepath.ToSlash(name)] = string(f.Data)
 	}
 	return out
@@ -54,10 +50,7 @@ func written(t *testing.T, dir string, p *Plan) map[string]string {
 
 func TestGenerate(t *testing.T) {
 	dir := workDir(t, map[string]string{"manifests/csv.yaml": csvText})
-	p, err := Make(t.Context(), request(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(Make(t.Context(), request(dir)))(t)
 	want := map[string]string{
 		"metadata/annotations.yaml": `annotations:
   operators.operatorframework.io.bundle.mediatype.v1: registry+v1
@@ -80,12 +73,8 @@ COPY manifests /manifests/
 COPY metadata /metadata/
 `,
 	}
-	if diff := cmp.Diff(want, written(t, dir, p)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if err := p.Write(); err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, "written", written(t, dir, p), want)
+	must.NoError(t, p.Write())
 	again, err := Make(t.Context(), request(dir))
 	if err != nil || len(again.Files) != 0 {
 		t.Errorf("what is there is written again: %v, %v", again, err)
@@ -100,10 +89,7 @@ func TestGenerateElsewhere(t *testing.T) {
 	dir := workDir(t, map[string]string{"deploy/csv.yaml": csvText, "metadata/annotations.yaml": "annotations: {x: y}"})
 	r := request(dir)
 	r.Manifests, r.OutputDir, r.BaseImage = filepath.Join(dir, "deploy"), filepath.Join(dir, "out"), "example.com/base"
-	p, err := Make(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(Make(t.Context(), r))(t)
 	got := written(t, dir, p)
 	if got["out/manifests/csv.yaml"] != csvText || got["out/metadata/annotations.yaml"] == "" || len(got) != 3 {
 		t.Errorf("got %v", got)
@@ -119,22 +105,15 @@ func TestImage(t *testing.T) {
 	})
 	r := request(dir)
 	r.Manifests, r.Overwrite = filepath.Join(dir, "deploy"), true
-	p, err := Make(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(Make(t.Context(), r))(t)
 	files, labels := p.Image()
 	var names []string
 	for name := range files {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if diff := cmp.Diff([]string{"manifests/csv.yaml", "metadata/dependencies.yaml", "metadata/own.yaml"}, names); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
-	if text := string(files["metadata/own.yaml"]); !strings.Contains(text, "  x: y\n") || !strings.Contains(text, "package.v1: op") {
-		t.Errorf("annotations of others are lost:\n%s", text)
-	}
+	must.Equal(t, "files", names, []string{"manifests/csv.yaml", "metadata/dependencies.yaml", "metadata/own.yaml"})
+	must.Contain(t, "text", string(files["metadata/own.yaml"]), "  x: y\n", "package.v1: op")
 	if len(labels) != 6 || labels[bundle.AnnotationPackage] != "op" || labels["x"] != "" {
 		t.Errorf("labels %v", labels)
 	}
@@ -160,9 +139,7 @@ func TestExistingAnnotations(t *testing.T) {
 			r.Overwrite = tc.overwrite
 			p, err := Make(t.Context(), r)
 			if tc.want != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("error %v, want one with %q", err, tc.want)
-				}
+				must.Fail(t, "Make", err, tc.want)
 				return
 			}
 			if err != nil || p.Annotations["mine"] != "kept" || p.Annotations[bundle.AnnotationPackage] != "op" {
@@ -180,9 +157,7 @@ func TestInfer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{bundle.AnnotationPackage: "op", bundle.AnnotationChannels: "beta,stable", bundle.AnnotationDefaultChannel: "stable"} {
-		if got := p.Annotations[key]; got != want {
-			t.Errorf("%s is %q, want %q", key, got, want)
-		}
+		must.Equal(t, key, p.Annotations[key], want)
 	}
 	p, err = Make(t.Context(), Request{Manifests: filepath.Join(dir, "1.0.0"), Channels: []string{"mine"}, DefaultChannel: "mine"})
 	if err != nil || p.Annotations[bundle.AnnotationPackage] != "op" || p.Annotations[bundle.AnnotationChannels] != "mine" || p.Annotations[bundle.AnnotationDefaultChannel] != "mine" {

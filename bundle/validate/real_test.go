@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -17,10 +18,7 @@ func TestRealBundles(t *testing.T) {
 	}
 	trees := publicdata.BundleTrees(t)
 	for _, name := range slices.Sorted(maps.Keys(trees)) {
-		report, err := Run(t.Context(), bundle.Inspect(trees[name]), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Value(Run(t.Context(), bundle.Inspect(trees[name]), Options{}))(t)
 		errors := report.Errors()
 		if rule, ok := known[name]; ok {
 			if len(errors) == 0 || slices.ContainsFunc(errors, func(f Finding) bool { return f.Rule != rule || f.Line == 0 }) {

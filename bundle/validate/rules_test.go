@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // edit replaces a text in a file of the base bundle. Without old text the file is added, without both it is removed.
@@ -41,10 +42,7 @@ func (r registry) Platforms(_ context.Context, image string) ([]Platform, error)
 
 func baseFiles(t testing.TB) fstest.MapFS {
 	t.Helper()
-	archive, err := txtar.ParseFile("testdata/base.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Value(txtar.ParseFile("testdata/base.txtar"))(t)
 	files := fstest.MapFS{}
 	for _, f := range archive.Files {
 		files[f.Name] = &fstest.MapFile{Data: f.Data}
@@ -84,11 +82,7 @@ func run(t testing.TB, files fstest.MapFS, o Options) Report {
 	if o.Platforms == nil {
 		o.Platforms = registry{"example.com/op:1": {{"linux", "amd64"}, {"unknown", "unknown"}}}
 	}
-	report, err := Run(t.Context(), bundle.Inspect(files), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	return must.Value(Run(t.Context(), bundle.Inspect(files), o))(t)
 }
 
 func TestBaseIsClean(t *testing.T) {
@@ -102,6 +96,11 @@ type row struct {
 	edits   []edit
 	options func(*Options)
 	want    []string // severity validator/rule file:line, then what the message has to say
+}
+
+// broken is a row with one edit.
+func broken(file, old, with string, want ...string) row {
+	return row{edits: []edit{{file, old, with}}, want: want}
 }
 
 // TestRules breaks one thing at a time and expects exactly the findings for it, each in its line.
@@ -170,10 +169,7 @@ func TestEveryRuleHasARow(t *testing.T) {
 // constants are the values of the constants in a file whose names begin with Rule.
 func constants(t *testing.T, file string) []string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Value(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 	var out []string
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -185,10 +181,7 @@ func constants(t *testing.T, file string) []string {
 			value = call.Args[0]
 		}
 		if literal, ok := value.(*ast.BasicLit); ok {
-			text, err := strconv.Unquote(literal.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(strconv.Unquote(literal.Value))(t)
 			out = append(out, text)
 		}
 		return true

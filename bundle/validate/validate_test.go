@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // only are the findings of one rule.
@@ -97,16 +98,10 @@ func TestFindingsDoNotSteerTerminals(t *testing.T) {
 
 func TestLinksAreNoManifests(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, baseFiles(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(dir, baseFiles(t)))
 	outside := filepath.Join(t.TempDir(), "secret.yaml")
-	if err := os.WriteFile(outside, []byte("password: hunter2"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(dir, "manifests", "link.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(outside, []byte("password: hunter2"), 0o600))
+	must.NoError(t, os.Symlink(outside, filepath.Join(dir, "manifests", "link.yaml")))
 	report, err := Run(t.Context(), bundle.Inspect(os.DirFS(dir)), Options{})
 	if err != nil || len(only(report, RuleIgnored)) != 1 || strings.Contains(fmt.Sprint(report), "hunter2") {
 		t.Errorf("%v, %v", report, err)
@@ -117,10 +112,7 @@ func TestManifestsHaveNoMetadata(t *testing.T) {
 	in := bundle.Inspect(baseFiles(t))
 	var manifests []json.RawMessage
 	for _, object := range in.Bundle.AllObjects() {
-		raw, err := json.Marshal(object.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Value(json.Marshal(object.Object))(t)
 		manifests = append(manifests, raw)
 	}
 	report, err := Run(t.Context(), bundle.InspectManifests(manifests), Options{})
@@ -209,9 +201,7 @@ func FuzzRun(f *testing.F) {
 		files := fstest.MapFS{"metadata/m.yaml": {Data: metadata}, "manifests/a.yaml": {Data: csv}, "manifests/b.yaml": {Data: other}}
 		o := Options{Optional: allValidators(t)}
 		first, second := run(t, files, o), run(t, files, o)
-		if diff := cmp.Diff(first, second); diff != "" {
-			t.Errorf("two verdicts:\n%s", diff)
-		}
+		must.Equal(t, "two verdicts", second, first)
 		if _, err := bundle.Load(files); err != nil && first.Passed && bundle.Inspect(files).Bundle.Annotations[bundle.AnnotationMediaType] == "" {
 			t.Errorf("passed, and cannot be loaded: %v", err)
 		}

@@ -31,8 +31,10 @@ func consequences(before, after *catalog.Index, c comparison) []Consequence {
 	for _, ch := range c.now.channels {
 		j.defined[ch.Name] = true
 	}
-	j.defaultChannel()
-	for _, ch := range sortedChannels(old) {
+	if j.old.DefaultChannel != j.now.DefaultChannel {
+		j.say(false, j.now.DefaultChannel, "", fmt.Sprintf("who names no channel follows %s now, no longer %s", j.now.DefaultChannel, j.old.DefaultChannel))
+	}
+	for _, ch := range slices.SortedFunc(slices.Values(old.Channels), func(a, b *catalog.ChannelInfo) int { return strings.Compare(a.Name, b.Name) }) {
 		j.channel(ch)
 	}
 	j.bundles(c.name, before, after)
@@ -49,16 +51,6 @@ type judge struct {
 
 func (j *judge) say(breaking bool, channel, bundle, message string) {
 	j.found = append(j.found, Consequence{Breaking: breaking, Channel: channel, Bundle: bundle, Message: message})
-}
-
-func sortedChannels(p *catalog.PackageInfo) []*catalog.ChannelInfo {
-	return slices.SortedFunc(slices.Values(p.Channels), func(a, b *catalog.ChannelInfo) int { return strings.Compare(a.Name, b.Name) })
-}
-
-func (j *judge) defaultChannel() {
-	if j.old.DefaultChannel != j.now.DefaultChannel {
-		j.say(false, j.now.DefaultChannel, "", fmt.Sprintf("who names no channel follows %s now, no longer %s", j.now.DefaultChannel, j.old.DefaultChannel))
-	}
 }
 
 // channel judges a channel that was served.

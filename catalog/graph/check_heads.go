@@ -9,19 +9,6 @@ import (
 
 // heads reports what is wrong with where a channel leads.
 func (k *checker) heads(c *channel) {
-	k.skippedTaken(c)
-	head := c.top()
-	if head == nil {
-		return
-	}
-	k.headDeprecated(c, head)
-	k.historyWiped(c)
-	k.headUnreachable(c, head)
-}
-
-// skippedTaken reports versions that one entry skips and another one still
-// leads to, which v1 therefore installs on the way.
-func (k *checker) skippedTaken(c *channel) {
 	nodes := c.bundles()
 	hops := scopeOf(c).hopsV1(nodes, byDeprecation)
 	by := map[*node][]*node{}
@@ -35,23 +22,20 @@ func (k *checker) skippedTaken(c *channel) {
 		}
 	}
 	for _, v := range order {
-		k.report(Info, RuleSkippedTaken, onlyV1, c,
-			fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", catalog.QuoteList(sorted(by[v])), catalog.Quote(v.name), catalog.Quote(c.chain.skipped[v].node.name)),
-			fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", catalog.Quote(c.chain.skipped[v].node.name), catalog.Quote(v.name)))
+		k.report(Info, RuleSkippedTaken, onlyV1, c, fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", catalog.QuoteList(sorted(by[v])), catalog.Quote(v.name), catalog.Quote(c.chain.skipped[v].node.name)), fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", catalog.Quote(c.chain.skipped[v].node.name), catalog.Quote(v.name)))
 	}
-}
-
-// headDeprecated reports a head that is deprecated by itself: not with its
-// channel or package, which is meant to end.
-func (k *checker) headDeprecated(c *channel, head *node) {
+	head := c.top()
+	if head == nil {
+		return
+	}
 	switch {
 	case head.forbidden:
 		k.report(catalog.Error, RuleHeadDeprecated, onlyV0, c, fmt.Sprintf("the head %s has the property olm.deprecated; v0 never installs it", catalog.Quote(head.name)), "remove the property, or publish a newer version")
 	case head.deprecation != "" && c.deprecation == "" && k.network.deprecation == "":
-		k.report(catalog.Warning, RuleHeadDeprecated, both, c,
-			fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", catalog.Quote(head.name)),
-			"publish a newer version, or deprecate the channel, too")
+		k.report(catalog.Warning, RuleHeadDeprecated, both, c, fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", catalog.Quote(head.name)), "publish a newer version, or deprecate the channel, too")
 	}
+	k.historyWiped(c)
+	k.headUnreachable(c, head)
 }
 
 // historyWiped reports a channel whose only installable version is a head that

@@ -29,7 +29,20 @@ func (p *Picture) Draw(w io.Writer, format Format) error {
 	case Mermaid:
 		p.mermaid(out)
 	case DOT:
-		p.dot(out)
+		// Draw for Graphviz, with arrows from the older to the newer version
+		fmt.Fprint(out, "digraph catalog {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n")
+		for i, pkg := range p.Packages {
+			style := ""
+			if pkg.Deprecated {
+				style = " style=filled; fillcolor=\"#989695\";"
+			}
+			fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;%s\n", i, dotText(pkg.Name), style)
+			for j, c := range pkg.Channels {
+				p.dotChannel(out, fmt.Sprintf("%d_%d", i, j), c)
+			}
+			fmt.Fprint(out, "  }\n")
+		}
+		fmt.Fprint(out, "}\n")
 	case SVG:
 		p.svg(out)
 	default:
@@ -55,23 +68,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// dot draws for Graphviz, with arrows from the older to the newer version.
-func (p *Picture) dot(w *bufio.Writer) {
-	fmt.Fprint(w, "digraph catalog {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n")
-	for i, pkg := range p.Packages {
-		style := ""
-		if pkg.Deprecated {
-			style = " style=filled; fillcolor=\"#989695\";"
-		}
-		fmt.Fprintf(w, "  subgraph cluster_%d {\n    label=%s;%s\n", i, dotText(pkg.Name), style)
-		for j, c := range pkg.Channels {
-			p.dotChannel(w, fmt.Sprintf("%d_%d", i, j), c)
-		}
-		fmt.Fprint(w, "  }\n")
-	}
-	fmt.Fprint(w, "}\n")
 }
 
 func (p *Picture) dotChannel(w *bufio.Writer, number string, c ChannelPicture) {

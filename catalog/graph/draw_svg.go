@@ -96,10 +96,33 @@ func (s *svg) panel(p *panel, standard string) {
 		s.straight(p, i)
 	}
 	for _, l := range p.lanes {
-		s.lane(p, l)
+		// Draw the edges to one entry: a line along the rows with a branch to each of those it comes from, and a tip where it
+		// arrives
+		x, dot, y := p.laneX(l), p.dotX(), p.rowY(l.to)
+		shift := map[Kind]float64{Replaces: 0, Skips: -4, SkipRange: 4}[l.kind]
+		fmt.Fprintf(s, "<path class=\"edge %s%s\" d=\"M%.1f %.1fV%.1f", l.kind, s.ignored(p, l.to), x, p.rowY(l.top)+shift, p.rowY(l.end)+shift)
+		for _, from := range l.from {
+			fmt.Fprintf(s, "M%.1f %.1fH%.1f", x, p.rowY(from)+shift, dot-7)
+		}
+		fmt.Fprintf(s, "M%.1f %.1fH%.1f\"/>\n", x, y+shift, dot-10)
+		fmt.Fprintf(s, "<path class=\"tip %s\" d=\"M%.1f %.1fl-6 -3v6z\"/>\n", l.kind, dot-6, y+shift)
 	}
 	for i, r := range p.rows {
-		s.row(p, i, r)
+		class := "dot"
+		if r.entry == nil {
+			class += " outside"
+		} else {
+			class += r.entry.look()
+		}
+		fmt.Fprintf(s, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", class, p.dotX(), p.rowY(i))
+		name := "name"
+		if r.entry == nil {
+			name = "note"
+		}
+		s.label(name, p.textX(), p.rowY(i)+4, show(r.name))
+		if r.note != "" {
+			s.label("note", p.textX()+float64(p.names+2)*charWidth, p.rowY(i)+4, r.note)
+		}
 	}
 }
 
@@ -116,43 +139,12 @@ func (s *svg) straight(p *panel, i int) {
 	}
 }
 
-// lane draws the edges to one entry: a line along the rows with a branch to
-// each of those it comes from, and a tip where it arrives.
-func (s *svg) lane(p *panel, l lane) {
-	x, dot, y := p.laneX(l), p.dotX(), p.rowY(l.to)
-	shift := map[Kind]float64{Replaces: 0, Skips: -4, SkipRange: 4}[l.kind]
-	fmt.Fprintf(s, "<path class=\"edge %s%s\" d=\"M%.1f %.1fV%.1f", l.kind, s.ignored(p, l.to), x, p.rowY(l.top)+shift, p.rowY(l.end)+shift)
-	for _, from := range l.from {
-		fmt.Fprintf(s, "M%.1f %.1fH%.1f", x, p.rowY(from)+shift, dot-7)
-	}
-	fmt.Fprintf(s, "M%.1f %.1fH%.1f\"/>\n", x, y+shift, dot-10)
-	fmt.Fprintf(s, "<path class=\"tip %s\" d=\"M%.1f %.1fl-6 -3v6z\"/>\n", l.kind, dot-6, y+shift)
-}
-
 // ignored is the class of edges to entries that v0 does not count.
 func (s *svg) ignored(p *panel, i int) string {
 	if s.v0 && p.rows[i].entry.SkippedBy != "" {
 		return " ignored"
 	}
 	return ""
-}
-
-func (s *svg) row(p *panel, i int, r row) {
-	class := "dot"
-	if r.entry == nil {
-		class += " outside"
-	} else {
-		class += r.entry.look()
-	}
-	fmt.Fprintf(s, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", class, p.dotX(), p.rowY(i))
-	name := "name"
-	if r.entry == nil {
-		name = "note"
-	}
-	s.label(name, p.textX(), p.rowY(i)+4, show(r.name))
-	if r.note != "" {
-		s.label("note", p.textX()+float64(p.names+2)*charWidth, p.rowY(i)+4, r.note)
-	}
 }
 
 // look is the class of the dot of an entry.

@@ -85,7 +85,28 @@ func Check(c *catalog.Catalog, opts Options) []Finding {
 	for _, n := range networks(c) {
 		if opts.Package == "" || opts.Package == n.name {
 			check := checker{network: n}
-			check.all()
+			check.bundles()
+			saved := check.saved()
+			for _, c := range check.network.channels {
+				check.structure(c)
+				check.edges(c)
+				check.backwards(c)
+				check.reach(c, saved)
+				check.heads(c)
+			}
+			check.channels()
+			// Make one finding of those that say the same for v0 and for v1
+			first := map[catalog.Problem]int{}
+			var merged []Finding
+			for _, f := range check.findings {
+				if i, ok := first[f.Problem]; ok {
+					merged[i].Semantics = both
+					continue
+				}
+				first[f.Problem] = len(merged)
+				merged = append(merged, f)
+			}
+			check.findings = merged
 			all = append(all, check.findings...)
 		}
 	}
@@ -126,33 +147,4 @@ func (k *checker) report(severity catalog.Severity, rule catalog.Rule, holds []S
 		p.Position = k.network.source.Position
 	}
 	k.findings = append(k.findings, Finding{Problem: p, Semantics: holds})
-}
-
-func (k *checker) all() {
-	k.bundles()
-	saved := k.saved()
-	for _, c := range k.network.channels {
-		k.structure(c)
-		k.edges(c)
-		k.backwards(c)
-		k.reach(c, saved)
-		k.heads(c)
-	}
-	k.channels()
-	k.merge()
-}
-
-// merge makes one finding of those that say the same for v0 and for v1.
-func (k *checker) merge() {
-	first := map[catalog.Problem]int{}
-	var merged []Finding
-	for _, f := range k.findings {
-		if i, ok := first[f.Problem]; ok {
-			merged[i].Semantics = both
-			continue
-		}
-		first[f.Problem] = len(merged)
-		merged = append(merged, f)
-	}
-	k.findings = merged
 }

@@ -17,9 +17,6 @@ type goal struct {
 
 func (g goal) reached(v *node) bool { return v == g.main || g.any[v] }
 
-// stops tells whether the way is over once it comes to v.
-func (g goal) stops(v *node) bool { return g.any == nil && v == g.main }
-
 // goal is the version that a user names, or the head when it is none.
 func (n *network) goal(s scope, text string) (goal, error) {
 	if text == "" {

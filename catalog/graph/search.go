@@ -29,32 +29,28 @@ func newSearch(n *network, s scope) *search {
 	for _, c := range s.list {
 		for _, e := range c.entries {
 			if e.node.usable {
-				f.add(e)
+				if e.replaces != nil {
+					f.named[e.replaces] = append(f.named[e.replaces], e)
+				}
+				for _, s := range e.skips {
+					f.named[s] = append(f.named[s], e)
+				}
+				spans(f.sorted, e.skipRange, func(from, to int) {
+					for from, to = from+len(f.sorted), to+len(f.sorted); from < to; from, to = from/2, to/2 {
+						if from%2 == 1 {
+							f.tree[from] = append(f.tree[from], e)
+							from++
+						}
+						if to%2 == 1 {
+							to--
+							f.tree[to] = append(f.tree[to], e)
+						}
+					}
+				})
 			}
 		}
 	}
 	return f
-}
-
-func (f *search) add(e *entry) {
-	if e.replaces != nil {
-		f.named[e.replaces] = append(f.named[e.replaces], e)
-	}
-	for _, s := range e.skips {
-		f.named[s] = append(f.named[s], e)
-	}
-	spans(f.sorted, e.skipRange, func(from, to int) {
-		for from, to = from+len(f.sorted), to+len(f.sorted); from < to; from, to = from/2, to/2 {
-			if from%2 == 1 {
-				f.tree[from] = append(f.tree[from], e)
-				from++
-			}
-			if to%2 == 1 {
-				to--
-				f.tree[to] = append(f.tree[to], e)
-			}
-		}
-	})
 }
 
 // way is a shortest one from a version to another, without the first; nil when

@@ -33,7 +33,7 @@ func (h *hops) follow(from *node, to goal) (way []*node, loop bool) {
 		}
 		seen[v] = true
 		next := h.from(v)
-		if to.stops(v) || next == nil {
+		if to.any == nil && v == to.main || next == nil {
 			return way, false
 		}
 		v = next.node

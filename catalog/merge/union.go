@@ -69,7 +69,24 @@ func (u *union) add(o item) error {
 	first, ok := u.seen[o.id]
 	if !ok {
 		u.seen[o.id] = o
-		u.take(o)
+		// Put a copy of the object into the catalog, with its position
+		switch x := o.object.(type) {
+		case *catalog.Package:
+			u.out.Packages = append(u.out.Packages, *x)
+			u.out.Packages[len(u.out.Packages)-1].Position = o.at
+		case *catalog.Channel:
+			u.out.Channels = append(u.out.Channels, *x)
+			u.out.Channels[len(u.out.Channels)-1].Position = o.at
+		case *catalog.Bundle:
+			u.out.Bundles = append(u.out.Bundles, *x)
+			u.out.Bundles[len(u.out.Bundles)-1].Position = o.at
+		case *catalog.Deprecations:
+			u.out.Deprecations = append(u.out.Deprecations, *x)
+			u.out.Deprecations[len(u.out.Deprecations)-1].Position = o.at
+		case *catalog.Meta:
+			u.out.Others = append(u.out.Others, *x)
+			u.out.Others[len(u.out.Others)-1].Position = o.at
+		}
 		return nil
 	}
 	same, err := equal(first, o)
@@ -93,25 +110,4 @@ func equal(a, b item) (bool, error) {
 		}
 	}
 	return bytes.Equal(text[0], text[1]), nil
-}
-
-// take puts a copy of the object into the catalog, with its position.
-func (u *union) take(o item) {
-	switch x := o.object.(type) {
-	case *catalog.Package:
-		u.out.Packages = append(u.out.Packages, *x)
-		u.out.Packages[len(u.out.Packages)-1].Position = o.at
-	case *catalog.Channel:
-		u.out.Channels = append(u.out.Channels, *x)
-		u.out.Channels[len(u.out.Channels)-1].Position = o.at
-	case *catalog.Bundle:
-		u.out.Bundles = append(u.out.Bundles, *x)
-		u.out.Bundles[len(u.out.Bundles)-1].Position = o.at
-	case *catalog.Deprecations:
-		u.out.Deprecations = append(u.out.Deprecations, *x)
-		u.out.Deprecations[len(u.out.Deprecations)-1].Position = o.at
-	case *catalog.Meta:
-		u.out.Others = append(u.out.Others, *x)
-		u.out.Others[len(u.out.Others)-1].Position = o.at
-	}
 }

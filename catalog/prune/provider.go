@@ -31,26 +31,6 @@ const (
 
 func (r *rules) spent() bool { return r.cost > maxCost || r.looks > maxLooks }
 
-func (r *rules) ask(rule *constraint.Rule, b *catalog.BundleInfo) bool {
-	q := question{rule.Text, b}
-	met, known := r.met[q]
-	if known {
-		return met
-	}
-	if r.met == nil {
-		r.values, r.met = map[*catalog.BundleInfo]constraint.Values{}, map[question]bool{}
-	}
-	values, known := r.values[b]
-	if !known {
-		values = constraint.ValuesOf(b.Properties)
-		r.values[b] = values
-	}
-	met, cost := rule.Ask(values)
-	r.met[q] = met
-	r.cost += cost
-	return met
-}
-
 // meets tells whether a bundle alone is what a constraint asks for.
 func (r *rules) meets(c constraint.Constraint, b *catalog.BundleInfo) bool {
 	one := func(part constraint.Constraint) bool { return r.meets(part, b) }
@@ -59,7 +39,23 @@ func (r *rules) meets(c constraint.Constraint, b *catalog.BundleInfo) bool {
 	case r.spent():
 		return false
 	case c.CEL != nil:
-		return r.ask(c.CEL, b)
+		q := question{c.CEL.Text, b}
+		met, known := r.met[q]
+		if known {
+			return met
+		}
+		if r.met == nil {
+			r.values, r.met = map[*catalog.BundleInfo]constraint.Values{}, map[question]bool{}
+		}
+		values, known := r.values[b]
+		if !known {
+			values = constraint.ValuesOf(b.Properties)
+			r.values[b] = values
+		}
+		met, cost := c.CEL.Ask(values)
+		r.met[q] = met
+		r.cost += cost
+		return met
 	case c.GVK != nil:
 		return slices.Contains(b.Provides, *c.GVK)
 	case c.Package != nil:

@@ -72,7 +72,7 @@ func Dockerfile(i Image) (string, error) {
 	b.WriteString("# Where the catalog is in the image.\n")
 	fmt.Fprintf(&b, "LABEL %s=/configs\n", configsLabel)
 	for _, key := range slices.Sorted(maps.Keys(i.Labels)) {
-		fmt.Fprintf(&b, "LABEL %s=%s\n", strconv.Quote(key), quoteValue(i.Labels[key]))
+		fmt.Fprintf(&b, "LABEL %s=%s\n", strconv.Quote(key), strings.ReplaceAll(strconv.Quote(i.Labels[key]), "$", `\$`))
 	}
 	return b.String(), nil
 }
@@ -104,11 +104,6 @@ func WriteDockerfile(dir string, i Image) (string, error) {
 		return "", fmt.Errorf("write %s: %w", name, err)
 	}
 	return name, nil
-}
-
-// quoteValue quotes a text so that a Dockerfile means just that, without variables being put in.
-func quoteValue(text string) string {
-	return strings.ReplaceAll(strconv.Quote(text), "$", `\$`)
 }
 
 // ParseLabels reads labels written as key=value. Of two with the same key the last one counts.

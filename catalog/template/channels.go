@@ -74,7 +74,7 @@ func streamChannels(archetype int, stream string, ladder []rung) []*channel {
 			all = append(all, c)
 		}
 		entry := catalog.Entry{Name: r.name}
-		newest := i == len(ladder)-1 || !sameMinor(v, ladder[i+1].version.Version)
+		newest := i == len(ladder)-1 || !(v.Major == ladder[i+1].version.Version.Major && v.Minor == ladder[i+1].version.Version.Minor)
 		if newest {
 			entry.Replaces = replaces
 			for _, skipped := range older {
@@ -90,8 +90,6 @@ func streamChannels(archetype int, stream string, ladder []rung) []*channel {
 	}
 	return all
 }
-
-func sameMinor(a, b semver.Version) bool { return a.Major == b.Major && a.Minor == b.Minor }
 
 func channelName(archetype int, stream string, v semver.Version) string {
 	if stream == major {

@@ -147,11 +147,3 @@ func (c *cursor) find(text string) int {
 	}
 	return c.line
 }
-
-// pass moves behind a text on the line that find has found.
-func (c *cursor) pass(text string) {
-	if i := bytes.Index(c.rest, []byte(text)); i >= 0 {
-		c.line += bytes.Count(c.rest[:i+len(text)], []byte("\n"))
-		c.rest = c.rest[i+len(text):]
-	}
-}

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -149,7 +150,11 @@ func (t *semverTemplate) imageOf(where string, item []byte, c *cursor) (referenc
 		}
 		r.image = rawjson.String(value)
 		if r.line = c.find(r.image); r.image != "" {
-			c.pass(r.image)
+			// Move behind a text on the line that find has found
+			if i := bytes.Index(c.rest, []byte(r.image)); i >= 0 {
+				c.line += bytes.Count(c.rest[:i+len(r.image)], []byte("\n"))
+				c.rest = c.rest[i+len(r.image):]
+			}
 		}
 	}
 	if r.image == "" {

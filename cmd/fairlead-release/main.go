@@ -1,4 +1,6 @@
-// Command fairlead-release makes what is published of the manager: see docs/releasing.md.
+// Command fairlead-release makes what is published of the manager, with Go alone: the static program, an image of it as an OCI layout, a bill of
+// materials in SPDX and a statement of its provenance. The same sources, toolchain and CA certificates give the same bytes. It pushes and signs
+// only when asked to; docs/releasing.md describes it. Start reading at Make (make.go).
 package main
 
 import (
@@ -16,13 +18,12 @@ import (
 
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
-	"fairlead.dev/fairlead/internal/release"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	o := release.Options{Source: "."}
+	o := Options{Source: "."}
 	flag.StringVar(&o.Package, "package", "cmd/fairlead-manager", "program to release")
 	flag.StringVar(&o.Arch, "arch", runtime.GOARCH, "architecture, as Go names it")
 	flag.StringVar(&o.CACertificates, "ca-certificates", "/etc/ssl/certs/ca-certificates.crt", "PEM file with the CA certificates of the image")
@@ -36,7 +37,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o release.Options, push, keyFile string) error {
+func run(ctx context.Context, o Options, push, keyFile string) error {
 	if o.Out == "" {
 		return errors.New("name a directory with --out")
 	}
@@ -47,12 +48,12 @@ func run(ctx context.Context, o release.Options, push, keyFile string) error {
 	if o.Commit, o.Time, err = commit(ctx, o.Source); err != nil {
 		return err
 	}
-	made, err := release.Make(ctx, o)
+	made, err := Make(ctx, o)
 	if err != nil {
 		return err
 	}
 	if push != "" {
-		if made.Image, err = release.Publish(ctx, o.Out, push, key, image.PushOptions{}); err != nil {
+		if made.Image, err = Publish(ctx, o.Out, push, key, image.PushOptions{}); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/release"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestOnlyACommitIsReleased: what is released is identified by a commit, so neither changes nor other files may be in the working tree.
@@ -22,9 +22,7 @@ func TestOnlyACommitIsReleased(t *testing.T) {
 	}
 	write := func(name string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
 	}
 	run("init", "--quiet")
 	write("main.go")
@@ -45,13 +43,9 @@ func TestOnlyACommitIsReleased(t *testing.T) {
 
 // TestASigningKeyNeedsAPush is said before anything is built.
 func TestASigningKeyNeedsAPush(t *testing.T) {
-	o := release.Options{Source: t.TempDir(), Out: filepath.Join(t.TempDir(), "out")}
-	if err := run(t.Context(), o, "", "cosign.key"); err == nil || !strings.Contains(err.Error(), "--push") {
-		t.Errorf("--sign-key without --push: %v", err)
-	}
-	if err := run(t.Context(), o, "registry.example.com/manager:v1", filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "read the signing key") {
-		t.Errorf("a key that does not exist: %v", err)
-	}
+	o := Options{Source: t.TempDir(), Out: filepath.Join(t.TempDir(), "out")}
+	must.Fail(t, "--sign-key without --push", run(t.Context(), o, "", "cosign.key"), "--push")
+	must.Fail(t, "run", run(t.Context(), o, "registry.example.com/manager:v1", filepath.Join(t.TempDir(), "none")), "read the signing key")
 	if _, err := os.Stat(o.Out); err == nil {
 		t.Error("something was written")
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"fairlead.dev/fairlead/internal/cli"
-	"fairlead.dev/fairlead/internal/cli/opmcmd"
+	"fairlead.dev/fairlead/internal/cli/authoring"
 	"fairlead.dev/fairlead/internal/devcluster/components"
 )
 
@@ -17,8 +17,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	run := cli.Run
-	if opmcmd.Called(os.Args[0]) { // by a link of that name
-		run = opmcmd.Run
+	if authoring.CalledOpm(os.Args[0]) { // by a link of that name
+		run = authoring.RunOpm
 	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -8,11 +8,11 @@ import (
 	"os/signal"
 	"syscall"
 
-	"fairlead.dev/fairlead/internal/cli/opmcmd"
+	"fairlead.dev/fairlead/internal/cli/authoring"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(opmcmd.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(authoring.RunOpm(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

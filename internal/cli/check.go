@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 )
 
 // exitFindings is the exit code of check when something was found. The other codes of commands are no use here: 2 is what plans of changes
@@ -92,7 +91,7 @@ func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operat
 	if len(c.files) > 0 {
 		return c.fromFiles()
 	}
-	cluster, namespace, err := kube.Connect(&c.cluster)
+	cluster, namespace, err := c.cluster.Connect()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operat
 		namespace = ""
 	}
 	operators, err := ops.Read(ctx, cluster, namespace)
-	return operators, kube.Explain(err)
+	return operators, kubeconfig.Explain(err)
 }
 
 func (c *checking) fromFiles() ([]platform.Operator, error) {

@@ -7,11 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/fairlead/internal/cli/bundlecmd"
-	"fairlead.dev/fairlead/internal/cli/catalogcmd"
+	"fairlead.dev/fairlead/internal/cli/authoring"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/extensioncmd"
-	"fairlead.dev/fairlead/internal/cli/resolvecmd"
 )
 
 // Run runs a command line and returns the exit code.
@@ -41,9 +39,9 @@ func newRoot(s command.Streams) *cobra.Command {
 }
 
 func commands(s command.Streams) []*cobra.Command {
-	return append(append(resolvecmd.Commands(s), extensioncmd.Commands(s)...),
-		bundlecmd.New(s),
-		catalogcmd.New(s),
+	return append(append(resolveCommands(s), extensioncmd.Commands(s)...),
+		authoring.NewBundle(s),
+		authoring.NewCatalog(s),
 		newCheckCommand(s),
 		newClusterCommand(s),
 		newDemoCommand(s),

@@ -16,7 +16,6 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/extensioncmd"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -59,7 +58,7 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 			if err := checkInstall(cmd, api, &v1, both); err != nil {
 				return err
 			}
-			c, namespace, err := kube.Connect(&k)
+			c, namespace, err := k.Connect()
 			if err != nil {
 				return err
 			}
@@ -121,7 +120,7 @@ func runInstall(ctx context.Context, s command.Streams, c client.Client, o ops.I
 		printer.Done("created %s", what)
 	}
 	if err != nil || wait == 0 {
-		return kube.Explain(err)
+		return kubeconfig.Explain(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -19,7 +19,6 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/cli/extensioncmd"
-	"fairlead.dev/fairlead/internal/cli/kube"
 )
 
 func newPlanCommand(s command.Streams) *cobra.Command {
@@ -89,13 +88,13 @@ images of the bundles, with the credentials of your auth file, or from what --bu
 }
 
 func clusterPlan(cmd *cobra.Command, k *kubeconfig.Flags, name string) (*v1alpha1.InstallPlan, error) {
-	c, namespace, err := kube.Connect(k)
+	c, namespace, err := k.Connect()
 	if err != nil {
 		return nil, err
 	}
 	plan := &v1alpha1.InstallPlan{}
 	if err := c.Get(cmd.Context(), client.ObjectKey{Namespace: namespace, Name: name}, plan); err != nil {
-		return nil, kube.Explain(fmt.Errorf("read InstallPlan %s/%s: %w", namespace, name, err))
+		return nil, kubeconfig.Explain(fmt.Errorf("read InstallPlan %s/%s: %w", namespace, name, err))
 	}
 	return plan, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 )
 
 func newStatusCommand(s command.Streams) *cobra.Command {
@@ -25,13 +24,13 @@ ClusterServiceVersion and Deployments, and the reason for everything that is not
 			if err := format.Check(); err != nil {
 				return err
 			}
-			c, namespace, err := kube.Connect(&k)
+			c, namespace, err := k.Connect()
 			if err != nil {
 				return err
 			}
 			report, err := ops.InspectNamespace(cmd.Context(), c, namespace)
 			if err != nil {
-				return kube.Explain(err)
+				return kubeconfig.Explain(err)
 			}
 			return format.Write(s.Out, report, func(w io.Writer) error { return report.Write(w) })
 		},

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 
 	"github.com/go-logr/logr"
@@ -144,7 +145,7 @@ func (d *Demo) startManager(ctx context.Context) error {
 		if err := errors.Join(manager.InstallCRDs(ctx, d.cluster.RESTConfig()), manager.InstallPolicies(ctx, io.Discard, manager.Options{Config: d.cluster.RESTConfig()})); err != nil {
 			return err
 		}
-		scheme, err := manager.Scheme()
+		scheme, err := kubeconfig.Scheme()
 		if err != nil {
 			return err
 		}

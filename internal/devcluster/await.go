@@ -11,8 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
 )
 
 const pollInterval = 25 * time.Millisecond
@@ -48,7 +46,7 @@ func (c *Cluster) notReady(why, answer error, about []string) error {
 	for _, p := range c.processes {
 		if slices.Contains(about, p.Name) {
 			c.opts.Progress(p.Name, Failed)
-			logs += "\n" + process.Excerpt(p.Log)
+			logs += "\n" + excerpt(p.Log)
 		}
 	}
 	return fmt.Errorf("wait for %s: %w; last answer: %w%s", strings.Join(about, ", "), why, answer, logs)

@@ -17,12 +17,12 @@ import (
 
 const (
 	modulePath = "fairlead.dev/fairlead"
-	hostImport = modulePath + "/internal/devcluster/cmd/devcluster"
+	hostImport = modulePath + "/cmd/devcluster"
 )
 
 // hostSources are the directories of this module that the program linked for tests is made of; a test compares them with
 // what the go command says.
-var hostSources = []string{"api/olm/v1", "internal/content/image", "internal/devcluster", "internal/messages", "resolve"}
+var hostSources = []string{"api/olm/v1", "cmd/devcluster", "internal/content/image", "internal/devcluster", "internal/messages", "resolve"}
 
 // moduleRoot is the directory of go.mod above the working directory; go test runs tests in their package's directory.
 func moduleRoot() (string, error) {

@@ -10,9 +10,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
-	"fairlead.dev/fairlead/internal/devcluster/tunnel"
 )
 
 const loopback = "127.0.0.1"
@@ -35,12 +32,12 @@ type Cluster struct {
 	apiPort  *reservedPort
 	config   *rest.Config
 	client   kubernetes.Interface
-	routes   *tunnel.Table
+	routes   *routeTable
 	leases   *leases
 	servers  []server
 
 	mu        sync.Mutex
-	processes []*process.Process
+	processes []*process
 	ready     map[string]bool
 	stopping  bool
 	// startup is how long the start took, and 0 before its end.
@@ -76,7 +73,7 @@ func (c *Cluster) Err() error {
 // Route makes the API server's connections for a simulated pod end at a local server, until remove is called. From is
 // IP, IP:PORT, NAMESPACE/SERVICE or NAMESPACE/SERVICE:PORT; to is HOST:PORT on loopback.
 func (c *Cluster) Route(from, to string) (remove func(), err error) {
-	origin, err := tunnel.ParseOrigin(from)
+	origin, err := parseOrigin(from)
 	if err != nil {
 		return nil, err
 	}
@@ -110,13 +107,13 @@ func (c *Cluster) spawn(name string, args []string) error {
 }
 
 // startProcess starts nothing once the cluster is being stopped: nobody would stop it.
-func (c *Cluster) startProcess(name string, args []string) (*process.Process, error) {
+func (c *Cluster) startProcess(name string, args []string) (*process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopping {
 		return nil, fmt.Errorf("start %s: the cluster is being stopped", name)
 	}
-	p, err := process.Start(process.Spec{
+	p, err := startProcess(processSpec{
 		Name:       name,
 		Executable: c.opts.Executable,
 		Args:       args,

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"syscall"
 	"time"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
 )
 
 const (
@@ -44,7 +42,7 @@ func (c *Client) Stop(ctx context.Context) error {
 }
 
 func (c *Client) signal(signal syscall.Signal) error {
-	start, err := process.StartTime(c.record.PID)
+	start, err := processStartTime(c.record.PID)
 	if err != nil || start != c.record.ProcessStart {
 		return fmt.Errorf("stop the cluster in %s: process %d is not its supervisor any more, so it is left alone", c.dir, c.record.PID)
 	}

@@ -14,8 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
 )
 
 func TestRestartKeepsObjectsAndAddresses(t *testing.T) {
@@ -122,7 +120,7 @@ func startTimes(t *testing.T, status Status) map[int]string {
 	times := map[int]string{}
 	for _, c := range status.Components {
 		var err error
-		if times[c.PID], err = process.StartTime(c.PID); err != nil {
+		if times[c.PID], err = processStartTime(c.PID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +128,7 @@ func startTimes(t *testing.T, status Status) map[int]string {
 }
 
 func runs(pid int, start string) bool {
-	now, err := process.StartTime(pid)
+	now, err := processStartTime(pid)
 	return err == nil && now == start
 }
 

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
 )
 
 // LogNames are the logs of a cluster: those of its components, and of its supervisor when that is a process of its own.
@@ -31,7 +29,7 @@ type LogOptions struct {
 func WriteLogs(ctx context.Context, w io.Writer, dir string, options LogOptions) error {
 	if options.Component != "" {
 		path := dataDir(dir).log(options.Component)
-		if err := process.WriteLog(ctx, w, path, options.Tail, options.Follow); err != nil {
+		if err := writeLog(ctx, w, path, options.Tail, options.Follow); err != nil {
 			return fmt.Errorf("read the log of %s: %w", options.Component, err)
 		}
 		return nil
@@ -44,7 +42,7 @@ func WriteLogs(ctx context.Context, w io.Writer, dir string, options LogOptions)
 	for i, name := range names {
 		write := func() {
 			out := &prefixWriter{w: shared, prefix: fmt.Sprintf("%-23s | ", name)}
-			err := process.WriteLog(ctx, out, dataDir(dir).log(name), options.Tail, options.Follow)
+			err := writeLog(ctx, out, dataDir(dir).log(name), options.Tail, options.Follow)
 			if found[i] = !errors.Is(err, fs.ErrNotExist); found[i] && err != nil {
 				errs[i] = fmt.Errorf("read the log of %s: %w", name, err)
 			}

@@ -8,9 +8,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
-	"fairlead.dev/fairlead/internal/devcluster/tunnel"
 )
 
 // Start brings a cluster up and returns when a Deployment on it has become available, so when all of it works. The calling
@@ -24,7 +21,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		opts:        options,
 		dir:         dataDir(options.DataDir),
 		started:     time.Now(),
-		routes:      &tunnel.Table{},
+		routes:      &routeTable{},
 		leases:      newLeases(),
 		ready:       map[string]bool{},
 		failed:      make(chan struct{}),
@@ -144,7 +141,7 @@ func (c *Cluster) serve() error {
 		return err
 	}
 	c.servers = append(c.servers, egress)
-	go (&tunnel.Proxy{Routes: c.routes}).Serve(egress)
+	go (&tunnelProxy{Routes: c.routes}).Serve(egress)
 
 	control, err := c.serveControl()
 	if err != nil {
@@ -152,7 +149,7 @@ func (c *Cluster) serve() error {
 	}
 	c.servers = append(c.servers, control)
 
-	processStart, err := process.StartTime(os.Getpid())
+	processStart, err := processStartTime(os.Getpid())
 	if err != nil {
 		return fmt.Errorf("find the start time of this process: %w", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"os"
 	"slices"
 	"time"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
 )
 
 // Status is what a running cluster says of itself.
@@ -38,7 +36,7 @@ type ComponentStatus struct {
 
 // Status looks at the processes now.
 func (c *Cluster) Status() Status {
-	own, _ := process.Memory(os.Getpid()) // unknown memory is shown as 0
+	own, _ := memoryOf(os.Getpid()) // unknown memory is shown as 0
 	status := Status{
 		Name:         c.opts.Name,
 		Running:      true,
@@ -72,7 +70,7 @@ func (c *Cluster) componentStatus() []ComponentStatus {
 	c.mu.Unlock()
 	var all []ComponentStatus
 	for _, p := range running {
-		memory, _ := process.Memory(p.PID())
+		memory, _ := memoryOf(p.PID())
 		all = append(all, ComponentStatus{
 			Name:        p.Name,
 			State:       c.stateOf(p),
@@ -84,7 +82,7 @@ func (c *Cluster) componentStatus() []ComponentStatus {
 	return all
 }
 
-func (c *Cluster) stateOf(p *process.Process) State {
+func (c *Cluster) stateOf(p *process) State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {

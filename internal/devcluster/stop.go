@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"fairlead.dev/fairlead/internal/devcluster/process"
 )
 
 // A component gets this long to end by itself.
@@ -36,7 +34,7 @@ func (c *Cluster) stop(cause error) {
 
 // stopProcesses ends the API server only after its clients, and etcd after the API server: each would otherwise spend
 // its grace period on waiting for connections to end.
-func (c *Cluster) stopProcesses(running []*process.Process) {
+func (c *Cluster) stopProcesses(running []*process) {
 	for _, group := range [][]string{{ControllerManager, Scheduler, Kwok}, {APIServer}, {Etcd}} {
 		var all sync.WaitGroup
 		for _, p := range running {

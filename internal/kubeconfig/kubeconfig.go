@@ -1,9 +1,14 @@
-// Package kubeconfig is how commands find the cluster to work on: the usual flags, $KUBECONFIG, ~/.kube/config, or the pod that the
-// program runs in. It connects to nothing by itself. Start reading at Flags.
+// Package kubeconfig is how programs reach their cluster: the usual flags, $KUBECONFIG, ~/.kube/config, or the pod that the program runs in; the
+// scheme of all kinds that the project reads or writes; and ways to what only the cluster reaches. Start reading at Flags.
 package kubeconfig
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -63,4 +68,46 @@ func (f *Flags) Namespace() (string, error) {
 		return "", fmt.Errorf("find the namespace of the kubeconfig's context: %w", err)
 	}
 	return namespace, nil
+}
+
+// maxTextSize is how much is printed of what is wrong with a file.
+const maxTextSize = 200
+
+// unreadable tells which file there is no cluster in because it is missing or is no kubeconfig; nil when it is neither.
+func (f *Flags) unreadable() error {
+	named := f.path
+	files := f.Files()
+	if named == "" && len(files) == 1 && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
+		named = files[0]
+	}
+	for _, file := range files {
+		_, err := os.Stat(file)
+		if errors.Is(err, os.ErrNotExist) {
+			if file == named {
+				return fmt.Errorf("read kubeconfig %s: there is no such file; correct --kubeconfig or $%s, or start a cluster with: fairlead cluster start",
+					file, clientcmd.RecommendedConfigPathEnvVar)
+			}
+			continue
+		}
+		if err == nil {
+			_, err = clientcmd.LoadFromFile(file)
+		}
+		if err != nil {
+			return fmt.Errorf("read kubeconfig %s: %s; name a kubeconfig with --kubeconfig", file, plain(err))
+		}
+	}
+	return nil
+}
+
+// plain is what is wrong with a file, without what it holds: that may be anything, and secret.
+func plain(err error) string {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	if strings.Contains(text, "struct {") || strings.Contains(text, "Go value") || strings.Contains(text, "couldn't get version/kind") {
+		return "it is not a kubeconfig"
+	}
+	return "it is not a kubeconfig: " + messages.Truncate(text, maxTextSize)
 }

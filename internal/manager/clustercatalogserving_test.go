@@ -15,19 +15,20 @@ import (
 	"testing/fstest"
 	"time"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
-	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/platform"
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	certs "fairlead.dev/fairlead/internal/rollout/serving"
-
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	certs "fairlead.dev/fairlead/internal/rollout/serving"
 )
 
 // announced is a ClusterCatalog whose status names content.
@@ -57,7 +58,7 @@ func serveClusterCatalogs(t *testing.T, h CatalogHTTP, objects ...client.Object)
 
 func serveCatalogsWith(t *testing.T, o Options, objects ...client.Object) *catalogHTTP {
 	t.Helper()
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,13 @@ import (
 	"testing/fstest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 )
 
 func TestCollectKeepsWhatPlansNeed(t *testing.T) {
@@ -36,7 +37,7 @@ func TestCollectKeepsWhatPlansNeed(t *testing.T) {
 			Status: v1alpha1.InstallPlanStatus{Phase: phase, Plan: []*v1alpha1.Step{nil, {Resource: v1alpha1.StepResource{Manifest: fmt.Sprintf(`{"kind":"ContentReference","digest":%q,"size":10}`, digest)}}}}})
 	}
 	age(t, dir, time.Hour)
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestCollectKeepsWhatIsServed(t *testing.T) {
 	index("sha256:served before")
 	age(t, dir, 2*unusedIndexAge)
 	index("sha256:served until now")
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestCollectKeepsWhatWillBeServed(t *testing.T) {
 		}
 	}
 	age(t, dir, 2*unusedIndexAge)
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

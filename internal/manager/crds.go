@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/crds"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,7 +27,7 @@ const establishTimeout = time.Minute
 // InstallCRDs applies the CustomResourceDefinitions of the project and waits until the API server serves them and tells of
 // them.
 func InstallCRDs(ctx context.Context, config *rest.Config) error {
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		return err
 	}

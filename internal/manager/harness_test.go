@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 
 	"github.com/go-logr/logr"
@@ -80,7 +81,7 @@ func newWorldAlone(t *testing.T) *world {
 	if err := running(); err != nil {
 		t.Fatalf("start the manager: %v", err)
 	}
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -155,7 +156,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func newManager(o Options) (manager.Manager, error) {
-	scheme, err := Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
-	"fairlead.dev/fairlead/internal/controller/catalogstandby"
+	"fairlead.dev/fairlead/internal/controller/catalogsource"
 
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -14,12 +14,12 @@ import (
 )
 
 // addStandby lets the manager read catalogs also while another one leads, and returns what both have read.
-func addStandby(mgr manager.Manager, o Options, s stores) (catalogstandby.Contents, error) {
-	contents := catalogstandby.Contents{Leading: s.catalogs, Standby: s.standby}
+func addStandby(mgr manager.Manager, o Options, s stores) (catalogsource.Contents, error) {
+	contents := catalogsource.Contents{Leading: s.catalogs, Standby: s.standby}
 	if !o.LeaderElection {
 		return contents, nil // it leads from the start
 	}
-	standby := catalogstandby.New(catalogstandby.Options{
+	standby := catalogsource.NewStandby(catalogsource.StandbyOptions{
 		Sources: mgr.GetClient(), Live: mgr.GetAPIReader(), Images: catalogstore.ImageReader{Images: s.contents, Indexes: s.indexes},
 		Leading: s.catalogs, Contents: contents.Standby, StoreBytes: o.StoreBytes, TLS: o.TLS.Client, Turns: s.turns, Keep: s.digests,
 		Clock: clock.RealClock{}, Elected: mgr.Elected(), Log: o.Log.WithName("standby"),
@@ -30,7 +30,7 @@ func addStandby(mgr manager.Manager, o Options, s stores) (catalogstandby.Conten
 
 // following tells a Standby of changes.
 type following struct {
-	*catalogstandby.Standby
+	*catalogsource.Standby
 	mgr manager.Manager
 }
 

@@ -58,8 +58,8 @@ func askAPIServer(config *rest.Config, next http.Handler, log logr.Logger) (http
 			http.Error(w, "send a bearer token that the API server knows", http.StatusUnauthorized)
 			return
 		}
-		wanted := authorizer.AttributesRecord{User: found.User, Verb: strings.ToLower(r.Method), Path: r.URL.Path}
-		decision, _, err := may.Authorize(r.Context(), wanted)
+		desired := authorizer.AttributesRecord{User: found.User, Verb: strings.ToLower(r.Method), Path: r.URL.Path}
+		decision, _, err := may.Authorize(r.Context(), desired)
 		if err != nil {
 			log.Error(err, "the API server cannot be asked who may read metrics", "user", found.User.GetName())
 			http.Error(w, "the API server cannot be asked whether you may do that; the log of the manager says why", http.StatusInternalServerError)
@@ -67,7 +67,7 @@ func askAPIServer(config *rest.Config, next http.Handler, log logr.Logger) (http
 		}
 		if decision != authorizer.DecisionAllow {
 			http.Error(w, fmt.Sprintf("user %q may not %s %s: a ClusterRole has to allow the verb %[2]s on that path in nonResourceURLs",
-				found.User.GetName(), wanted.Verb, wanted.Path), http.StatusForbidden)
+				found.User.GetName(), desired.Verb, desired.Path), http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -40,7 +40,7 @@ func (m *ClusterObjectSets) Register(r prometheus.Registerer) error {
 	return err
 }
 
-// Observe counts a ClusterObjectSet as it stands. One that was complete before is told from one that never was where objects are not available.
+// Observe counts a ClusterObjectSet as it stands. One that was complete before is counted apart from one that never was, where objects are not available.
 func (m *ClusterObjectSets) Observe(name, state string, unavailable, rolledOut bool) {
 	if m == nil {
 		return

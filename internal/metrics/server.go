@@ -24,7 +24,7 @@ const (
 	// readHeaders bounds how long a client may take to say what it wants, and idle how long it may say nothing.
 	readHeaders = 10 * time.Second
 	idle        = 90 * time.Second
-	// stopTime is how long answers under way may go on after the server was told to stop.
+	// stopTime is how long answers under way may continue after the server was told to stop.
 	stopTime = 5 * time.Second
 )
 
@@ -55,7 +55,7 @@ type Server struct {
 	log      logr.Logger
 }
 
-// Open listens, so that a busy port or a file of no use is told before anything else; nil when there is nothing to listen at.
+// Open listens, so that a busy port or a file of no use is reported before anything else; nil when there is nothing to listen at.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	if err := o.TLS.Check(o.Plain); err != nil {
 		return nil, err
@@ -151,5 +151,5 @@ func profilesFor(may func(*http.Request) bool) http.Handler {
 	})
 }
 
-// verified tells whether the client has shown a certificate of an authority that is believed: one that is not ends the connection.
+// verified reports whether the client has shown a certificate of an authority that is believed: one that is not ends the connection.
 func verified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

@@ -56,7 +56,7 @@ func TestWhoSeesWhat(t *testing.T) {
 	}
 }
 
-// TestWithoutTLS metrics are open, and profiles only where somebody looks for errors.
+// TestWithoutTLS metrics are open, and profiles only where a user looks for errors.
 func TestWithoutTLS(t *testing.T) {
 	plain, debug := serve(t, Options{Plain: true}), serve(t, Options{Plain: true, Debug: true})
 	for _, test := range []struct {

@@ -75,7 +75,7 @@ func (m *Subscriptions) Synced(namespace string, all []Subscription) {
 	}
 }
 
-// leave takes a series away when nobody is left in it.
+// leave takes a series away when no one is left in it.
 func (m *Subscriptions) leave(s Subscription) {
 	if m.users[s]--; m.users[s] > 0 {
 		return

@@ -99,8 +99,8 @@ func apiServer(t *testing.T) *rest.Config {
 	})
 	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/subjectaccessreviews", func(w http.ResponseWriter, r *http.Request) {
 		answer(t, w, r, func(review *authorizationv1.SubjectAccessReview) {
-			wanted := review.Spec.NonResourceAttributes
-			review.Status.Allowed = review.Spec.User == "reader" && wanted != nil && wanted.Path == "/metrics" && wanted.Verb == "get"
+			desired := review.Spec.NonResourceAttributes
+			review.Status.Allowed = review.Spec.User == "reader" && desired != nil && desired.Path == "/metrics" && desired.Verb == "get"
 		})
 	})
 	server := httptest.NewServer(mux)

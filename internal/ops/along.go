@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -18,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Dependency is a ClusterExtension that was installed for the needs of the one that goes, and that nobody else needs. The manager deletes it
+// RemovedDependency is a ClusterExtension that was installed for the needs of the one that goes, and that nobody else needs. The manager deletes it
 // with its definitions, which have no custom resources.
-type Dependency struct {
+type RemovedDependency struct {
 	Ref
 	RequiredBy string `json:"requiredBy"`
 	CRDs       []CRD  `json:"crds,omitempty"`
@@ -29,18 +28,18 @@ type Dependency struct {
 // along finds what the manager takes along, and what was installed for the needs of that. What stays in the manager's judgement is noted.
 func (r *Removal) along(ctx context.Context, reader client.Reader, n *neighbours) error {
 	var list olmv1.ClusterExtensionList
-	if err := reader.List(ctx, &list, client.MatchingLabels{dependents.Label: "true"}); err != nil {
+	if err := reader.List(ctx, &list, client.MatchingLabels{DependencyLabel: "true"}); err != nil {
 		return fmt.Errorf("list the ClusterExtensions that were installed for the needs of %s: %w", r.Operator.Name, err)
 	}
 	going, seen := map[string]bool{r.Operator.Name: true}, map[string]bool{r.Operator.Name: true}
 	for names := []string{r.Operator.Name}; len(names) > 0; names = names[1:] {
 		for i := range list.Items {
 			e := &list.Items[i]
-			if e.Annotations[dependents.RequiredByKey] != names[0] || seen[e.Name] || !e.DeletionTimestamp.IsZero() {
+			if e.Annotations[RequiredByKey] != names[0] || seen[e.Name] || !e.DeletionTimestamp.IsZero() {
 				continue
 			}
 			seen[e.Name] = true
-			d := Dependency{Ref: Ref{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: e.Name}, RequiredBy: names[0]}
+			d := RemovedDependency{Ref: Ref{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: e.Name}, RequiredBy: names[0]}
 			why, err := n.keeps(ctx, reader, e, names[0], going)
 			if err != nil {
 				return err
@@ -62,19 +61,19 @@ func (r *Removal) along(ctx context.Context, reader client.Reader, n *neighbours
 // keeps is why the manager keeps a dependency of an extension that goes; empty when it does not.
 func (n *neighbours) keeps(ctx context.Context, reader client.Reader, e *olmv1.ClusterExtension, of string, going map[string]bool) (string, error) {
 	read := func(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
-		return dependents.Installed(r, dependents.Properties)
+		return InstalledBundle(r, ParseProperties)
 	}
-	d, sets := dependents.Dependency{Extension: e, For: of}, n.setsOf(e)
+	d, sets := Dependency{Extension: e, For: of}, n.setsOf(e)
 	if r := revision.Installed(sets); r != nil {
 		var err error
 		if d.What, err = read(r); err != nil {
 			d.What = &resolution.Installed{} // nobody knows what it provides
 		}
 	}
-	if heir := dependents.Heir(d, n.sets, going, read); heir != "" {
+	if heir := d.Heir(n.sets, going, read); heir != "" {
 		return "ClusterExtension " + heir + " needs it, or may", nil
 	}
-	data, err := dependents.Data(ctx, reader, nil, sets)
+	data, err := HeldData(ctx, reader, nil, sets)
 	if data == "" || err != nil {
 		return "", err
 	}
@@ -94,7 +93,7 @@ func (n *neighbours) setsOf(e *olmv1.ClusterExtension) []olmv1.ClusterObjectSet 
 }
 
 // definitionsOf adds those that the revisions of a dependency control.
-func (r *Removal) definitionsOf(ctx context.Context, reader client.Reader, d *Dependency, sets []olmv1.ClusterObjectSet) error {
+func (r *Removal) definitionsOf(ctx context.Context, reader client.Reader, d *RemovedDependency, sets []olmv1.ClusterObjectSet) error {
 	uids := map[types.UID]bool{}
 	for i := range sets {
 		uids[sets[i].UID] = true

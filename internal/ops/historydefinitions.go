@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/rollout/crd"
-	"fairlead.dev/fairlead/internal/rollout/revision"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
@@ -25,14 +25,14 @@ func (r *Rollback) definitions(ctx context.Context, reader client.Reader, now, b
 		had[u.GetName()] = true
 		live, err := crd.Live(ctx, reader, u.GetName())
 		if err != nil {
-			return fmt.Errorf("read CustomResourceDefinition %s: %w", u.GetName(), err)
+			return err
 		}
 		if live == nil {
 			continue // it is created again
 		}
 		desired, err := crd.Read(u)
 		if err != nil {
-			return fmt.Errorf("read CustomResourceDefinition %s of revision %d: %w", u.GetName(), r.To.Number, err)
+			return fmt.Errorf("revision %d: %w", r.To.Number, err)
 		}
 		if err := r.judge(ctx, reader, live, desired); err != nil {
 			return err

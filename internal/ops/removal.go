@@ -80,7 +80,7 @@ type Removal struct {
 	Stays   []Kept `json:"stays,omitempty"`
 	CRDs    []CRD  `json:"crds,omitempty"`
 	// Along are what the manager removes by itself after that: nobody else needs it.
-	Along []Dependency `json:"along,omitempty"`
+	Along []RemovedDependency `json:"along,omitempty"`
 	// Warnings are what should be known before it is done.
 	Warnings []string `json:"warnings,omitempty"`
 

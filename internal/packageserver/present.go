@@ -134,15 +134,7 @@ func (p *present) replace(fresh *snapshot) {
 	}
 	fresh.revision = newRevision(old.revision, p.clock.Now(), fresh.print)
 	p.before = append(p.before, old.past())
-	p.forget(fresh)
-	p.current = fresh
-	close(p.next)
-	p.next = make(chan struct{})
-	p.docs.release(fresh, old)
-}
-
-// forget bounds the past.
-func (p *present) forget(fresh *snapshot) {
+	// Bound the past
 	known, others := fresh.digests(), 0
 	keep := len(p.before)
 	for keep > 0 && len(p.before)-keep < maxPast {
@@ -158,6 +150,10 @@ func (p *present) forget(fresh *snapshot) {
 		keep--
 	}
 	p.before = slices.Delete(p.before, 0, keep)
+	p.current = fresh
+	close(p.next)
+	p.next = make(chan struct{})
+	p.docs.release(fresh, old)
 }
 
 // same is a catalog as it is in the snapshot, nil when it is not there. One that was deleted and made again is another.

@@ -57,7 +57,7 @@ func (s *VersionServer) ask() (known *version.Info, now bool, err error) {
 	return nil, now, s.err
 }
 
-// ClusterVersion is the version of a cluster in the form that it is wanted in, V. It never fails. All fields have to be set.
+// ClusterVersion is the version of a cluster in the form that callers need, V. It never fails. All fields have to be set.
 type ClusterVersion[V any] struct {
 	Server discovery.ServerVersionInterface
 	Clock  clock.PassiveClock

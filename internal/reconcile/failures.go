@@ -78,6 +78,9 @@ func IgnoreSuperseded(err error, resources ...string) error {
 	return nil
 }
 
+// IsOutdated reports whether a write failed because its object has changed or is gone since it was read. Where the object is watched, an event follows.
+func IsOutdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+
 // Causes are the failures that an error consists of, however they were joined and wrapped; none of nil. What Wait and Terminal mark is one.
 func Causes(err error) []error {
 	if err == nil {

@@ -17,14 +17,14 @@ import (
 // pageSize is how many objects are asked for at a time, as everywhere in Kubernetes.
 const pageSize int64 = 500
 
-// NewPagedInformer is cache.NewSharedIndexInformer, but that lists are read page by page and each is trimmed as the cache is told to. What trims
+// NewPagedInformer is cache.NewSharedIndexInformer, but that lists are read page by page and each is trimmed as the cache trims its objects. What trims
 // an object sees it twice therefore: here, and when it is stored.
 func NewPagedInformer(from cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	t := &transformer{}
 	return &pagedInformer{SharedIndexInformer: cache.NewSharedIndexInformer(paged(from, t), example, resync, indexers), transformer: t}
 }
 
-// pagedInformer keeps what trims the objects, which it is told later.
+// pagedInformer keeps what trims the objects, which is set later.
 type pagedInformer struct {
 	cache.SharedIndexInformer
 	transformer *transformer

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Burst is a delay that nobody notices and that most bursts fit in.
+// Burst is a delay that no one notices and that most bursts fit in.
 const Burst = 200 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -68,7 +68,7 @@ func (n *Source) Add(r reconcile.Request) {
 	n.Tell(func(context.Context) []reconcile.Request { return []reconcile.Request{r} })
 }
 
-// Tell makes the requests of those whom it concerns, who are looked for only where there is somebody to tell.
+// Tell makes the requests of those whom it concerns, which are searched only where there is a queue.
 func (n *Source) Tell(whom func(context.Context) []reconcile.Request) {
 	n.mu.Lock()
 	ctx, q := n.ctx, n.queue
@@ -82,7 +82,7 @@ func (n *Source) Tell(whom func(context.Context) []reconcile.Request) {
 }
 
 // WatchSecret calls changed for each change of a Secret from now on, until ctx ends. It watches that Secret alone, by its name and without its
-// content: the Secrets of a cluster are many, and most are nobody's business.
+// content: the Secrets of a cluster are many, and most are no one's business.
 func WatchSecret(ctx context.Context, server metadata.Interface, namespace, name string, changed func()) {
 	informer := metadatainformer.NewFilteredMetadataInformer(server, corev1.SchemeGroupVersion.WithResource("secrets"), namespace, 0,
 		cache.Indexers{}, func(o *metav1.ListOptions) {
@@ -106,7 +106,7 @@ func WatchSecret(ctx context.Context, server metadata.Interface, namespace, name
 }
 
 // A request that fails is repeated after firstRepeat, then after twice as long each time, up to lastRepeat. The libraries' own limit is 17
-// minutes: after an API server was away for that long, nothing would be done for as long again, although nobody is in the way any more.
+// minutes: after an API server was away for that long, nothing would be done for as long again, although no one is in the way any more.
 const (
 	firstRepeat = 5 * time.Millisecond
 	lastRepeat  = 30 * time.Second
@@ -128,7 +128,7 @@ func Within(namespaces []string) predicate.Predicate {
 	})
 }
 
-// Sooner is the earlier one of two times from now to look again, of which 0 or less is never. It is 0 where both are.
+// Sooner is the earlier one of two times from now to reconcile again, of which 0 or less is never. It is 0 where both are.
 func Sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b <= 0 {
 		return max(a, b, 0)

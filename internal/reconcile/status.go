@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// StatusWriter writes the statuses of the objects of one kind, T, whose status is an S: once a pass, and only what is new. It remembers each
-// write until the cache shows it, so a pass on a stale cache neither repeats a write nor leaves out what another one has changed. Client, Owner and Status
-// have to be set.
+// StatusWriter writes the statuses of the objects of one kind, T, whose status is an S: once a pass, and only what is new. With its memory of
+// each write until the cache shows it, a pass on a stale cache neither repeats a write nor leaves out what another one has changed.
 type StatusWriter[T client.Object, S any] struct {
 	Client client.StatusClient
 	Owner  client.FieldOwner
+	Memory *StatusMemory[S]
 	// Status returns the status of an object.
 	Status func(T) *S
 	// Optimistic has a write fail with a conflict when the object has changed since it was read.
@@ -27,7 +27,10 @@ type StatusWriter[T client.Object, S any] struct {
 	Equal func(a, b *S) bool
 	// States are the parts of a status whose transitions are logged. Nil logs none.
 	States func(*S) []State
+}
 
+// StatusMemory is what was written last to each object of a controller. The zero value is ready.
+type StatusMemory[S any] struct {
 	mu   sync.Mutex
 	last map[types.NamespacedName]statusWrite[S]
 }
@@ -53,13 +56,12 @@ func Conditions(conditions []metav1.Condition) []State {
 
 // Write writes the next status of an object, and returns the object as it is then: the same one when nothing was written, because the status is
 // not new or the object is gone.
-func (w *StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, error) {
-	base := object
-	if last, ok := w.unseen(object); ok {
-		base = object.DeepCopyObject().(T)
-		*w.Status(base) = last.status
+func (w StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, error) {
+	base, same := w.Latest(object), w.Equal
+	if same == nil {
+		same = func(a, b *S) bool { return equality.Semantic.DeepEqual(a, b) }
 	}
-	if w.equal(w.Status(base), &next) {
+	if same(w.Status(base), &next) {
 		return object, nil
 	}
 	after := object.DeepCopyObject().(T)
@@ -71,65 +73,70 @@ func (w *StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, er
 	}
 	err := w.Client.Status().Patch(ctx, after, patch, w.Owner)
 	if apierrors.IsNotFound(err) {
-		w.Forget(client.ObjectKeyFromObject(object))
+		w.Memory.Forget(client.ObjectKeyFromObject(object))
 		return object, nil
 	}
 	if err != nil {
 		return object, fmt.Errorf("write the status of %s %s: %w", kindOf(object), Name(object), err)
 	}
-	w.remember(object, after, next)
+	w.Memory.remember(object, after, next)
 	w.log(ctx, object, w.Status(base), &next)
 	return after, nil
 }
 
+// Latest returns an object with the last status that was written to it, where the cache that it is from does not show that yet. What becomes of a
+// status, such as the time of a transition, depends on what it was.
+func (w StatusWriter[T, S]) Latest(object T) T {
+	last, ok := w.Memory.unseen(object)
+	if !ok {
+		return object
+	}
+	latest := object.DeepCopyObject().(T)
+	*w.Status(latest) = last.status
+	return latest.DeepCopyObject().(T) // what is remembered is not handed out
+}
+
 // Stale reports whether an object, from a cache, is older than the last status that was written to it. An event follows.
-func (w *StatusWriter[T, S]) Stale(object T) bool {
-	last, ok := w.unseen(object)
+func (m *StatusMemory[S]) Stale(object client.Object) bool {
+	last, ok := m.unseen(object)
 	return ok && last.version != last.over
 }
 
 // Forget drops what is remembered of an object that does not exist.
-func (w *StatusWriter[T, S]) Forget(key types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.last, key)
+func (m *StatusMemory[S]) Forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.last, key)
 }
 
 // unseen returns the last write to an object, unless the object shows it: then it is forgotten. A write that changed nothing makes no version, and
 // is never seen.
-func (w *StatusWriter[T, S]) unseen(object T) (last statusWrite[S], ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (m *StatusMemory[S]) unseen(object client.Object) (last statusWrite[S], ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	key, version := client.ObjectKeyFromObject(object), object.GetResourceVersion()
-	if last, ok = w.last[key]; !ok || version == "" {
+	if last, ok = m.last[key]; !ok || version == "" {
 		return last, false
 	}
 	order, err := resourceversion.CompareResourceVersion(version, last.version)
 	if last.uid == object.GetUID() && (version == last.over || err == nil && order < 0) {
 		return last, true
 	}
-	delete(w.last, key)
+	delete(m.last, key)
 	return last, false
 }
 
-func (w *StatusWriter[T, S]) remember(before, after T, status S) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.last == nil {
-		w.last = map[types.NamespacedName]statusWrite[S]{}
+func (m *StatusMemory[S]) remember(before, after client.Object, status S) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last == nil {
+		m.last = map[types.NamespacedName]statusWrite[S]{}
 	}
-	w.last[client.ObjectKeyFromObject(before)] = statusWrite[S]{uid: before.GetUID(), over: before.GetResourceVersion(), version: after.GetResourceVersion(), status: status}
-}
-
-func (w *StatusWriter[T, S]) equal(a, b *S) bool {
-	if w.Equal != nil {
-		return w.Equal(a, b)
-	}
-	return equality.Semantic.DeepEqual(a, b)
+	m.last[client.ObjectKeyFromObject(before)] = statusWrite[S]{uid: before.GetUID(), over: before.GetResourceVersion(), version: after.GetResourceVersion(), status: status}
 }
 
 // log makes a line of each transition.
-func (w *StatusWriter[T, S]) log(ctx context.Context, object T, before, after *S) {
+func (w StatusWriter[T, S]) log(ctx context.Context, object T, before, after *S) {
 	if w.States == nil {
 		return
 	}

@@ -44,7 +44,8 @@ func TestStatusWriter(t *testing.T) {
 			ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
 			c := fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).
 				WithObjects(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p", UID: "1"}, Status: corev1.PodStatus{Phase: "Pending"}}).Build()
-			w := &StatusWriter[*corev1.Pod, corev1.PodStatus]{Client: c, Owner: "test", Optimistic: test.optimistic,
+			m := &StatusMemory[corev1.PodStatus]{}
+			w := StatusWriter[*corev1.Pod, corev1.PodStatus]{Memory: m, Client: c, Owner: "test", Optimistic: test.optimistic,
 				Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status },
 				States: func(s *corev1.PodStatus) []State {
 					return []State{{Type: "Phase", Status: string(s.Phase), Reason: "R"}}
@@ -57,7 +58,7 @@ func TestStatusWriter(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if got := w.Stale(cached); got != p.stale {
+				if got := m.Stale(cached); got != p.stale {
 					t.Errorf("pass %d: stale is %t, want %t", i, got, p.stale)
 				}
 				before := cached.DeepCopy()
@@ -96,14 +97,15 @@ func TestStatusWriterAnotherObject(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p", UID: uid}}
 	}
 	c := fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).WithObjects(pod("1")).Build()
-	w := &StatusWriter[*corev1.Pod, corev1.PodStatus]{Client: c, Owner: "test", Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status }}
+	m := &StatusMemory[corev1.PodStatus]{}
+	w := StatusWriter[*corev1.Pod, corev1.PodStatus]{Memory: m, Client: c, Owner: "test", Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status }}
 	first := &corev1.Pod{}
 	if err := c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, first); err != nil {
 		t.Fatal(err)
 	}
 	running := corev1.PodStatus{Phase: corev1.PodRunning}
-	if _, err := w.Write(t.Context(), first, running); err != nil || !w.Stale(first) {
-		t.Fatalf("%v, and stale is %t", err, w.Stale(first))
+	if _, err := w.Write(t.Context(), first, running); err != nil || !m.Stale(first) {
+		t.Fatalf("%v, and stale is %t", err, m.Stale(first))
 	}
 	if err := c.Delete(t.Context(), first); err != nil {
 		t.Fatal(err)
@@ -121,7 +123,7 @@ func TestStatusWriterAnotherObject(t *testing.T) {
 	if err := c.Delete(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	if after, err := w.Write(t.Context(), second, corev1.PodStatus{Phase: corev1.PodFailed}); err != nil || after != second || w.Stale(second) {
-		t.Errorf("an object that is gone: %v, wrote is %t, stale is %t", err, after != second, w.Stale(second))
+	if after, err := w.Write(t.Context(), second, corev1.PodStatus{Phase: corev1.PodFailed}); err != nil || after != second || m.Stale(second) {
+		t.Errorf("an object that is gone: %v, wrote is %t, stale is %t", err, after != second, m.Stale(second))
 	}
 }

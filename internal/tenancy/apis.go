@@ -56,7 +56,7 @@ func (a APIs) Sorted() []string { return slices.Sorted(maps.Keys(a)) }
 // String is the set as the annotation has it.
 func (a APIs) String() string { return strings.Join(a.Sorted(), ",") }
 
-// Within says whether all of the set is in another one.
+// Within reports whether all of the set is in another one.
 func (a APIs) Within(b APIs) bool {
 	for api := range a {
 		if _, ok := b[api]; !ok {

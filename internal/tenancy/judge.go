@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// Verdict says whether an operator may provide its APIs in the target namespaces of its group.
+// Verdict reports whether an operator may provide its APIs in the target namespaces of its group.
 type Verdict struct {
 	// Reason is why it may not; empty when nothing speaks against it.
 	Reason v1alpha1.ConditionReason
@@ -113,7 +113,7 @@ func (r *relation) mayStay(group *v1.OperatorGroup) bool {
 
 // precedence orders groups that list the same API and have come to reach the same namespace: a static group keeps what its
 // author says; else the one whose targets have been as they are for longer, so that whoever extends a group does not stop
-// the operator of somebody else.
+// the operator of another owner.
 func precedence(a, b *v1.OperatorGroup) int {
 	static := func(g *v1.OperatorGroup) int {
 		if g.Spec.StaticProvidedAPIs {

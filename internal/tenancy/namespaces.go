@@ -27,12 +27,12 @@ func ReachOf(group *v1.OperatorGroup) Namespaces {
 	return slices.Compact(reach)
 }
 
-// IsGlobal says whether the targets of a group are all namespaces.
+// IsGlobal reports whether the targets of a group are all namespaces.
 func IsGlobal(group *v1.OperatorGroup) bool {
 	return slices.Contains(group.Status.Namespaces, metav1.NamespaceAll)
 }
 
-// Targets says whether a namespace is among the targets of a group.
+// Targets reports whether a namespace is among the targets of a group.
 func Targets(group *v1.OperatorGroup, namespace string) bool {
 	return IsGlobal(group) || slices.Contains(group.Status.Namespaces, namespace)
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/prometheus/prometheus/rules"
 	"github.com/prometheus/prometheus/util/teststorage"
 	"go.yaml.in/yaml/v2"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // interval is how often metrics are read, as the ServiceMonitor says, and rules evaluated.
@@ -29,10 +31,7 @@ const interval = 30 * time.Second
 // alertRules reads the rules that are shipped.
 func alertRules(t *testing.T) []*rules.AlertingRule {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "config", "monitoring", "monitoring.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(filepath.Join("..", "..", "config", "monitoring", "monitoring.yaml")))(t)
 	var all []*rules.AlertingRule
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
 		var object struct {
@@ -47,9 +46,7 @@ func alertRules(t *testing.T) []*rules.AlertingRule {
 				}
 			}
 		}
-		if err := yaml.Unmarshal(document, &object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, yaml.Unmarshal(document, &object))
 		if object.Kind != "PrometheusRule" {
 			continue
 		}
@@ -76,10 +73,7 @@ func metricsOf(t *testing.T, state string) map[string]series {
 	if state == away {
 		return out
 	}
-	text, err := os.ReadFile(filepath.Join("testdata", state+".prom"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(filepath.Join("testdata", state+".prom")))(t)
 	read := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := read.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
@@ -129,9 +123,7 @@ func play(t *testing.T, spans []span) map[string][2]time.Duration {
 			at := began.Add(passed)
 			appender := store.Appender(t.Context())
 			put := func(one series, v float64) {
-				if _, err := appender.Append(0, one.labels, at.UnixMilli(), v); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(appender.Append(0, one.labels, at.UnixMilli(), v))(t)
 			}
 			for _, one := range now {
 				put(one, one.value)
@@ -141,9 +133,7 @@ func play(t *testing.T, spans []span) map[string][2]time.Duration {
 					put(one, math.Float64frombits(value.StaleNaN))
 				}
 			}
-			if err := appender.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, appender.Commit())
 			before = maps.Clone(now)
 			for _, rule := range all {
 				if _, err := rule.Eval(t.Context(), 0, at, query, nil, 0); err != nil {

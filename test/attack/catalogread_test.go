@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -32,7 +33,7 @@ import (
 // to. On none of them it reads the private catalog of another tenant, whichever name it sends.
 func TestPrivateCatalogsAreNotRead(t *testing.T) {
 	w := newWorld(t)
-	shared := freeAddress(t)
+	shared := harness.FreeAddress(t)
 	w.run(func(o *manager.Options) { o.CatalogAddress = shared })
 	victim, mallory := w.namespace("attack-victim"), w.namespace("attack-mallory")
 	own := map[string]string{} // the port of each namespace that its Services lead to
@@ -66,9 +67,7 @@ func TestPrivateCatalogsAreNotRead(t *testing.T) {
 	if got, err := bundlesFrom(t, "127.0.0.7", own[victim], "catalog."+victim, ""); status.Code(err) != codes.PermissionDenied {
 		t.Errorf("a pod of %s that has just begun reads %v (%v) at the port of %s", mallory, got, err, victim)
 	}
-	if err := <-reported; err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, <-reported)
 	if got, err := bundlesFrom(t, "127.0.0.8", own[victim], "catalog."+victim, ""); err != nil || len(got) != 1 {
 		t.Errorf("a pod of %s at the port of its own namespace reads %v, %v", victim, got, err)
 	}
@@ -83,9 +82,7 @@ func TestPrivateCatalogsAreNotRead(t *testing.T) {
 // pod makes a pod that the API server says has an address. No node runs it.
 func (w *world) pod(namespace, address string) {
 	w.t.Helper()
-	if err := w.reportAddress(w.podWithout(namespace, "client"), address); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.reportAddress(w.podWithout(namespace, "client"), address))
 }
 
 // podWithout makes a pod whose address is not reported.
@@ -115,9 +112,7 @@ func onePackage(name string) string {
 func (w *world) catalogSource(namespace, name, content string) *v1alpha1.CatalogSource {
 	w.t.Helper()
 	ref := w.registry + "/" + namespace + "/" + name + ":v1"
-	if _, err := image.Push(w.t.Context(), ref, fstest.MapFS{"configs/catalog.json": {Data: []byte(content)}}, image.CatalogLabels(), image.PushOptions{}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Value(image.Push(w.t.Context(), ref, fstest.MapFS{"configs/catalog.json": {Data: []byte(content)}}, image.CatalogLabels(), image.PushOptions{}))(w.t)
 	s := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}
 	harness.Create(w.t, w, s)
@@ -128,7 +123,7 @@ func (w *world) catalogSource(namespace, name, content string) *v1alpha1.Catalog
 // leadsTo waits until the Service of a catalog leads to the manager, and returns where that listens. shared stands for ownAddress.
 func (w *world) leadsTo(namespace, name, shared string) (address string) {
 	w.t.Helper()
-	w.eventually("the Service of catalog "+namespace+"/"+name+" to lead somewhere", func() error {
+	must.Eventually(w.t, "the Service of catalog "+namespace+"/"+name+" to lead somewhere", func() error {
 		var s v1alpha1.CatalogSource
 		if err := w.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &s); err != nil {
 			return err
@@ -153,18 +148,6 @@ func (w *world) leadsTo(namespace, name, shared string) (address string) {
 	return address
 }
 
-// eventually waits until check has no error.
-func (w *world) eventually(what string, check func() error) {
-	w.t.Helper()
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.t.Fatalf("waiting for %s: %v", what, err)
-}
-
 // bundles are the names of the bundles that a client is told at an address, when it sends an authority or the metadata by which catalogs are
 // named.
 func bundles(t *testing.T, address, authority, named string) ([]string, error) {
@@ -179,10 +162,7 @@ func bundlesFrom(t *testing.T, from, address, authority, named string) ([]string
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 		return d.DialContext(ctx, "tcp", to)
 	}
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithAuthority(authority), grpc.WithContextDialer(dial))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithAuthority(authority), grpc.WithContextDialer(dial)))(t)
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

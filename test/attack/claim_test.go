@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,7 @@ func TestIdleOperatorVetoesUpgrade(t *testing.T) {
 	w.phase(global, "lamps.v1", v1alpha1.CSVPhaseSucceeded)
 
 	harness.Create(t, installer, operator("attack-veto", "squatter.v1", "bulbs."+group))
-	harness.Eventually(t, "the squatter to be seen", func() error {
+	must.Eventually(t, "the squatter to be seen", func() error {
 		return w.reason("attack-veto", "squatter.v1", v1alpha1.CSVReasonRequirementsNotMet)
 	})
 	v2 := operator(global, "lamps.v2", old.Name, w.definition("bulbs", group, brought).Name)

@@ -8,6 +8,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -23,6 +24,7 @@ func TestConfinedTenantConvertsAForeignCRD(t *testing.T) {
 	w := sharedWorld(t)
 	installer := w.confined(namespace)
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.TargetNamespaces = nil })
+	w.selected(namespace, metav1.NamespaceAll)
 	w.mayServe(namespace, "installer")
 	crd := w.definition("ledgers", "convert.attack.example.com", nil)
 	csv, none := operator(namespace, name, crd.Name), admissionv1.SideEffectClassNone
@@ -81,7 +83,7 @@ func (w *world) converts(name, namespace string) bool {
 func (w *world) message(namespace, name, want string) {
 	w.t.Helper()
 	csv := &v1alpha1.ClusterServiceVersion{}
-	w.eventually("ClusterServiceVersion "+namespace+"/"+name+" to say "+want, func() error {
+	must.Eventually(w.t, "ClusterServiceVersion "+namespace+"/"+name+" to say "+want, func() error {
 		harness.Read(w.t, w, namespace, name, csv)
 		if strings.Contains(csv.Status.Message, want) {
 			return nil

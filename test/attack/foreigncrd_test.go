@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/tenancy"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -40,14 +41,12 @@ func vault(group string, fields ...string) string {
 func (w *world) victim(namespace, group string) (*apiextensionsv1.CustomResourceDefinition, *unstructured.Unstructured) {
 	w.t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := json.Unmarshal([]byte(vault(group, "secret")), crd); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, json.Unmarshal([]byte(vault(group, "secret")), crd))
 	harness.Create(w.t, w, crd)
 	w.t.Cleanup(func() { _ = w.Delete(context.Background(), crd) })
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1", "kind": "Vault",
 		"metadata": map[string]any{"namespace": namespace, "name": "mine"}, "spec": map[string]any{"secret": "kept"}}}
-	harness.Eventually(w.t, "the vault to be made", func() error { return w.Create(w.t.Context(), object.DeepCopy()) })
+	must.Eventually(w.t, "the vault to be made", func() error { return w.Create(w.t.Context(), object.DeepCopy()) })
 	return crd, object
 }
 
@@ -59,30 +58,14 @@ func (w *world) keeps(crd *apiextensionsv1.CustomResourceDefinition, object *uns
 		w.t.Errorf("the attack succeeds: %s has generation %d instead of %d", crd.Name, live.Generation, crd.Generation)
 	}
 	stored := object.DeepCopy()
-	if err := w.Patch(w.t.Context(), stored, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"touched":"yes"}}}`))); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.Patch(w.t.Context(), stored, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"touched":"yes"}}}`))))
 	if got, _, _ := unstructured.NestedString(stored.Object, "spec", "secret"); got != "kept" {
 		w.t.Errorf("the attack succeeds: the object of another namespace has spec %v", stored.Object["spec"])
 	}
 }
 
-// tenant makes a namespace whose operators are installed as an account without rights beyond it.
-func (w *world) tenant(namespace string) client.Client {
-	w.t.Helper()
-	w.namespace(namespace)
-	w.group(namespace, "installer")
-	rules := []rbacv1.PolicyRule{
-		{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"clusterserviceversions", "subscriptions"}, Verbs: []string{"*"}},
-		{APIGroups: []string{"apps", ""}, Resources: []string{"deployments", "services", "secrets", "configmaps", "serviceaccounts"}, Verbs: []string{"*"}},
-		{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles", "rolebindings"}, Verbs: []string{"*"}},
-	}
-	harness.Create(w.t, w, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "installer"}, Rules: rules},
-		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "installer"},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "installer"}},
-			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"}})
-	return harness.ClientOf(w.t, w.as(account(namespace, "installer"), "system:serviceaccounts", "system:serviceaccounts:"+namespace))
-}
+// roles are what an account needs besides to install operators with permissions.
+var roles = rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles", "rolebindings"}, Verbs: []string{"*"}}
 
 // refuses waits until the plan of a package says why it is refused.
 func (w *world) refuses(namespace, name, want string) {
@@ -134,7 +117,7 @@ func TestConfinedTenantReplacesAForeignCRD(t *testing.T) {
 	const namespace, group = "attack-crd", "crd.attack.example.com"
 	w := sharedWorld(t)
 	crd, object := w.victim(w.namespace("attack-crd-victim"), group)
-	installer := w.tenant(namespace)
+	installer := w.confined(namespace, roles)
 	w.shop(namespace, map[string][]string{
 		"equal":    goods("equal", nil, owned(vault(group, "secret"), namespace)),
 		"pruning":  goods("pruning", nil, vault(group, "other")),
@@ -184,9 +167,9 @@ func TestConfinedTenantReplacesASharedCRD(t *testing.T) {
 	harness.Read(t, w, "", name, crd)
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1", "kind": "Vault",
 		"metadata": map[string]any{"namespace": platform, "name": "mine"}, "spec": map[string]any{"secret": "kept"}}}
-	harness.Eventually(t, "the vault to be made", func() error { return w.Create(t.Context(), object.DeepCopy()) })
+	must.Eventually(t, "the vault to be made", func() error { return w.Create(t.Context(), object.DeepCopy()) })
 
-	installer := w.tenant(namespace)
+	installer := w.confined(namespace, roles)
 	w.shop(namespace, map[string][]string{
 		"equal":   goods("equal", nil, owned(vault(group, "secret"), namespace)),
 		"pruning": goods("pruning", nil, owned(vault(group, "other"), namespace)),

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/bigcatalog"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,16 +29,10 @@ func TestAHostileCatalogIsRefusedAtOnce(t *testing.T) {
 	w.run(func(o *manager.Options) { o.CatalogLimits = manager.CatalogLimits{Memory: 32 << 20} })
 	mallory, other := w.namespace("attack-hostile"), w.namespace("attack-beside")
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "configs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := bigcatalog.WriteHostile(filepath.Join(root, "configs"), "properties", 60<<20); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(filepath.Join(root, "configs"), 0o755))
+	must.NoError(t, bigcatalog.WriteHostile(filepath.Join(root, "configs"), "properties", 60<<20))
 	ref := w.registry + "/" + mallory + "/hostile:v1"
-	if _, err := image.Push(t.Context(), ref, os.DirFS(root), image.CatalogLabels(), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, os.DirFS(root), image.CatalogLabels(), image.PushOptions{}))(t)
 	began := time.Now()
 	s := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: mallory, Name: "hostile"}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}
 	harness.Create(t, w, s)
@@ -60,26 +55,17 @@ func TestAHostileCatalogIsRefusedAtOnce(t *testing.T) {
 		}
 		return errorString(message)
 	}
-	w.eventually("the CatalogSource to name the limit", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(s), s, "the CatalogSource to name the limit", func() error {
 		return said(s.Status.Message)
 	})
-	w.eventually("the ClusterCatalog to name the limit", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(v1), v1); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(v1), v1, "the ClusterCatalog to name the limit", func() error {
 		if c := meta.FindStatusCondition(v1.Status.Conditions, "Progressing"); c != nil {
 			return said(c.Message)
 		}
 		return errorString("it has no condition")
 	})
 	for kind, s := range servers {
-		w.eventually("the CatalogSource of "+kind+" to name what is too large", func() error {
-			if err := w.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-				return err
-			}
+		harness.Await(w.t, w, client.ObjectKeyFromObject(s), s, "the CatalogSource of "+kind+" to name what is too large", func() error {
 			if kind == "server-entries" {
 				return said(s.Status.Message)
 			}

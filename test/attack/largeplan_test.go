@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLargePlansStarveANamespace: a user with edit rights subscribes to bundles whose plan is larger than etcd takes, or whose objects the API server
@@ -46,7 +47,7 @@ func TestLargePlansStarveANamespace(t *testing.T) {
 		if !strings.Contains(failed.Status.Message, want) || len(failed.Status.Plan) > 0 {
 			t.Errorf("%s: %d steps, %s", name, len(failed.Status.Plan), failed.Status.Message)
 		}
-		harness.Eventually(t, "the Subscription to say it", func() error {
+		must.Eventually(t, "the Subscription to say it", func() error {
 			sub := &v1alpha1.Subscription{}
 			harness.Read(t, w, namespace, name, sub)
 			said := fmt.Sprint(sub.Status.Conditions)

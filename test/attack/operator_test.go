@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -54,15 +56,16 @@ var installerRights = []rbacv1.PolicyRule{
 }
 
 // confined makes a namespace whose operators are installed with the rights of an account, and returns a client of that account. The account may
-// install in its namespace and nothing elsewhere.
-func (w *world) confined(namespace string) client.Client {
+// install in its namespace, do what more rules say, and nothing elsewhere.
+func (w *world) confined(namespace string, more ...rbacv1.PolicyRule) client.Client {
 	w.t.Helper()
 	w.namespace(namespace)
 	w.group(namespace, "installer")
-	harness.Create(w.t, w, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "installer"}, Rules: installerRights},
+	harness.Create(w.t, w, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "installer"}, Rules: slices.Concat(installerRights, more)},
 		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "installer"},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "installer"}},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"}})
+	w.selected(namespace, namespace)
 	return harness.ClientOf(w.t, w.as(account(namespace, "installer"), "system:serviceaccounts", "system:serviceaccounts:"+namespace))
 }
 
@@ -70,7 +73,7 @@ func (w *world) confined(namespace string) client.Client {
 func (w *world) phase(namespace, name string, phases ...v1alpha1.ClusterServiceVersionPhase) *v1alpha1.ClusterServiceVersion {
 	w.t.Helper()
 	csv := &v1alpha1.ClusterServiceVersion{}
-	harness.Eventually(w.t, fmt.Sprintf("ClusterServiceVersion %s/%s to be %v", namespace, name, phases), func() error {
+	must.Eventually(w.t, fmt.Sprintf("ClusterServiceVersion %s/%s to be %v", namespace, name, phases), func() error {
 		if harness.Read(w.t, w, namespace, name, csv) {
 			for _, p := range phases {
 				if csv.Status.Phase == p {

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,10 +34,7 @@ func (r reader) get(url string) (int, string, error) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(r.trust)
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: r.host, MinVersion: tls.VersionTLS12}}
-	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	request := must.Value(http.NewRequestWithContext(r.t.Context(), http.MethodGet, url, nil))(r.t)
 	if r.token != "" {
 		request.Header.Set("Authorization", "Bearer "+r.token)
 	}
@@ -53,16 +51,14 @@ func (r reader) get(url string) (int, string, error) {
 // client and a ClusterCatalog can read or change what is served. The manager has no certificate files: this is how it comes.
 func TestMetricsAndCatalogsNeedTLS(t *testing.T) {
 	w := newWorld(t)
-	metrics, catalogs := freeAddress(t), freeAddress(t)
+	metrics, catalogs := harness.FreeAddress(t), harness.FreeAddress(t)
 	w.run(func(o *manager.Options) {
 		o.MetricsAddress, o.CatalogHTTP = metrics, manager.CatalogHTTP{Address: catalogs, URL: "https://fairlead-catalogs.olm.svc"}
 	})
 	namespace := w.namespace("attack-metrics")
 	tenant, prometheus := w.token(namespace, "tenant"), w.token(namespace, "prometheus")
 	ca := &corev1.ConfigMap{}
-	if err := w.Get(t.Context(), client.ObjectKey{Namespace: olm, Name: "outside-pod-" + manager.ServingCA}, ca); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: olm, Name: "outside-pod-" + manager.ServingCA}, ca))
 	bundle := []byte(ca.Data["ca.crt"])
 	w.mayReadMetrics(namespace, "prometheus")
 	for name, test := range map[string]struct {
@@ -83,7 +79,7 @@ func TestMetricsAndCatalogsNeedTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.by.t = t
-			harness.Eventually(t, "the answer", func() error { // rights of an account take a moment
+			must.Eventually(t, "the answer", func() error { // rights of an account take a moment
 				status, body, err := test.by.get(test.url)
 				if err != nil {
 					body = err.Error()
@@ -111,9 +107,7 @@ func (w *world) token(namespace, name string) string {
 	a := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	harness.Create(w.t, w, a)
 	var token authenticationv1.TokenRequest
-	if err := w.SubResource("token").Create(w.t.Context(), a, &token); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.SubResource("token").Create(w.t.Context(), a, &token))
 	return token.Status.Token
 }
 

@@ -3,13 +3,12 @@ package attack
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -21,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMissingPoliciesLetNoOneIn: with the shipped policies an editor of ClusterExtensions cannot have the manager install with its own rights.
@@ -57,25 +57,18 @@ func TestMissingPoliciesLetNoOneIn(t *testing.T) {
 				ext.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: test.account}
 				harness.Create(t, w, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: test.account}})
 			}
-			harness.Eventually(t, "the policies to be in force", func() error { // those restored by the test before take a moment
+			must.Eventually(t, "the policies to be in force", func() error { // those restored by the test before take a moment
 				if err := mallory.Create(t.Context(), ext.DeepCopy(), client.DryRunAll); !apierrors.IsForbidden(err) {
 					return fmt.Errorf("the editor is let in: %w", err)
 				}
 				return nil
 			})
 			b := &admissionv1.ValidatingAdmissionPolicyBinding{}
-			if err := w.Get(t.Context(), client.ObjectKey{Name: test.policy}, b); err != nil {
-				t.Fatal(err)
-			}
-			if err := test.weaken(b); err != nil {
-				t.Fatal(err)
-			}
-			harness.Eventually(t, "the API server to let the editor in", func() error { return mallory.Create(t.Context(), ext.DeepCopy()) })
+			must.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: test.policy}, b))
+			must.NoError(t, test.weaken(b))
+			must.Eventually(t, "the API server to let the editor in", func() error { return mallory.Create(t.Context(), ext.DeepCopy()) })
 			t.Cleanup(func() { w.removeExtension(ext) }) // before the policies are restored
-			harness.Eventually(t, "the extension to be blocked", func() error {
-				if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-					return err
-				}
+			harness.Await(t, w, client.ObjectKeyFromObject(ext), ext, "the extension to be blocked", func() error {
 				var sets olmv1.ClusterObjectSetList
 				if err := w.List(t.Context(), &sets); err != nil {
 					return err
@@ -110,7 +103,7 @@ func (w *world) removeExtension(ext *olmv1.ClusterExtension) {
 	if err := w.Delete(context.Background(), ext); client.IgnoreNotFound(err) != nil {
 		w.t.Error(err)
 	}
-	harness.Eventually(w.t, "the extension to be gone", func() error {
+	must.Eventually(w.t, "the extension to be gone", func() error {
 		if err := w.Get(context.Background(), client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("it is there: %w", err)
 		}
@@ -121,31 +114,9 @@ func (w *world) removeExtension(ext *olmv1.ClusterExtension) {
 // serveSamples serves the sample operators as a ClusterCatalog.
 func (w *world) serveSamples(name string) {
 	w.t.Helper()
-	tree, err := fs.Sub(examples.Bundles, "bundles")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	all, err := bundleio.ReadSource(tree)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	p := bundleio.Publisher{Registry: w.registry}
-	published, err := p.Push(w.t.Context(), all)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	c, err := bundleio.Linear(published)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := p.Catalog(w.t.Context(), c, name+":latest"); err != nil {
-		w.t.Fatal(err)
-	}
-	object := w.clusterCatalog(name, w.registry+"/"+name+":latest")
-	harness.Eventually(w.t, "the catalog to be served", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			return err
-		}
+	ref, _ := fixture.Samples(w.t, bundleio.Publisher{Registry: w.registry}, name, nil)
+	object := w.clusterCatalog(name, ref)
+	harness.Await(w.t, w, client.ObjectKeyFromObject(object), object, "the catalog to be served", func() error {
 		if !meta.IsStatusConditionTrue(object.Status.Conditions, olmv1.TypeServing) {
 			return fmt.Errorf("its conditions are %v", object.Status.Conditions)
 		}

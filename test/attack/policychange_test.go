@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +26,7 @@ func TestATightenedPolicyHoldsForWhatIsServed(t *testing.T) {
 	ref := w.registry + "/attack-tightened/catalog:v1"
 	key, policy := newSigner(t, w.registry+"/attack-tightened")
 	digest := harness.Push(t, ref, packageNamed("good"), image.CatalogLabels())
-	if err := signature.Sign(t.Context(), ref, digest, key, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, signature.Sign(t.Context(), ref, digest, key, image.PushOptions{}))
 	defer w.run(verifying(policy))()
 	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "catalog"},
 		Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}
@@ -35,10 +34,7 @@ func TestATightenedPolicyHoldsForWhatIsServed(t *testing.T) {
 	w.verified(source, metav1.ConditionTrue, "signed by key sha256:")
 	w.serves(namespace, "good")
 
-	good, err := os.ReadFile(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Value(os.ReadFile(policy))(t)
 	for _, step := range []struct {
 		policy string
 		status metav1.ConditionStatus
@@ -49,9 +45,7 @@ func TestATightenedPolicyHoldsForWhatIsServed(t *testing.T) {
 		{`{"version": 1, "default": `, metav1.ConditionFalse, policy},
 		{string(good), metav1.ConditionTrue, "signed by key sha256:"},
 	} {
-		if err := os.WriteFile(policy, []byte(step.policy), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(policy, []byte(step.policy), 0o600))
 		w.verified(source, step.status, step.says)
 		if step.status == metav1.ConditionTrue {
 			w.serves(namespace, "good")
@@ -64,10 +58,7 @@ func TestATightenedPolicyHoldsForWhatIsServed(t *testing.T) {
 // verified waits until a CatalogSource reports a status of its signature, with a text.
 func (w *world) verified(source *v1alpha1.CatalogSource, status metav1.ConditionStatus, text string) {
 	w.t.Helper()
-	harness.Eventually(w.t, fmt.Sprintf("SignatureVerified to be %s with %q", status, text), func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(source), source, fmt.Sprintf("SignatureVerified to be %s with %q", status, text), func() error {
 		c := meta.FindStatusCondition(source.Status.Conditions, v1alpha1.CatalogSourceSignatureVerified)
 		if c == nil || c.Status != status || !strings.Contains(c.Message, text) {
 			return fmt.Errorf("it is %+v", c)

@@ -1,12 +1,13 @@
 package attack
 
 import (
+	"fmt"
 	"net"
 	"testing"
 
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,9 +27,7 @@ func TestPrivatePortsAreOpenToTheirNamespaceAlone(t *testing.T) {
 	}
 	w.run(nil)
 	var base networkingv1.NetworkPolicy
-	if err := w.Get(t.Context(), client.ObjectKey{Namespace: olm, Name: "fairlead-manager"}, &base); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: olm, Name: "fairlead-manager"}, &base))
 	for _, namespace := range []string{w.namespace("attack-one"), w.namespace("attack-other")} {
 		w.catalogSource(namespace, "catalog", onePackage("of-"+namespace))
 		_, number, err := net.SplitHostPort(w.leadsTo(namespace, "catalog", ""))
@@ -43,19 +42,15 @@ func TestPrivatePortsAreOpenToTheirNamespaceAlone(t *testing.T) {
 			}
 		}
 		var p networkingv1.NetworkPolicy
-		w.eventually("port "+number+" to be opened", func() error {
+		must.Eventually(w.t, "port "+number+" to be opened", func() error {
 			return w.Get(t.Context(), client.ObjectKey{Namespace: olm, Name: "fairlead-catalogs-" + number}, &p)
 		})
-		if diff := cmp.Diff(base.Spec.PodSelector, p.Spec.PodSelector); diff != "" {
-			t.Errorf("it selects other pods than those of the manager (-want +got):\n%s", diff)
-		}
+		must.Equal(t, "it selects other pods than those of the manager", p.Spec.PodSelector, base.Spec.PodSelector)
 		if len(p.Spec.Ingress) != 1 || len(p.Spec.Ingress[0].From) != 1 || len(p.Spec.Ingress[0].Ports) != 1 || p.Spec.Ingress[0].Ports[0].Port.String() != number {
 			t.Fatalf("it opens %+v", p.Spec.Ingress)
 		}
 		want := networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}}
-		if diff := cmp.Diff(want, p.Spec.Ingress[0].From[0]); diff != "" {
-			t.Errorf("port %s is open to others than namespace %s (-want +got):\n%s", number, namespace, diff)
-		}
+		must.Equal(t, fmt.Sprintf("port %s is open to others than namespace %s", number, namespace), p.Spec.Ingress[0].From[0], want)
 		t.Logf("port %s is that of %s", number, namespace)
 	}
 }

@@ -22,6 +22,7 @@ func TestAdminOfANamespaceWidensItsOperator(t *testing.T) {
 	namespace, victim := w.namespace("attack-promote"), w.namespace("attack-promote-victim")
 	w.group(namespace, "")
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.TargetNamespaces = nil })
+	w.selected(namespace, metav1.NamespaceAll)
 	csv := operator(namespace, name)
 	asked := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}
 	csv.Spec.InstallStrategy.StrategySpec.Permissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: worker, Rules: asked}}

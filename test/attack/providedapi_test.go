@@ -9,6 +9,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,7 +69,7 @@ func TestRolesEndWithTheirOperator(t *testing.T) {
 // may waits until a client may create custom resources of a definition, or no longer may.
 func (w *world) may(c client.Client, crd *apiextensionsv1.CustomResourceDefinition, namespace string, want bool) {
 	w.t.Helper()
-	harness.Eventually(w.t, fmt.Sprintf("the right to create %s to be %t", crd.Name, want), func() error {
+	must.Eventually(w.t, fmt.Sprintf("the right to create %s to be %t", crd.Name, want), func() error {
 		if mayCreate(w.t, c, thing(crd, namespace)) != want {
 			return errors.New("it is not")
 		}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"testing"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -26,16 +26,14 @@ func (w *world) allowed(user, namespace, group, resource string) bool {
 	w.t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: []string{"system:authenticated"},
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "create", Group: group, Resource: resource}}}
-	if err := w.Create(w.t.Context(), review); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.Create(w.t.Context(), review))
 	return review.Status.Allowed
 }
 
 // becomes waits until a user may create objects of a resource, or no longer may.
 func (w *world) becomes(user, namespace, group, resource string, want bool) {
 	w.t.Helper()
-	harness.Eventually(w.t, fmt.Sprintf("the right of %s to create %s.%s to be %t", user, resource, group, want), func() error {
+	must.Eventually(w.t, fmt.Sprintf("the right of %s to create %s.%s to be %t", user, resource, group, want), func() error {
 		if w.allowed(user, namespace, group, resource) != want {
 			return errors.New("it is not")
 		}
@@ -46,33 +44,8 @@ func (w *world) becomes(user, namespace, group, resource string, want bool) {
 // greeters publishes versions of the example operator, and returns the reference of their catalog.
 func (w *world) greeters(versions ...string) string {
 	w.t.Helper()
-	tree, err := fs.Sub(examples.Bundles, "bundles")
-	must(w.t, err)
-	all, err := bundleio.ReadSource(tree)
-	must(w.t, err)
-	var sources []bundleio.BundleSource
-	for _, s := range all {
-		for _, v := range versions {
-			if s.Bundle.Package == "greeter-operator" && s.Bundle.Version.String() == v {
-				sources = append(sources, s)
-			}
-		}
-	}
-	publisher := bundleio.Publisher{Registry: path.Join(w.registry, "attack-greeters")}
-	published, err := publisher.Push(w.t.Context(), sources)
-	must(w.t, err)
-	c, err := bundleio.Linear(published)
-	must(w.t, err)
-	digest, err := publisher.Catalog(w.t.Context(), c, "catalog:latest")
-	must(w.t, err)
-	return path.Join(publisher.Registry, "catalog") + "@" + digest
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref, _ := fixture.Samples(w.t, bundleio.Publisher{Registry: path.Join(w.registry, "attack-greeters")}, "catalog", fixture.Greeters(versions...))
+	return ref
 }
 
 // TestOperatorOfACatalogGetsRoles: users get access to the API of an operator that an InstallPlan brought, keep it at every moment of an upgrade, and lose
@@ -96,7 +69,7 @@ func TestOperatorOfACatalogGetsRoles(t *testing.T) {
 	w.becomes("alice", tenant, group, resource, true)
 
 	harness.Edit(t, w, home, "catalog", &v1alpha1.CatalogSource{}, func(s *v1alpha1.CatalogSource) { s.Spec.Image = w.greeters("1.0.0", "1.1.0") })
-	end, upgraded := time.Now().Add(harness.Patience), time.Time{}
+	end, upgraded := time.Now().Add(must.Timeout), time.Time{}
 	for ; upgraded.IsZero() || time.Since(upgraded) < 3*time.Second; time.Sleep(50 * time.Millisecond) {
 		if !w.allowed("alice", tenant, group, resource) {
 			t.Fatal("the access is interrupted by an upgrade")
@@ -128,7 +101,7 @@ func TestManagerRemovesUnjustifiedRolesAtStart(t *testing.T) {
 	victim := w.namespace("attack-sweep")
 	w.bind(victim, "mallory", "edit")
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	must(t, w.Get(t.Context(), client.ObjectKey{Name: owned}, crd))
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: owned}, crd))
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: owned + "-v1-edit",
 		Labels: map[string]string{"olm.managed": "true", "rbac.authorization.k8s.io/aggregate-to-edit": "true",
 			"olm.opgroup.permissions/aggregate-to-0123456789abcdef-edit": "true", "olm.opgroup.permissions/aggregate-to-edit": "group"},

@@ -20,7 +20,7 @@ func TestConfinedOperatorReachesOtherNamespaces(t *testing.T) {
 	other := w.namespace("attack-reached")
 	everything := []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}
 	secrets := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"*"}}}
-	for namespace, targets := range map[string][]string{"attack-everywhere": nil, "attack-two": {"attack-two", other}} {
+	for namespace, targets := range map[string][]string{"attack-everywhere": nil, "attack-two": {other, "attack-two"}} {
 		t.Run(namespace, func(t *testing.T) {
 			w := *w
 			w.t = t
@@ -36,6 +36,11 @@ func TestConfinedOperatorReachesOtherNamespaces(t *testing.T) {
 				&rbacv1.Role{ObjectMeta: meta("installer"), Rules: everything},
 				&rbacv1.RoleBinding{ObjectMeta: meta("installer"), Subjects: to("installer"), RoleRef: role("installer")},
 				&operatorsv1.OperatorGroup{ObjectMeta: meta("group"), Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: targets, ServiceAccountName: "installer"}})
+			if targets == nil {
+				w.selected(namespace, metav1.NamespaceAll)
+			} else {
+				w.selected(namespace, targets...)
+			}
 			installer := harness.ClientOf(t, w.as(account(namespace, "installer"), "system:serviceaccounts", "system:serviceaccounts:"+namespace))
 			name := "of-" + namespace // a copy in the other namespace must not have the name of its operator
 			csv := operator(namespace, name)

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -62,14 +63,12 @@ func TestManagersWithoutLeases(t *testing.T) {
 	}
 
 	refused := w.planOf(namespace, "long", "to fail", func(p *v1alpha1.InstallPlan) bool { return p.Status.Phase == v1alpha1.InstallPlanPhaseFailed })
-	if !strings.Contains(refused.Status.Message, "the name") || !strings.Contains(refused.Status.Message, "must be no more than 63") {
-		t.Errorf("the plan with the long name says %s", refused.Status.Message)
-	}
+	must.Contain(t, "message", refused.Status.Message, "the name", "must be no more than 63")
 	if harness.Read(t, w, namespace, "long.v1.0.0", &v1alpha1.ClusterServiceVersion{}) {
 		t.Error("the ClusterServiceVersion was made before its Service was found to have no possible name")
 	}
 
-	harness.Eventually(t, "the operator to wait for its Secret", func() error {
+	must.Eventually(t, "the operator to wait for its Secret", func() error {
 		harness.Read(t, w, namespace, "secret.v1.0.0", csv)
 		if csv.Status.Phase == v1alpha1.CSVPhaseSucceeded || !strings.Contains(csv.Status.Message, theirs.Name) {
 			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
@@ -82,9 +81,7 @@ func TestManagersWithoutLeases(t *testing.T) {
 	}
 
 	var plans v1alpha1.InstallPlanList
-	if err := w.List(t.Context(), &plans, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.List(t.Context(), &plans, client.InNamespace(namespace)))
 	of := map[string][]string{}
 	for _, p := range plans.Items {
 		for _, name := range p.Spec.ClusterServiceVersionNames {

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -107,7 +108,7 @@ func (w *world) planOf(namespace, name, what string, check func(*v1alpha1.Instal
 func (w *world) planOfVersion(namespace, name string, minor int, what string, check func(*v1alpha1.InstallPlan) bool) *v1alpha1.InstallPlan {
 	w.t.Helper()
 	var found v1alpha1.InstallPlan
-	harness.Eventually(w.t, "the InstallPlan of "+name+" "+what, func() error {
+	must.Eventually(w.t, "the InstallPlan of "+name+" "+what, func() error {
 		var list v1alpha1.InstallPlanList
 		if err := w.List(w.t.Context(), &list, client.InNamespace(namespace)); err != nil {
 			return err

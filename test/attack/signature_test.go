@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,9 +39,7 @@ func TestReplacedCatalogIsNotServed(t *testing.T) {
 			ref := w.registry + "/" + name + "/catalog:v1"
 			key, policy := newSigner(t, w.registry+"/"+name)
 			digest := harness.Push(t, ref, packageNamed("good"), image.CatalogLabels())
-			if err := signature.Sign(t.Context(), ref, digest, key, image.PushOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, signature.Sign(t.Context(), ref, digest, key, image.PushOptions{}))
 			stop := w.run(func(o *manager.Options) {
 				if required {
 					o.Images.Verifier = signature.New(signature.Config{Policy: policy})
@@ -58,10 +57,7 @@ func TestReplacedCatalogIsNotServed(t *testing.T) {
 				w.serves(namespace, "evil")
 				return
 			}
-			harness.Eventually(t, "the status to name the policy", func() error {
-				if err := w.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
-					return err
-				}
+			harness.Await(t, w, client.ObjectKeyFromObject(source), source, "the status to name the policy", func() error {
 				text, err := json.Marshal(source.Status)
 				if err == nil && !strings.Contains(string(text), string(image.Unverified)) {
 					err = fmt.Errorf("it is %s", text)
@@ -89,10 +85,7 @@ func verifying(policy string) func(*manager.Options) {
 // newSigner makes a key, and a policy that requires its signatures for a scope.
 func newSigner(t *testing.T, scope string) (key *signature.Key, policy string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	der, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
 		t.Fatal(err)
@@ -100,10 +93,7 @@ func newSigner(t *testing.T, scope string) (key *signature.Key, policy string) {
 	if key, err = signature.ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil); err != nil {
 		t.Fatal(err)
 	}
-	public, err := x509.MarshalPKIXPublicKey(private.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must.Value(x509.MarshalPKIXPublicKey(private.Public()))(t)
 	text, err := json.Marshal(map[string]any{"version": 1, "default": "reject", "rules": []any{map[string]any{
 		"scope": scope, "action": "verify",
 		"signers": []any{map[string]any{"keys": []any{map[string]any{"pem": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))}}}},
@@ -112,9 +102,7 @@ func newSigner(t *testing.T, scope string) (key *signature.Key, policy string) {
 		t.Fatal(err)
 	}
 	policy = filepath.Join(t.TempDir(), "policy.json")
-	if err := os.WriteFile(policy, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(policy, text, 0o600))
 	return key, policy
 }
 
@@ -129,7 +117,7 @@ func packageNamed(name string) map[string]string {
 // serves waits until the catalogs of a namespace have the packages, and no others.
 func (w *world) serves(namespace string, packages ...string) {
 	w.t.Helper()
-	harness.Eventually(w.t, fmt.Sprintf("packages %q alone to be served", packages), func() error {
+	must.Eventually(w.t, fmt.Sprintf("packages %q alone to be served", packages), func() error {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "packages.operators.coreos.com", Version: "v1", Kind: "PackageManifestList"})
 		if err := w.List(w.t.Context(), list, client.InNamespace(namespace)); err != nil {

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,7 @@ func (w *world) signedCatalog(ref string, key *signature.Key, bundles map[string
 			`{"schema":"olm.bundle","package":%[1]q,"name":"%[1]s.v1.0.0","image":%[2]q,"properties":[%[3]s]}`, name, ref, properties)
 	}
 	digest := harness.Push(w.t, ref, map[string]string{"configs/catalog.json": b.String()}, image.CatalogLabels())
-	must(w.t, signature.Sign(w.t.Context(), ref, digest, key, image.PushOptions{}))
+	must.NoError(w.t, signature.Sign(w.t.Context(), ref, digest, key, image.PushOptions{}))
 }
 
 // judged reports whether the first bundle of a plan has a status of its signature, with a text.
@@ -70,8 +71,7 @@ func TestOperatorsOfASignedCatalog(t *testing.T) {
 	w.group(namespace, "")
 	ref := w.registry + "/" + name + "/catalog:v1"
 	key, policy := newSigner(t, w.registry+"/"+name+"/catalog")
-	good, err := os.ReadFile(policy)
-	must(t, err)
+	good := must.Value(os.ReadFile(policy))(t)
 	tagged, _ := w.bundleImage(w.registry+"/"+name, "tagged")
 	_, runs := w.bundleImage(w.registry+"/"+name, "runs")
 	_, waits := w.bundleImage(w.registry+"/"+name, "waits")
@@ -92,7 +92,7 @@ func TestOperatorsOfASignedCatalog(t *testing.T) {
 			return p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && covered(p)
 		})
 	}
-	harness.Eventually(t, "the Subscription to say that its bundle is refused", func() error {
+	must.Eventually(t, "the Subscription to say that its bundle is refused", func() error {
 		sub := &v1alpha1.Subscription{}
 		harness.Read(t, w, namespace, "tagged", sub)
 		if c := sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed); c.Status != corev1.ConditionTrue || !strings.Contains(c.Message, "no rule is for its repository") {
@@ -101,7 +101,7 @@ func TestOperatorsOfASignedCatalog(t *testing.T) {
 		return nil
 	})
 
-	must(t, os.WriteFile(policy, []byte(`{"version": 1, "default": "reject", "rules": []}`), 0o600))
+	must.NoError(t, os.WriteFile(policy, []byte(`{"version": 1, "default": "reject", "rules": []}`), 0o600))
 	for _, name := range waiting {
 		harness.Edit(t, w, namespace, plans[name].Name, &v1alpha1.InstallPlan{}, func(p *v1alpha1.InstallPlan) { p.Spec.Approved = true })
 		w.planOf(namespace, name, "is refused", judged(corev1.ConditionFalse, policy))
@@ -113,7 +113,7 @@ func TestOperatorsOfASignedCatalog(t *testing.T) {
 			t.Errorf("%s: its ClusterServiceVersion is there: %t, its Deployment: %t; want %t", name, csv, deployment, there)
 		}
 	}
-	must(t, os.WriteFile(policy, good, 0o600))
+	must.NoError(t, os.WriteFile(policy, good, 0o600))
 	for _, name := range waiting {
 		w.planOf(namespace, name, "is complete", func(p *v1alpha1.InstallPlan) bool { return p.Status.Phase == v1alpha1.InstallPlanPhaseComplete })
 	}
@@ -150,10 +150,7 @@ func TestExtensionsOfASignedCatalog(t *testing.T) {
 				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{olmv1.MetadataNameKey: name}}}}}}
 		harness.Create(t, w, ext)
 		t.Cleanup(func() { _ = w.Delete(context.Background(), ext) })
-		harness.Eventually(t, fmt.Sprintf("SignatureVerified of %s to be %s", test.pkg, test.status), func() error {
-			if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-				return err
-			}
+		harness.Await(t, w, client.ObjectKeyFromObject(ext), ext, fmt.Sprintf("SignatureVerified of %s to be %s", test.pkg, test.status), func() error {
 			c := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeSignatureVerified)
 			if c == nil || c.Status != test.status || !strings.Contains(c.Message, test.says) {
 				return fmt.Errorf("it says %+v", ext.Status.Conditions)
@@ -161,13 +158,11 @@ func TestExtensionsOfASignedCatalog(t *testing.T) {
 			return nil
 		})
 		var all olmv1.ClusterObjectSetList
-		must(t, w.List(t.Context(), &all))
+		must.NoError(t, w.List(t.Context(), &all))
 		made := false
 		for i := range all.Items {
 			made = made || all.Items[i].Annotations[olmv1.BundleNameKey] == test.pkg+".v1.0.0"
 		}
-		if made != (test.status == metav1.ConditionTrue) {
-			t.Errorf("%s: a revision of it is there: %t", test.pkg, made)
-		}
+		must.Equal(t, fmt.Sprintf("%s: a revision of it is there", test.pkg), made, test.status == metav1.ConditionTrue)
 	}
 }

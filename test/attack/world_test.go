@@ -3,9 +3,10 @@ package attack
 import (
 	"cmp"
 	"context"
-	"net"
+	"fmt"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -49,16 +51,11 @@ var shipped sync.Once
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	kubeconfig := devcluster.Kubeconfig()
-	admin, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Value(clientcmd.BuildConfigFromFlags("", kubeconfig))(t)
 	admin.QPS = -1
 	w := &world{t: t, Client: harness.ClientOf(t, admin), admin: admin, kubeconfig: kubeconfig, registry: devcluster.Registry()}
 	shipped.Do(func() {
-		if err := manager.InstallCRDs(t.Context(), admin); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, manager.InstallCRDs(t.Context(), admin))
 		harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	})
 	return w
@@ -88,10 +85,7 @@ func (w *world) run(change func(*manager.Options)) (stop func()) {
 // options are those of the manifests, as far as they go in a test.
 func (w *world) options() manager.Options {
 	w.t.Helper()
-	embedded, err := devcluster.Connect(filepath.Dir(w.kubeconfig))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	embedded := must.Value(devcluster.Connect(filepath.Dir(w.kubeconfig)))(w.t)
 	route := func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
 		return embedded.Expose(ctx, local)
 	}
@@ -152,13 +146,14 @@ func (w *world) group(namespace, account string) *operatorsv1.OperatorGroup {
 	return g
 }
 
-// freeAddress is an address of loopback at which no server listens.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+// selected waits until the OperatorGroup of a namespace has these targets, "" for all: from then on the manager finds it for what is created there.
+func (w *world) selected(namespace string, targets ...string) {
+	w.t.Helper()
+	g := &operatorsv1.OperatorGroup{}
+	must.Eventually(w.t, "the OperatorGroup of "+namespace+" to select its targets", func() error {
+		if !harness.Read(w.t, w, namespace, "group", g) || !slices.Equal(g.Status.Namespaces, targets) || (g.Spec.ServiceAccountName == "") != (g.Status.ServiceAccountRef == nil) {
+			return fmt.Errorf("its status is %+v", g.Status)
+		}
+		return nil
+	})
 }

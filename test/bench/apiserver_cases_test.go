@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // simulated is an API server of three tenants, each of which has a ServiceAccount, beside two of others.
@@ -58,10 +59,7 @@ func TestTheSimulatedAPIServerLists(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for options := test.options; ; {
-				list, err := accounts(test.namespace).List(t.Context(), options)
-				if err != nil {
-					t.Fatal(err)
-				}
+				list := must.Value(accounts(test.namespace).List(t.Context(), options))(t)
 				for i := range list.Items {
 					got = append(got, told(&list.Items[i]))
 				}
@@ -69,9 +67,7 @@ func TestTheSimulatedAPIServerLists(t *testing.T) {
 					break
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "result", got, test.want)
 		})
 	}
 }
@@ -81,10 +77,7 @@ func TestTheSimulatedAPIServerStreams(t *testing.T) {
 	options := metav1.ListOptions{SendInitialEvents: &yes, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true}
 	resource := corev1.SchemeGroupVersion.WithResource("serviceaccounts")
 	_, config := simulated(t, true)
-	w, err := metadata.NewForConfigOrDie(config).Resource(resource).Watch(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(metadata.NewForConfigOrDie(config).Resource(resource).Watch(t.Context(), options))(t)
 	defer w.Stop()
 	var got []string
 	for e := range w.ResultChan() {
@@ -97,9 +90,7 @@ func TestTheSimulatedAPIServerStreams(t *testing.T) {
 		}
 		got = append(got, told(o))
 	}
-	if diff := cmp.Diff(allAccounts, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", got, allAccounts)
 	_, old := simulated(t, false)
 	if _, err := metadata.NewForConfigOrDie(old).Resource(resource).Watch(t.Context(), options); !apierrors.IsInvalid(err) {
 		t.Errorf("want what servers say that do not stream, got %v", err)
@@ -120,11 +111,7 @@ func TestTheSimulatedAPIServerGetsAndCountsWrites(t *testing.T) {
 		t.Errorf("nothing was written, and yet: %v", got)
 	}
 	for range 2 {
-		if _, err := accounts("olm").Patch(t.Context(), "operator", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(accounts("olm").Patch(t.Context(), "operator", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{}))(t)
 	}
-	if diff := cmp.Diff([]string{"2 x PATCH /api/v1/namespaces/olm/serviceaccounts/operator"}, s.written()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "written", s.written(), []string{"2 x PATCH /api/v1/namespaces/olm/serviceaccounts/operator"})
 }

@@ -20,6 +20,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // Variables of the environment that change what is measured.
@@ -101,10 +102,7 @@ func number(b *testing.B, variable string, otherwise int) int {
 
 func connect(b *testing.B, kubeconfig string) client.WithWatch {
 	b.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		b.Fatal(err)
-	}
+	config := must.Value(clientcmd.BuildConfigFromFlags("", kubeconfig))(b)
 	config.QPS = -1
 	return harness.Client(b, config)
 }
@@ -128,9 +126,7 @@ func install(b *testing.B, c client.Client, i int) {
 		&v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "all"}},
 		csv,
 	} {
-		if err := c.Create(b.Context(), o); err != nil {
-			b.Fatalf("create %T: %v", o, err)
-		}
+		must.NoErrorf(b, c.Create(b.Context(), o), "create %T", o)
 	}
 	awaitSucceeded(b, c, csv)
 }
@@ -142,9 +138,7 @@ func awaitSucceeded(b *testing.B, c client.Client, csv *v1alpha1.ClusterServiceV
 	defer cancel()
 	for csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 		time.Sleep(100 * time.Millisecond)
-		if err := c.Get(ctx, client.ObjectKeyFromObject(csv), csv); err != nil {
-			b.Fatalf("wait for operator %s, which is %s (%s): %v", csv.Name, csv.Status.Phase, csv.Status.Message, err)
-		}
+		must.NoErrorf(b, c.Get(ctx, client.ObjectKeyFromObject(csv), csv), "wait for operator %s, which is %s (%s)", csv.Name, csv.Status.Phase, csv.Status.Message)
 	}
 }
 

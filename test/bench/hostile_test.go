@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -99,19 +100,12 @@ const oneBundle = `{"schema":"olm.package","name":"small","defaultChannel":"stab
 // manifestMemory is the memory limit of the manager's container in the manifests, in MB.
 func manifestMemory(b *testing.B) float64 {
 	b.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "config", "deployment.yaml"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(filepath.Join("..", "..", "config", "deployment.yaml")))(b)
 	found := regexp.MustCompile(`limits:\n\s+memory: (\d+)Mi\n`).FindSubmatch(text)
 	if found == nil {
 		b.Fatal("the Deployment in config has no memory limit in Mi")
 	}
-	n, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return float64(n) * (1 << 20) / 1e6
+	return float64(must.Value(strconv.Atoi(string(found[1])))(b)) * (1 << 20) / 1e6
 }
 
 func catalogSource(namespace, name, ref string) *v1alpha1.CatalogSource {

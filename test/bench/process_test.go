@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // ticksPerSecond is the unit of processor times in /proc on Linux.
@@ -65,15 +65,13 @@ type process struct {
 // startManager runs the manager as it runs in its image, with more variables in its environment.
 func startManager(b *testing.B, kubeconfig string, variables ...string) *process {
 	b.Helper()
-	p := &process{b: b, metrics: freeAddress(b), health: freeAddress(b)}
+	p := &process{b: b, metrics: harness.FreeAddress(b), health: harness.FreeAddress(b)}
 	var log bytes.Buffer
 	cmd := exec.Command(harness.BuildManager(b), "--kubeconfig", kubeconfig, "--store", b.TempDir(),
 		"--metrics-address", p.metrics, "--metrics-plain", "--health-address", p.health, "--package-address", "0")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = append(os.Environ(), variables...)
-	if err := cmd.Start(); err != nil {
-		b.Fatalf("start the manager: %v", err)
-	}
+	must.NoErrorf(b, cmd.Start(), "start the manager")
 	p.pid = cmd.Process.Pid
 	p.stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
@@ -84,17 +82,6 @@ func startManager(b *testing.B, kubeconfig string, variables ...string) *process
 	})
 	b.Cleanup(p.stop)
 	return p
-}
-
-// freeAddress is an address of loopback that nobody listens on.
-func freeAddress(b *testing.B) string {
-	b.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // awaitReady waits until the manager says that it is ready.
@@ -123,10 +110,7 @@ func (p *process) cpu() time.Duration {
 	rest := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	var ticks int
 	for _, field := range rest[11:13] {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			p.b.Fatal(err)
-		}
+		n := must.Value(strconv.Atoi(field))(p.b)
 		ticks += n
 	}
 	return time.Duration(ticks) * time.Second / ticksPerSecond
@@ -141,11 +125,7 @@ func (p *process) memory(line string) float64 {
 	}
 	for l := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(l, line+":"); ok {
-			kib, err := strconv.Atoi(strings.Fields(value)[0])
-			if err != nil {
-				p.b.Fatal(err)
-			}
-			return float64(kib) * 1024 / 1e6
+			return float64(must.Value(strconv.Atoi(strings.Fields(value)[0]))(p.b)) * 1024 / 1e6
 		}
 	}
 	p.b.Fatalf("there is no %s in the status of the manager", line)
@@ -167,10 +147,7 @@ func (p *process) writes() float64 {
 		if !strings.HasPrefix(name, "rest_client_requests_total{") || strings.Contains(name, `method="GET"`) {
 			continue
 		}
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			p.b.Fatal(err)
-		}
+		n := must.Value(strconv.ParseFloat(value, 64))(p.b)
 		total += n
 	}
 	return total

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // metadataType is the type of objects that only their metadata is told of.
@@ -52,14 +54,8 @@ type object struct {
 // record reads the whole of a cluster. What is in the namespace model, and that namespace, will be there once for every tenant.
 func record(b testing.TB, kubeconfig, model string) *snapshot {
 	b.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		b.Fatal(err)
-	}
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	config := must.Value(clientcmd.BuildConfigFromFlags("", kubeconfig))(b)
+	client := must.Value(rest.HTTPClientFor(config))(b)
 	get := func(path, accept string) document { return fetch(b, client, config.Host+path, accept) }
 	s := &snapshot{documents: map[string]document{}, collection: map[string]*collection{}}
 	for _, path := range []string{"/api", "/apis"} {
@@ -96,10 +92,7 @@ func record(b testing.TB, kubeconfig, model string) *snapshot {
 func fetch(b testing.TB, client *http.Client, address, accept string) document {
 	b.Helper()
 	for until := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
-		request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		request := must.Value(http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil))(b)
 		request.Header.Set("Accept", accept)
 		response, err := client.Do(request)
 		if err != nil {
@@ -137,10 +130,7 @@ func newObject(b testing.TB, c *collection, item map[string]json.RawMessage, mod
 	b.Helper()
 	// Items of a list do not always say what they are; objects do.
 	item["apiVersion"], item["kind"] = fmt.Appendf(nil, "%q", c.apiVersion), fmt.Appendf(nil, "%q", c.kind)
-	full, err := json.Marshal(item)
-	if err != nil {
-		b.Fatal(err)
-	}
+	full := must.Value(json.Marshal(item))(b)
 	var meta metav1.ObjectMeta
 	decode(b, item["metadata"], &meta)
 	o := &object{namespace: meta.Namespace, name: meta.Name, labels: meta.Labels, repeated: meta.Namespace == model || c.kind == "Namespace" && meta.Name == model}

@@ -19,6 +19,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // mostMemory is what the manager may have at any time, in MB.
@@ -131,10 +132,7 @@ func recordOneTenant(b *testing.B, operators int) *snapshot {
 func installBundle(b *testing.B, c client.Client, operator *bundle.Bundle) {
 	b.Helper()
 	namespace := "operator-" + operator.Package
-	steps, err := bundle.Steps(operator, bundle.StepTarget{Namespace: namespace})
-	if err != nil {
-		b.Fatal(err)
-	}
+	steps := must.Value(bundle.Steps(operator, bundle.StepTarget{Namespace: namespace}))(b)
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
 		&v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all"}},
@@ -144,16 +142,11 @@ func installBundle(b *testing.B, c client.Client, operator *bundle.Bundle) {
 		objects = append(objects, o)
 	}
 	for _, o := range objects {
-		if err := c.Create(b.Context(), o); err != nil {
-			b.Fatalf("create %T %s of bundle %s: %v", o, o.GetName(), operator.Name, err)
-		}
+		must.NoErrorf(b, c.Create(b.Context(), o), "create %T %s of bundle %s", o, o.GetName(), operator.Name)
 	}
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: operator.CSV.Name}}
 	awaitSucceeded(b, c, csv)
-	text, err := json.Marshal(csv)
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := must.Value(json.Marshal(csv))(b)
 	b.Logf("operator %s: a ClusterServiceVersion of %d kB", csv.Name, len(text)/1000)
 }
 
@@ -165,11 +158,7 @@ func kubeconfigFor(b *testing.B, address string) string {
 	config.Contexts["simulated"] = &clientcmdapi.Context{Cluster: "simulated"}
 	config.CurrentContext = "simulated"
 	path := filepath.Join(b.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.NoError(b, clientcmd.WriteToFile(*config, path))
+	must.NoError(b, os.Chmod(path, 0o600))
 	return path
 }

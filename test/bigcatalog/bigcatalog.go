@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -81,19 +82,13 @@ func Dir(t testing.TB) (dir, what string) {
 	t.Helper()
 	dir = t.TempDir()
 	if !publicdata.Has(publicdata.FullCatalog) {
-		if err := Write(dir, Full, catalog.YAML); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, Write(dir, Full, catalog.YAML))
 		return dir, "generated catalog"
 	}
 	publicdata.Each(t, publicdata.FullCatalog, func(name string, content func() []byte) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, content(), 0o644))
 	})
 	return dir, "public catalog"
 }
@@ -107,13 +102,8 @@ func JSON(t testing.TB, dir string) string {
 	}
 	out := t.TempDir()
 	for _, name := range files {
-		c, err := catalog.Load(t.Context(), os.DirFS(filepath.Join(dir, filepath.Dir(name))), catalog.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := writePackage(out, c, catalog.JSON); err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(catalog.Load(t.Context(), os.DirFS(filepath.Join(dir, filepath.Dir(name))), catalog.LoadOptions{}))(t)
+		must.NoError(t, writePackage(out, c, catalog.JSON))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestShape counts what is in catalogs of all sorts of sizes.
@@ -30,9 +31,7 @@ func TestSize(t *testing.T) {
 	for _, i := range []int{0, 1, 100} {
 		var out bytes.Buffer
 		c := Package(Full, i)
-		if err := catalog.WriteYAML(&out, c); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, catalog.WriteYAML(&out, c))
 		want := Full.BundleBytes
 		if i == 0 {
 			want *= firstFactor
@@ -41,9 +40,7 @@ func TestSize(t *testing.T) {
 			t.Errorf("bundles of package %d have %d bytes each, want about %d", i, got, want)
 		}
 		var again bytes.Buffer
-		if err := catalog.WriteYAML(&again, Package(Full, i)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, catalog.WriteYAML(&again, Package(Full, i)))
 		if !bytes.Equal(out.Bytes(), again.Bytes()) {
 			t.Errorf("package %d differs when it is made again", i)
 		}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/mem"
 
 	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // hostileServers are registry servers that are made to cost a reader as much as their messages can. Each goes for something else that a reader
@@ -55,10 +56,7 @@ func ServeHostile(t testing.TB, kind string) string {
 	if hostile == nil {
 		t.Fatalf("there is no hostile registry server %q, but %v", kind, HostileServerKinds())
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := grpc.NewServer(grpc.ForceServerCodecV2(hostileCodec{encoding.GetCodecV2("proto"), hostile.pkg}))
 	registry.RegisterRegistryServer(s, hostile)
 	go func() { _ = s.Serve(listener) }() // it ends when the server is stopped

@@ -15,8 +15,9 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/cli"
-	"fairlead.dev/fairlead/internal/cli/opmcmd"
+	"fairlead.dev/fairlead/internal/cli/authoring"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // update puts into the pages what is printed, where that is something else.
@@ -28,7 +29,7 @@ var root = filepath.Join("..", "..")
 // programs are what the pages call. The test binary is each of them when it is called by its name.
 var programs = map[string]func() int{
 	"fairlead": func() int { return cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) },
-	"opm":      func() int { return opmcmd.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) },
+	"opm":      func() int { return authoring.RunOpm(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) },
 }
 
 func TestMain(m *testing.M) {
@@ -42,10 +43,7 @@ func TestMain(m *testing.M) {
 func TestPages(t *testing.T) {
 	for _, page := range []string{"catalogs.md", "resolution-v1.md", "asking.md", "installplans.md", "v1-commands.md", "platform-compatibility.md", "signatures.md"} {
 		t.Run(page, func(t *testing.T) {
-			content, err := os.ReadFile(filepath.Join(root, "docs", page))
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := must.Value(os.ReadFile(filepath.Join(root, "docs", page)))(t)
 			s := start(t)
 			todo := steps(s.there.Replace(string(content)))
 			if len(todo) == 0 {
@@ -71,9 +69,7 @@ func TestPages(t *testing.T) {
 			}
 			if *update {
 				text := s.back.Replace(rewrite(string(content), todo))
-				if err := os.WriteFile(filepath.Join(root, "docs", page), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(filepath.Join(root, "docs", page), []byte(text), 0o600))
 			}
 		})
 	}
@@ -104,21 +100,12 @@ type session struct {
 func start(t *testing.T) *session {
 	dir := t.TempDir()
 	work := filepath.Join(dir, "work")
-	if err := os.CopyFS(filepath.Join(work, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(filepath.Join(work, "examples"), os.DirFS(filepath.Join(root, "examples"))))
 	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(bin, 0o700))
+	self := must.Value(os.Executable())(t)
 	for name := range programs {
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(self, filepath.Join(bin, name)))
 	}
 	registry := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(registry.Close)
@@ -126,15 +113,10 @@ func start(t *testing.T) *session {
 	shell := exec.Command("bash", "--noprofile", "--norc")
 	shell.Dir = work
 	shell.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "OLM_CACHE_DIR=")
-	in, err := shell.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Value(shell.StdinPipe())(t)
 	out, writer := io.Pipe()
 	shell.Stdout, shell.Stderr = writer, writer
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, shell.Start())
 	t.Cleanup(func() {
 		in.Close()
 		go io.Copy(io.Discard, out) // what is still said at the end is of no interest
@@ -151,9 +133,7 @@ func start(t *testing.T) *session {
 // run types a command and returns the lines that it prints, on whichever stream.
 func (s *session) run(command string) []string {
 	const end = "::end of output::"
-	if _, err := fmt.Fprintf(s.in, "%s\necho; echo '%s'\n", command, end); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Value(fmt.Fprintf(s.in, "%s\necho; echo '%s'\n", command, end))(s.t)
 	var lines []string
 	for {
 		line, err := s.out.ReadString('\n')
@@ -173,10 +153,7 @@ func (s *session) run(command string) []string {
 
 // freePort is a port that nobody listens at.
 func freePort(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/scenarios"
 )
 
@@ -23,14 +24,8 @@ func TestCompatibilityIsProven(t *testing.T) {
 // that exist. Of a test whose name several packages have the page says which package it is of.
 func proven(t *testing.T, name, head string, columns, least int) {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root, "docs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	there, err := scenarios.Find(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile(filepath.Join(root, "docs", name)))(t)
+	there := must.Value(scenarios.Find(root))(t)
 	rows, inside := 0, false
 	for _, line := range strings.Split(string(page), "\n") {
 		switch {

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestSteps(t *testing.T) {
 	page := "text\n$ not a command\n```console\n$ one\na\nb\n$ two \\\n> more\n```\n```yaml\n$ no: command\n```\n"
 	want := []step{{line: 4, command: "one", output: []string{"a", "b"}}, {line: 7, command: "two \\\nmore"}}
-	if diff := cmp.Diff(want, steps(page), cmp.AllowUnexported(step{})); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "steps", steps(page), want, cmp.AllowUnexported(step{}))
 }
 
 func TestMatches(t *testing.T) {
@@ -34,9 +34,7 @@ func TestMatches(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := matches(strings.Split(test.page, "\n"), strings.Split(test.lines, "\n")); got != test.want {
-				t.Errorf("%t, want %t", got, test.want)
-			}
+			must.Equal(t, "matches", matches(strings.Split(test.page, "\n"), strings.Split(test.lines, "\n")), test.want)
 		})
 	}
 }
@@ -44,9 +42,7 @@ func TestMatches(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	page := "text\n```console\n$ one\nold\n$ two \\\n> more\n```\nend\n"
 	todo := steps(page)
-	if got := rewrite(page, todo); got != page {
-		t.Errorf("rewritten with its own output the page is\n%s", got)
-	}
+	must.Equal(t, "rewritten with its own output the page", rewrite(page, todo), page)
 	todo[0].output = []string{"new", "lines"}
 	if want := strings.Replace(page, "old", "new\nlines", 1); rewrite(page, todo) != want {
 		t.Errorf("rewritten with new output the page is\n%s", rewrite(page, todo))

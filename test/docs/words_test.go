@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // unused are the words that the last table of docs/glossary.md rules out, as far as they have no other meaning in prose.
@@ -20,10 +22,7 @@ func pages(t *testing.T) []string {
 	t.Helper()
 	var all []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/runbooks/*.md", "config/*.md", "examples/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Value(filepath.Glob(filepath.Join(root, pattern)))(t)
 		all = append(all, found...)
 	}
 	if len(all) < 40 {
@@ -35,10 +34,7 @@ func pages(t *testing.T) []string {
 // TestWords keeps out of the documents what the glossary rules out.
 func TestWords(t *testing.T) {
 	for _, page := range pages(t) {
-		content, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(os.ReadFile(page))(t)
 		text := string(content)
 		if strings.HasSuffix(page, "glossary.md") {
 			text, _, _ = strings.Cut(text, "## Words that are not used")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -59,9 +60,7 @@ func runDemo(b *testing.B, dir string, packages []string) demoResult {
 		b.Fatalf("%v\n%s", err, told.String())
 	}
 	var result demoResult
-	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
-		b.Fatal(err)
-	}
+	must.NoError(b, json.Unmarshal(out.Bytes(), &result))
 	if len(result.Operators) != len(packages) {
 		b.Fatalf("%d operators are installed, want %d", len(result.Operators), len(packages))
 	}
@@ -73,12 +72,8 @@ func unpackBundles(b *testing.B) string {
 	dir := b.TempDir()
 	publicdata.Each(b, publicdata.Bundles, func(name string, content func() []byte) {
 		file := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(name, "bundles/")))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		must.NoError(b, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(b, os.WriteFile(file, content(), 0o644))
 	})
 	return dir
 }

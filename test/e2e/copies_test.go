@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestCopiesAreMendedAtTheStart: copies are edited while no manager runs, and some in a way of which the API server tells nothing, as it does
@@ -48,9 +49,7 @@ func TestCopiesAreMendedAtTheStart(t *testing.T) {
 	o.create(group, csv)
 	copied := func(namespace string) *v1alpha1.ClusterServiceVersion {
 		c := &v1alpha1.ClusterServiceVersion{}
-		if err := client.IgnoreNotFound(o.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: csv.Name}, c)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, client.IgnoreNotFound(o.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: csv.Name}, c)))
 		return c
 	}
 	whole := func() error {
@@ -64,7 +63,7 @@ func TestCopiesAreMendedAtTheStart(t *testing.T) {
 	options := manager.Options{Config: o.config}
 	options.PackageServer.Route = o.cluster.Expose
 	stop := harness.Run(t, options)
-	o.eventually("the copies", time.Minute, whole)
+	must.EventuallyWithin(o, "the copies", time.Minute, whole)
 	time.Sleep(time.Second) // for a write that would come after these
 	stop()
 
@@ -86,7 +85,7 @@ func TestCopiesAreMendedAtTheStart(t *testing.T) {
 	options.Config = rest.CopyConfig(o.config)
 	options.Config.Wrap(seen.wrap)
 	stop = harness.Run(t, options)
-	o.eventually("the copies to be mended", time.Minute, whole)
+	must.EventuallyWithin(o, "the copies to be mended", time.Minute, whole)
 	var written []string
 	note := func() {
 		for _, r := range seen.take() {

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // program is the directory of the built fairlead.
@@ -37,10 +38,7 @@ func run(m *testing.M) int {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	examples, err := filepath.Abs(filepath.Join("..", "..", "examples", "bundles"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := must.Value(filepath.Abs(filepath.Join("..", "..", "examples", "bundles")))(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,

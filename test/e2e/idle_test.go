@@ -23,6 +23,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // A day is lived through in two minutes. What a manager waits for is waited for really, so that nothing would happen on such a day by
@@ -108,13 +110,13 @@ func TestADayOfTheWholeManager(t *testing.T) {
 	seen := &tap{}
 	config := rest.CopyConfig(o.config)
 	config.Wrap(seen.wrap)
-	metrics := freeAddress(t)
+	metrics := harness.FreeAddress(t)
 	o.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manager.DefaultGlobalNamespace}})
 	o.manage(manager.Options{Config: config, LeaderElection: true, LeaderNamespace: manager.DefaultGlobalNamespace, MetricsAddress: metrics, MetricsPlain: true,
 		Clock: fastClock{began: time.Now()}, Resync: resync})
 	o.twentySubscriptions()
 	checkMetrics(t, metrics)
-	o.eventually("the manager to come to rest", time.Minute, func() error {
+	must.EventuallyWithin(o, "the manager to come to rest", time.Minute, func() error {
 		seen.take()
 		time.Sleep(3 * resync)
 		for _, r := range seen.take() {
@@ -170,7 +172,7 @@ func (o *own) twentySubscriptions() {
 			o.create(sub)
 		}
 	}
-	o.eventually("all Subscriptions to have their verdict", 3*time.Minute, func() error {
+	must.EventuallyWithin(o, "all Subscriptions to have their verdict", 3*time.Minute, func() error {
 		var all v1alpha1.SubscriptionList
 		if err := o.List(o.Context(), &all); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/bigcatalog"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -39,10 +40,7 @@ func BenchmarkMemory(b *testing.B) {
 		o := ownCluster(b)
 		dir, what := bigcatalog.Dir(b)
 		packages := o.relocate(dir)
-		tree, err := bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		tree := must.Value(bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil))(b)
 		pid := o.startManager(binary)
 		o.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manager.DefaultGlobalNamespace}}, catalogSource("full", tree.Ref, 15*time.Minute))
 		for i := range tenants {
@@ -65,7 +63,7 @@ func BenchmarkMemory(b *testing.B) {
 // returns the packages.
 func (o *own) relocate(dir string) []*catalog.PackageInfo {
 	o.Helper()
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	must.NoError(o, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -78,18 +76,9 @@ func (o *own) relocate(dir string) []*catalog.PackageInfo {
 			documents[i] = o.relocated(document)
 		}
 		return os.WriteFile(path, bytes.Join(documents, []byte("\n---\n")), 0o600)
-	})
-	if err != nil {
-		o.Fatal(err)
-	}
-	c, err := catalog.Load(o.Context(), os.DirFS(dir), catalog.LoadOptions{})
-	if err != nil {
-		o.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "relocated")
-	if err != nil {
-		o.Fatal(err)
-	}
+	}))
+	c := must.Value(catalog.Load(o.Context(), os.DirFS(dir), catalog.LoadOptions{}))(o)
+	x := must.Value(catalog.NewIndex(c, "relocated"))(o)
 	var packages []*catalog.PackageInfo
 	for _, name := range x.PackageNames() {
 		p, _ := x.Package(name)
@@ -133,9 +122,7 @@ func (o *own) startManager(binary string) int {
 	var log bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, "--kubeconfig", o.kubeconfig, "--store", o.TempDir())
 	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		o.Fatal(err)
-	}
+	must.NoError(o, cmd.Start())
 	o.Cleanup(func() {
 		stop()
 		_ = cmd.Wait() // it was killed
@@ -153,9 +140,7 @@ func (o *own) rest() map[string]int {
 	since := time.Now()
 	for began := time.Now(); ; time.Sleep(time.Second) {
 		var all v1alpha1.SubscriptionList
-		if err := o.List(o.Context(), &all); err != nil {
-			o.Fatal(err)
-		}
+		must.NoError(o, o.List(o.Context(), &all))
 		verdicts := map[string]int{}
 		for i := range all.Items {
 			verdicts[all.Items[i].Status.GetCondition("Ready").Reason]++

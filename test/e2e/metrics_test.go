@@ -3,15 +3,15 @@ package e2e
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // documentedMetrics are those of both APIs: name, type and labels.
@@ -52,10 +52,7 @@ func checkMetrics(t *testing.T, address string) {
 	}
 	defer response.Body.Close()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Value(parser.TextToMetricFamilies(response.Body))(t)
 	var got, ofOperators []string
 	for _, name := range slices.Sorted(maps.Keys(families)) {
 		f := families[name]
@@ -80,9 +77,7 @@ func checkMetrics(t *testing.T, address string) {
 			got = append(got, all)
 		}
 	}
-	if diff := cmp.Diff(documentedMetrics, got); diff != "" {
-		t.Errorf("metrics (-documented +there):\n%s", diff)
-	}
+	must.Equal(t, "metrics", got, documentedMetrics)
 	for _, wrong := range wrongOperatorMetrics(ofOperators) {
 		t.Error(wrong)
 	}
@@ -127,15 +122,4 @@ func shape(name, kind string, labels, quantiles []string) string {
 		text += "; quantiles " + strings.Join(quantiles, ",")
 	}
 	return text
-}
-
-// freeAddress is one on loopback that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }

@@ -24,6 +24,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // own is a cluster that no other test uses, so that all that is written there is known.
@@ -39,11 +40,8 @@ type own struct {
 // ownCluster starts a cluster with the project's APIs, without a manager.
 func ownCluster(t testing.TB) *own {
 	t.Helper()
-	cluster, err := devcluster.Detach(t.Context(), devcluster.Options{Name: "own", DataDir: filepath.Join(t.TempDir(), "c"), Throwaway: true,
-		Nodes: 3, Executable: filepath.Join(program, "fairlead")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Value(devcluster.Detach(t.Context(), devcluster.Options{Name: "own", DataDir: filepath.Join(t.TempDir(), "c"), Throwaway: true,
+		Nodes: 3, Executable: filepath.Join(program, "fairlead")}))(t)
 	t.Cleanup(func() {
 		if err := cluster.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -72,23 +70,7 @@ func (o *own) manage(options manager.Options) {
 func (o *own) create(objects ...client.Object) {
 	o.Helper()
 	for _, object := range objects {
-		if err := o.Create(o.Context(), object); err != nil {
-			o.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
-	}
-}
-
-// eventually waits until the check finds nothing to complain about.
-func (o *own) eventually(what string, atMost time.Duration, check func() error) {
-	o.Helper()
-	for deadline := time.Now().Add(atMost); ; time.Sleep(100 * time.Millisecond) {
-		err := check()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			o.Fatalf("%s: not within %s: %v", what, atMost, err)
-		}
+		must.NoErrorf(o, o.Create(o.Context(), object), "create %T %s", object, object.GetName())
 	}
 }
 
@@ -119,9 +101,7 @@ func (o *own) publish(name string, packages, versions []string) string {
 	o.Helper()
 	var content bytes.Buffer
 	write := func(v any) {
-		if err := json.NewEncoder(&content).Encode(v); err != nil {
-			o.Fatal(err)
-		}
+		must.NoError(o, json.NewEncoder(&content).Encode(v))
 	}
 	for _, pkg := range packages {
 		var entries []map[string]any
@@ -143,14 +123,9 @@ func (o *own) publish(name string, packages, versions []string) string {
 
 func (o *own) push(name string, files map[string][]byte, labels map[string]string) string {
 	o.Helper()
-	tree, err := image.Files(files)
-	if err != nil {
-		o.Fatal(err)
-	}
+	tree := must.Value(image.Files(files))(o)
 	ref := o.registry + "/" + name
-	if _, err := image.Push(o.Context(), ref, tree, labels, image.PushOptions{}); err != nil {
-		o.Fatal(err)
-	}
+	must.Value(image.Push(o.Context(), ref, tree, labels, image.PushOptions{}))(o)
 	return ref
 }
 
@@ -164,10 +139,7 @@ func (o *own) pushBundle(pkg, version string) string {
 func (o *own) pushBundleAs(repository, name, pkg, version string) string {
 	o.Helper()
 	labels := image.BundleLabels(pkg, []string{"stable"}, "stable")
-	annotations, err := json.Marshal(map[string]any{"annotations": labels})
-	if err != nil {
-		o.Fatal(err)
-	}
+	annotations := must.Value(json.Marshal(map[string]any{"annotations": labels}))(o)
 	group := pkg + ".example.com"
 	csv := os.Expand(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"$NAME"},"spec":{
 		"displayName":"$PKG","version":"$VERSION","installModes":[{"type":"AllNamespaces","supported":true}],

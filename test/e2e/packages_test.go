@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // packagesPatience is how long the catalog may take to be served.
@@ -28,19 +29,13 @@ const packagesPatience = 5 * time.Minute
 func BenchmarkPackages(b *testing.B) {
 	o := ownCluster(b)
 	dir, what := bigcatalog.Dir(b)
-	tree, err := bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	tree := must.Value(bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil))(b)
 	o.manage(manager.Options{Config: o.config})
 	o.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manager.DefaultGlobalNamespace}}, catalogSource("full", tree.Ref, 0))
-	transport, err := rest.HTTPClientFor(o.config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	transport := must.Value(rest.HTTPClientFor(o.config))(b)
 	const objects = "application/json"
 	forms := map[string]string{"objects": objects, "table": "application/json;as=Table;v=v1;g=meta.k8s.io"}
-	o.eventually("all packages to be listed", packagesPatience, func() error {
+	must.EventuallyWithin(o, "all packages to be listed", packagesPatience, func() error {
 		for form, accept := range forms {
 			content, err := listPackages(b, transport, o.config.Host, accept, "")
 			if err != nil {
@@ -62,10 +57,7 @@ func BenchmarkPackages(b *testing.B) {
 		b.Run(form, func(b *testing.B) {
 			size := 0
 			for b.Loop() {
-				content, err := listPackages(b, transport, o.config.Host, headers[0], headers[1])
-				if err != nil {
-					b.Fatal(err)
-				}
+				content := must.Value(listPackages(b, transport, o.config.Host, headers[0], headers[1]))(b)
 				size = len(content)
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/list")

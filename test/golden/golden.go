@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden parts of testdata anew")
@@ -37,11 +38,7 @@ func Each(t *testing.T, pattern string, test func(*testing.T, *Archive)) {
 // Read reads one archive.
 func Read(t *testing.T, file string) *Archive {
 	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Archive{Archive: archive, file: file}
+	return &Archive{Archive: must.Value(txtar.ParseFile(file))(t), file: file}
 }
 
 // Without are the files of the archive but those whose names begin with the prefix: what is given, when the prefix is that of what is wanted.
@@ -56,9 +53,7 @@ func (a *Archive) Compare(t *testing.T, files []txtar.File) {
 		a.write(t, files)
 		return
 	}
-	if diff := cmp.Diff(texts(a.Files), texts(files)); diff != "" {
-		t.Errorf("run with -update if this is right (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "run with -update if this is right", texts(files), texts(a.Files))
 }
 
 // CompareNamed compares the files of the archive that have these names, of which there must be one; what has another name is not wanted.
@@ -79,9 +74,7 @@ func (a *Archive) CompareNamed(t *testing.T, got map[string]string) {
 
 func (a *Archive) write(t *testing.T, files []txtar.File) {
 	t.Helper()
-	if err := os.WriteFile(a.file, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: files}), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(a.file, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: files}), 0o644))
 }
 
 // texts are files as a difference between them is best read. A file without its last line break is one with it in an archive.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // buildCommand is how the Dockerfile builds the manager.
@@ -20,10 +22,7 @@ func BuildManager(tb testing.TB) string {
 		tb.Fatalf("find the module: %v", err)
 	}
 	dir := strings.TrimSpace(string(root))
-	text, err := os.ReadFile(filepath.Join(dir, "Dockerfile"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(filepath.Join(dir, "Dockerfile")))(tb)
 	found := buildCommand.FindStringSubmatch(string(text))
 	if found == nil {
 		tb.Fatalf("the Dockerfile has no line like %s", buildCommand)

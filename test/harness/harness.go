@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -67,11 +68,7 @@ func startShared(o manager.Options) (err error) {
 // Client installs the project's APIs in a cluster, and returns a client that knows them.
 func Client(t testing.TB, config *rest.Config) client.WithWatch {
 	t.Helper()
-	c, err := prepare(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Value(prepare(t.Context(), config))(t)
 }
 
 func prepare(ctx context.Context, config *rest.Config) (client.WithWatch, error) {

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"net"
+	"reflect"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -8,21 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // ClientOf is a client that knows the project's APIs, of a cluster that may not have them yet.
 func ClientOf(t testing.TB, config *rest.Config) client.WithWatch {
 	t.Helper()
-	c, err := clientOf(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Value(clientOf(config))(t)
 }
 
 func clientOf(config *rest.Config) (client.WithWatch, error) {
-	scheme, err := manager.Scheme()
+	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +32,7 @@ func clientOf(config *rest.Config) (client.WithWatch, error) {
 func Create(t testing.TB, c client.Client, objects ...client.Object) {
 	t.Helper()
 	for _, o := range objects {
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Fatalf("create %T %s: %v", o, client.ObjectKeyFromObject(o), err)
-		}
+		must.NoErrorf(t, c.Create(t.Context(), o), "create %T %s", o, client.ObjectKeyFromObject(o))
 	}
 }
 
@@ -57,6 +54,22 @@ func Read(t testing.TB, c client.Client, namespace, name string, into client.Obj
 		t.Fatal(err)
 	}
 	return err == nil
+}
+
+// Await repeats a check of an object until it returns no error. Each time the object is read anew: nothing of an earlier state stays in it.
+func Await(t testing.TB, c client.Client, key client.ObjectKey, o client.Object, what string, check func() error) {
+	t.Helper()
+	kind := o.GetObjectKind().GroupVersionKind()
+	must.Eventually(t, what, func() error {
+		reflect.ValueOf(o).Elem().SetZero()
+		o.GetObjectKind().SetGroupVersionKind(kind)
+		o.SetNamespace(key.Namespace)
+		o.SetName(key.Name)
+		if err := c.Get(t.Context(), key, o); err != nil {
+			return err
+		}
+		return check()
+	})
 }
 
 // Edit reads an object, changes it and writes it, again and again while others write it too.
@@ -84,13 +97,18 @@ func Push(t testing.TB, ref string, files map[string]string, labels map[string]s
 	for path, content := range files {
 		contents[path] = []byte(content)
 	}
-	tree, err := image.Files(contents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Value(image.Files(contents))(t)
 	digest, err := image.Push(t.Context(), ref, tree, labels, image.PushOptions{})
 	if err != nil {
 		t.Fatalf("push %s: %v", ref, err)
 	}
 	return digest
+}
+
+// FreeAddress is an address of loopback at which no server listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer l.Close()
+	return l.Addr().String()
 }

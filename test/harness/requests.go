@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // Requests are those that went out with a configuration, but for watches: each is a method and a path.
@@ -53,7 +55,7 @@ func (r *Requests) Writes() []string {
 // Rest waits until nothing is asked for a second, and returns all that was. What is asked is among the arguments.
 func Rest(t testing.TB, asked func() []string) []string {
 	t.Helper()
-	for end := time.Now().Add(Patience); time.Now().Before(end); {
+	for end := time.Now().Add(must.Timeout); time.Now().Before(end); {
 		before := asked()
 		time.Sleep(time.Second)
 		if after := asked(); len(after) == len(before) {

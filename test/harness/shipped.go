@@ -28,6 +28,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // Documents decodes the YAML documents of a text.
@@ -55,22 +56,14 @@ func Documents(t testing.TB, name string, text []byte) []*unstructured.Unstructu
 // Kustomized returns the objects that a kustomization names, in its order, and checks that it names all that there is beside it.
 func Kustomized(t testing.TB, dir string) []*unstructured.Unstructured {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(filepath.Join(dir, "kustomization.yaml")))(t)
 	var k struct {
 		APIVersion, Kind string
 		Resources        []string
 		Images           []struct{ Name, NewName, NewTag string }
 	}
-	if err := yaml.UnmarshalStrict(data, &k); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.UnmarshalStrict(data, &k))
+	files := must.Value(filepath.Glob(filepath.Join(dir, "*.yaml")))(t)
 	for _, file := range files {
 		if name := filepath.Base(file); name != "kustomization.yaml" && !slices.Contains(k.Resources, name) {
 			t.Errorf("%s is not among the resources of the kustomization", file)
@@ -79,10 +72,7 @@ func Kustomized(t testing.TB, dir string) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, name := range k.Resources {
 		file := filepath.Join(dir, name)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(os.ReadFile(file))(t)
 		for _, image := range k.Images {
 			if !strings.Contains(string(text), "image: "+image.Name+":") {
 				continue
@@ -98,10 +88,7 @@ func Kustomized(t testing.TB, dir string) []*unstructured.Unstructured {
 func Apply(ctx context.Context, t testing.TB, c client.Client, all []*unstructured.Unstructured) {
 	t.Helper()
 	for _, o := range all {
-		err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner("kubectl"), client.ForceOwnership)
-		if err != nil {
-			t.Fatalf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
-		}
+		must.NoErrorf(t, c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner("kubectl"), client.ForceOwnership), "apply %s %s", o.GetKind(), o.GetName())
 	}
 }
 
@@ -151,14 +138,8 @@ func (r *refusals) report(t testing.TB) {
 // managerAccount returns the configuration of the service account of the manifests.
 func managerAccount(t testing.TB, admin *rest.Config) *rest.Config {
 	t.Helper()
-	clients, err := kubernetes.NewForConfig(admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := clients.CoreV1().ServiceAccounts("olm").CreateToken(t.Context(), "fairlead-manager", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clients := must.Value(kubernetes.NewForConfig(admin))(t)
+	token := must.Value(clients.CoreV1().ServiceAccounts("olm").CreateToken(t.Context(), "fairlead-manager", &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := rest.AnonymousClientConfig(admin)
 	config.BearerToken = token.Status.Token
 	return config

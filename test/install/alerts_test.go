@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,13 +31,8 @@ func alerts(t *testing.T) []alert {
 		Spec struct{ Groups []struct{ Rules []alert } }
 	}
 	content := byName(t, harness.Kustomized(t, filepath.Join(config, "monitoring")))["PrometheusRule olm/olm-alert-rules"]
-	text, err := json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &rule); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(content))(t)
+	must.NoError(t, json.Unmarshal(text, &rule))
 	var all []alert
 	for _, g := range rule.Spec.Groups {
 		all = append(all, g.Rules...)
@@ -58,9 +54,7 @@ func TestAlertsAreThoseOfTheAPI(t *testing.T) {
 		"ClusterExtensionNotInstalledOver15Min": "15m warning", "ClusterExtensionUnavailableOver15Min": "15m warning", "ClusterExtensionStuckOver30Min": "30m warning",
 		"ClusterObjectSetUnavailableOver30Min": "30m warning", "ClusterCatalogNotServingOver15Min": "15m warning",
 		"AdmissionPolicyMissing": "5m critical", "ImagesRefusedBySignaturePolicy": " warning"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", got, want)
 }
 
 // update writes what the manager's metrics are into the files of test/alerts.
@@ -111,21 +105,14 @@ func TestMetricsOfSecurityStates(t *testing.T) {
 // kept compares what a registry has with the file of a state.
 func kept(t *testing.T, state string, registry prometheus.Gatherer) {
 	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Value(registry.Gather())(t)
 	var text bytes.Buffer
 	for _, f := range families {
-		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(expfmt.MetricFamilyToText(&text, f))(t)
 	}
 	file := filepath.Join("..", "alerts", "testdata", state+".prom")
 	if *update {
-		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
 	}
 	want, err := os.ReadFile(file)
 	if diff := cmp.Diff(string(want), text.String()); err != nil || diff != "" {

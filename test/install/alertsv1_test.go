@@ -5,6 +5,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -37,9 +38,7 @@ func TestMetricsOfAlertStatesV1(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		extensions, sets := metrics.NewConditions(olmv1.ClusterExtensionKind), metrics.NewClusterObjectSets()
 		registry.MustRegister(extensions)
-		if err := sets.Register(registry); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, sets.Register(registry))
 		if one.conditions != nil {
 			extensions.Seen("o", one.conditions...)
 		}

@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -23,13 +24,8 @@ import (
 func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Unstructured {
 	t.Helper()
 	values := map[string]any{}
-	data, err := os.ReadFile(filepath.Join(config, "chart", "values.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(data, &values); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(filepath.Join(config, "chart", "values.yaml")))(t)
+	must.NoError(t, yaml.UnmarshalStrict(data, &values))
 	if change != nil {
 		change(values)
 	}
@@ -50,18 +46,10 @@ func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Uns
 	}
 	var all []*unstructured.Unstructured
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := template.New(file).Funcs(functions).Option("missingkey=error").Parse(string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(os.ReadFile(file))(t)
+		parsed := must.Value(template.New(file).Funcs(functions).Option("missingkey=error").Parse(string(text)))(t)
 		var out bytes.Buffer
-		if err := parsed.Execute(&out, map[string]any{"Values": values}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, parsed.Execute(&out, map[string]any{"Values": values}))
 		all = append(all, harness.Documents(t, file, out.Bytes())...)
 	}
 	return all
@@ -98,9 +86,7 @@ func theSame(t *testing.T, wanted, all []*unstructured.Unstructured) {
 			unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
 		}
 	}
-	if diff := cmp.Diff(want, byName(t, all)); diff != "" {
-		t.Errorf("config and the chart differ (-config +chart):\n%s", diff)
-	}
+	must.Equal(t, "config and the chart differ", byName(t, all), want)
 }
 
 // keep is the annotation of what Helm leaves when it uninstalls.
@@ -114,9 +100,7 @@ func TestUninstallingTheChartKeepsOperators(t *testing.T) {
 		case "Namespace", "OLMConfig", "OperatorGroup":
 			want = "keep"
 		}
-		if got := o.GetAnnotations()[keep]; got != want {
-			t.Errorf("%s of %s %s is %q, want %q", keep, o.GetKind(), o.GetName(), got, want)
-		}
+		must.Equal(t, fmt.Sprintf("%s of %s %s", keep, o.GetKind(), o.GetName()), o.GetAnnotations()[keep], want)
 	}
 }
 
@@ -213,13 +197,9 @@ func TestMetricsOverHTTPS(t *testing.T) {
 		"ClusterRoleBinding /fairlead-prometheus": {"operator-lifecycle-manager-metrics-reader", "prometheus-k8s"},
 	} {
 		for _, want := range wanted {
-			if !strings.Contains(text(name), want) {
-				t.Errorf("%s has no %q:\n%s", name, want, text(name))
-			}
+			must.Contain(t, name, text(name), want)
 		}
-		if strings.Contains(text(name), "8080") {
-			t.Errorf("%s still has HTTP:\n%s", name, text(name))
-		}
+		must.Lack(t, name, text(name), "8080")
 	}
 }
 
@@ -229,9 +209,7 @@ func TestPublishedNames(t *testing.T) {
 		for _, name := range []string{"operator-controller-metrics-reader", "catalogd-metrics-reader"} {
 			rules, _, _ := unstructured.NestedSlice(all["ClusterRole /"+name], "rules")
 			want := []any{map[string]any{"nonResourceURLs": []any{"/metrics"}, "verbs": []any{"get"}}}
-			if diff := cmp.Diff(want, rules); diff != "" {
-				t.Errorf("%s: ClusterRole %s (-want +got):\n%s", from, name, diff)
-			}
+			must.Equal(t, fmt.Sprintf("%s: ClusterRole %s", from, name), rules, want)
 		}
 		containers, _, _ := unstructured.NestedSlice(all["Deployment olm/fairlead-manager"], "spec", "template", "spec", "containers")
 		ports := map[string]any{}
@@ -257,10 +235,7 @@ func TestPlainHTTPIsAsked(t *testing.T) {
 		var text strings.Builder
 		for _, o := range all {
 			if slices.Contains([]string{"Deployment", "Service", "ServiceMonitor"}, o.GetKind()) {
-				out, err := yaml.Marshal(o.Object)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := must.Value(yaml.Marshal(o.Object))(t)
 				text.Write(out)
 			}
 		}
@@ -279,10 +254,7 @@ func TestTheChartHasTheKinds(t *testing.T) {
 		t.Fatalf("%q, %v", mine, err)
 	}
 	for _, file := range mine {
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Value(os.ReadFile(file))(t)
 		got, err := os.ReadFile(filepath.Join(config, "chart", "crds", filepath.Base(file)))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s in the chart: %v", filepath.Base(file), err)
@@ -299,10 +271,7 @@ func TestPoliciesOfTheChart(t *testing.T) {
 			v["policies"] = map[string]any{"serviceAccounts": accounts, "managerIdentity": identity, "noForegroundDeletion": noForeground}
 		}) {
 			if o.GetKind() == "ValidatingAdmissionPolicy" {
-				text, err := yaml.Marshal(o.Object)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Value(yaml.Marshal(o.Object))(t)
 				out = append(out, string(text))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,23 +33,19 @@ func ignoreExists(err error) error {
 
 func (m *migration) installKinds() {
 	m.t.Helper()
-	if err := manager.InstallCRDs(m.t.Context(), m.admin); err != nil {
-		m.t.Fatal(err)
-	}
+	must.NoError(m.t, manager.InstallCRDs(m.t.Context(), m.admin))
 }
 
 // lay creates an object, with its status, as a field manager.
 func (m *migration) lay(o client.Object, by client.FieldOwner) {
 	m.t.Helper()
 	whole := o.DeepCopyObject().(client.Object)
-	m.eventually(fmt.Sprintf("lay down %T %s", o, o.GetName()), func() error { return m.Create(m.t.Context(), o, by) })
+	must.Eventually(m.t, fmt.Sprintf("lay down %T %s", o, o.GetName()), func() error { return m.Create(m.t.Context(), o, by) })
 	whole.SetResourceVersion(o.GetResourceVersion())
 	whole.SetUID(o.GetUID())
 	switch whole.(type) {
 	case *v1alpha1.CatalogSource, *v1alpha1.Subscription, *v1alpha1.InstallPlan, *v1alpha1.ClusterServiceVersion, *operatorsv1.OperatorGroup:
-		if err := m.Status().Update(m.t.Context(), whole, by); err != nil {
-			m.t.Fatalf("status of %T %s: %v", o, o.GetName(), err)
-		}
+		must.NoErrorf(m.t, m.Status().Update(m.t.Context(), whole, by), "status of %T %s", o, o.GetName())
 	}
 }
 
@@ -103,14 +100,8 @@ func (m *migration) leaveCatalog() {
 // leaveOperator leaves an installed operator: plan, Subscription, ClusterServiceVersion and what that consists of.
 func (m *migration) leaveOperator() {
 	m.t.Helper()
-	files, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.1.0")
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	b, err := bundle.Load(files)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	files := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.1.0"))(m.t)
+	b := must.Value(bundle.Load(files))(m.t)
 	component := "operators.coreos.com/greeter-operator." + m.namespace
 	component = component[:min(len(component), len("operators.coreos.com/")+63)]
 	labels := with(managed, component, "")
@@ -142,18 +133,13 @@ func (m *migration) leaveSubscriptionStatus(sub *v1alpha1.Subscription, plan *v1
 		State: v1alpha1.SubscriptionStateAtLatest, InstallPlanGeneration: 1, LastUpdated: metav1.Now(),
 		Install:        &v1alpha1.InstallPlanReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "InstallPlan", Name: plan.Name, UID: plan.UID},
 		InstallPlanRef: &corev1.ObjectReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "InstallPlan", Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion}}
-	if err := m.Status().Update(m.t.Context(), sub, otherCatalog); err != nil {
-		m.t.Fatal(err)
-	}
+	must.NoError(m.t, m.Status().Update(m.t.Context(), sub, otherCatalog))
 }
 
 // leaveObjects leaves what the plan has made, the ClusterServiceVersion with its status, and the Deployment.
 func (m *migration) leaveObjects(b *bundle.Bundle, labels map[string]string) {
 	m.t.Helper()
-	steps, err := bundle.Steps(b, bundle.StepTarget{Namespace: m.namespace})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	steps := must.Value(bundle.Steps(b, bundle.StepTarget{Namespace: m.namespace}))(m.t)
 	for _, o := range steps {
 		o.SetLabels(with(labels, flatten(o.GetLabels())...))
 		switch o.GetKind() {
@@ -163,9 +149,7 @@ func (m *migration) leaveObjects(b *bundle.Bundle, labels map[string]string) {
 		case "CustomResourceDefinition":
 			m.crd = client.ObjectKeyFromObject(o)
 			o.SetAnnotations(map[string]string{"operatorframework.io/installed-alongside-7d3a0c9f1b2e4d5f": m.namespace + "/" + b.Name})
-			if err := ignoreExists(m.Create(m.t.Context(), o, otherCatalog)); err != nil {
-				m.t.Fatal(err)
-			}
+			must.NoError(m.t, ignoreExists(m.Create(m.t.Context(), o, otherCatalog)))
 			continue
 		}
 		references := o.GetOwnerReferences()
@@ -189,9 +173,7 @@ func flatten(labels map[string]string) (pairs []string) {
 func (m *migration) leaveCSV(o *unstructured.Unstructured) {
 	m.t.Helper()
 	csv := &v1alpha1.ClusterServiceVersion{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, csv); err != nil {
-		m.t.Fatal(err)
-	}
+	must.NoError(m.t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, csv))
 	csv.Annotations = with(csv.Annotations, "olm.operatorGroup", "group", "olm.operatorNamespace", m.namespace, "olm.targetNamespaces", m.namespace)
 	csv.Finalizers = []string{"operators.coreos.com/csv-cleanup"}
 	now := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))

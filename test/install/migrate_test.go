@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -40,9 +40,7 @@ func TestMovingFromTheOtherManager(t *testing.T) {
 	m.operatorIsKnown()
 	m.catalogIsTakenOver()
 	time.Sleep(3 * time.Second) // for what should not happen
-	if diff := cmp.Diff(before, m.operator()); diff != "" {
-		t.Errorf("the operator was touched (-before +after):\n%s", diff)
-	}
+	must.Equal(t, "the operator was touched", m.operator(), before)
 	var plans v1alpha1.InstallPlanList
 	if err := w.List(t.Context(), &plans, client.InNamespace(m.namespace)); err != nil || len(plans.Items) != 1 || plans.Items[0].Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%d plans, %v", len(plans.Items), err)
@@ -65,31 +63,20 @@ func (m *migration) operator() map[string]string {
 	m.t.Helper()
 	seen := map[string]string{}
 	d := &appsv1.Deployment{}
-	if err := m.Get(m.t.Context(), client.ObjectKey{Namespace: m.namespace, Name: "greeter-operator"}, d); err != nil {
-		m.t.Fatal(err)
-	}
+	must.NoError(m.t, m.Get(m.t.Context(), client.ObjectKey{Namespace: m.namespace, Name: "greeter-operator"}, d))
 	seen["Deployment"] = fmt.Sprint(d.UID, " generation ", d.Generation)
 	var pods corev1.PodList
-	if err := m.List(m.t.Context(), &pods, client.InNamespace(m.namespace), client.MatchingLabels{"app.kubernetes.io/name": "greeter-operator"}); err != nil {
-		m.t.Fatal(err)
-	}
+	must.NoError(m.t, m.List(m.t.Context(), &pods, client.InNamespace(m.namespace), client.MatchingLabels{"app.kubernetes.io/name": "greeter-operator"}))
 	for _, p := range pods.Items {
 		seen["Pod "+p.Name] = string(p.UID)
 	}
 	for kind, list := range map[string]client.ObjectList{"Role": &rbacv1.RoleList{}, "RoleBinding": &rbacv1.RoleBindingList{}, "ServiceAccount": &corev1.ServiceAccountList{}} {
-		if err := m.List(m.t.Context(), list, client.InNamespace(m.namespace)); err != nil {
-			m.t.Fatal(err)
-		}
-		all, err := json.Marshal(list)
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.NoError(m.t, m.List(m.t.Context(), list, client.InNamespace(m.namespace)))
+		all := must.Value(json.Marshal(list))(m.t)
 		var items struct {
 			Items []metav1.PartialObjectMetadata
 		}
-		if err := json.Unmarshal(all, &items); err != nil {
-			m.t.Fatal(err)
-		}
+		must.NoError(m.t, json.Unmarshal(all, &items))
 		for _, o := range items.Items {
 			if strings.HasPrefix(o.Name, "greeter") {
 				seen[kind+" "+o.Name] = string(o.UID)
@@ -99,9 +86,7 @@ func (m *migration) operator() map[string]string {
 	crd := &unstructured.Unstructured{}
 	crd.SetAPIVersion("apiextensions.k8s.io/v1")
 	crd.SetKind("CustomResourceDefinition")
-	if err := m.Get(m.t.Context(), m.crd, crd); err != nil {
-		m.t.Fatal(err)
-	}
+	must.NoError(m.t, m.Get(m.t.Context(), m.crd, crd))
 	seen["CustomResourceDefinition"] = fmt.Sprint(crd.GetUID(), " generation ", crd.GetGeneration())
 	return seen
 }
@@ -110,9 +95,7 @@ func (m *migration) operator() map[string]string {
 func (w *world) left(namespace string) *migration {
 	w.t.Helper()
 	m := &migration{world: w, namespace: namespace}
-	if err := ignoreExists(w.Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, ignoreExists(w.Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})))
 	m.installKinds()
 	m.leaveGroup()
 	m.leaveCatalog()
@@ -123,7 +106,7 @@ func (w *world) left(namespace string) *migration {
 // operatorIsKnown waits until this manager has said of the Subscription and of the ClusterServiceVersion what it thinks of them.
 func (m *migration) operatorIsKnown() {
 	m.t.Helper()
-	m.eventually("the Subscription to be judged", func() error {
+	must.Eventually(m.t, "the Subscription to be judged", func() error {
 		sub := &v1alpha1.Subscription{}
 		if err := m.Get(m.t.Context(), client.ObjectKey{Namespace: m.namespace, Name: "greeter"}, sub); err != nil {
 			return err
@@ -139,7 +122,7 @@ func (m *migration) operatorIsKnown() {
 // catalogIsTakenOver waits until this manager serves the catalog by the Service that was there, and pod and policies are gone.
 func (m *migration) catalogIsTakenOver() {
 	m.t.Helper()
-	m.eventually("the pod of the catalog to go", func() error {
+	must.Eventually(m.t, "the pod of the catalog to go", func() error {
 		var pods corev1.PodList
 		var policies networkingv1.NetworkPolicyList
 		if err := errors.Join(m.List(m.t.Context(), &pods, client.InNamespace("olm"), client.MatchingLabels{"olm.catalogSource": "moved"}),
@@ -152,7 +135,7 @@ func (m *migration) catalogIsTakenOver() {
 		return nil
 	})
 	m.serves(m.source)
-	m.eventually("the Service of the catalog to lead to the manager", func() error {
+	must.Eventually(m.t, "the Service of the catalog to lead to the manager", func() error {
 		service := &corev1.Service{}
 		if err := m.Get(m.t.Context(), client.ObjectKey{Namespace: "olm", Name: "moved"}, service); err != nil {
 			return err
@@ -173,15 +156,9 @@ func (m *migration) canGoBack() {
 	m.t.Helper()
 	csv := m.succeeds(m.namespace, m.csv.Name)
 	for key, value := range m.csv.Annotations {
-		if csv.Annotations[key] != value {
-			m.t.Errorf("annotation %s of the ClusterServiceVersion is %q, and was %q", key, csv.Annotations[key], value)
-		}
+		must.Equal(m.t, fmt.Sprintf("annotation %s of the ClusterServiceVersion", key), csv.Annotations[key], value)
 	}
 	source := &v1alpha1.CatalogSource{}
-	if err := m.Get(m.t.Context(), client.ObjectKeyFromObject(m.source), source); err != nil {
-		m.t.Fatal(err)
-	}
-	if diff := cmp.Diff(m.source.Spec, source.Spec); diff != "" {
-		m.t.Errorf("the spec of the catalog (-before +after):\n%s", diff)
-	}
+	must.NoError(m.t, m.Get(m.t.Context(), client.ObjectKeyFromObject(m.source), source))
+	must.Equal(m.t, "the spec of the catalog", source.Spec, m.source.Spec)
 }

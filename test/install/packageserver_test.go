@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -34,11 +35,9 @@ func TestTheOtherPackageServerIsLeft(t *testing.T) {
 			t.Fatalf("the APIService leads to %s", to)
 		}
 	}
-	if err := w.Delete(t.Context(), csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), csv))
 	w.gone(csv)
-	w.eventually("the APIService to lead to the manager", func() error {
+	must.Eventually(w.t, "the APIService to lead to the manager", func() error {
 		if to := m.packagesLeadTo(); to != "fairlead-packageserver" {
 			return fmt.Errorf("it leads to %s", to)
 		}

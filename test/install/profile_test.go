@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,10 +24,7 @@ import (
 func profile(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	dir := filepath.Join(config, "profiles", "v0")
-	data, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(filepath.Join(dir, "kustomization.yaml")))(t)
 	var k struct {
 		APIVersion, Kind string
 		Resources        []string
@@ -35,16 +33,11 @@ func profile(t *testing.T) []*unstructured.Unstructured {
 			Target struct{ Kind, Name string }
 		}
 	}
-	if err := yaml.UnmarshalStrict(data, &k); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.UnmarshalStrict(data, &k))
 	if !slices.Equal(k.Resources, []string{"../..", "rbac.yaml"}) {
 		t.Fatalf("the profile has the resources %q", k.Resources)
 	}
-	own, err := os.ReadFile(filepath.Join(dir, "rbac.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Value(os.ReadFile(filepath.Join(dir, "rbac.yaml")))(t)
 	all := append(harness.Kustomized(t, config), harness.Documents(t, "rbac.yaml", own)...)
 	for _, p := range k.Patches {
 		kind, name := p.Target.Kind, p.Target.Name
@@ -76,9 +69,7 @@ func profile(t *testing.T) []*unstructured.Unstructured {
 func patchJSON(t *testing.T, o *unstructured.Unstructured, patch string) {
 	t.Helper()
 	var operations []struct{ Op, Path, Value string }
-	if err := yaml.UnmarshalStrict([]byte(patch), &operations); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.UnmarshalStrict([]byte(patch), &operations))
 	containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
 	if err != nil {
 		t.Fatal(err)
@@ -90,9 +81,7 @@ func patchJSON(t *testing.T, o *unstructured.Unstructured, patch string) {
 		first := containers[0].(map[string]any)
 		first["args"] = append(first["args"].([]any), operation.Value)
 	}
-	if err := unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"))
 }
 
 // TestTheChartMakesTheProfile: the value apis of the chart makes what the kustomization makes.
@@ -143,9 +132,7 @@ func TestTheRightsOfV0Suffice(t *testing.T) {
 	greeting := w.greeting()
 	before := csv.DeepCopy()
 	csv.Spec.Cleanup.Enabled = true
-	if err := w.Patch(t.Context(), csv, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Patch(t.Context(), csv, client.MergeFrom(before)))
 	w.uninstall(csv)
 	w.gone(greeting) // spec.cleanup deletes it, by the right on the operator's own API
 }
@@ -153,7 +140,7 @@ func TestTheRightsOfV0Suffice(t *testing.T) {
 // greeting makes a custom resource of the sample operator, once the manager has the right to manage those.
 func (w *world) greeting() *unstructured.Unstructured {
 	w.t.Helper()
-	w.eventually("the role for custom resources to have the operator's API", func() error {
+	must.Eventually(w.t, "the role for custom resources to have the operator's API", func() error {
 		role := &rbacv1.ClusterRole{}
 		if err := w.Get(w.t.Context(), client.ObjectKey{Name: "fairlead-manager-custom-resources"}, role); err != nil {
 			return err

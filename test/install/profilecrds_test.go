@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -57,10 +58,8 @@ func vaultBundle(t *testing.T, minor int) []any {
 	if minor > 0 {
 		csv.Spec.Replaces = vaultCSV(minor - 1)
 	}
-	if err := json.Unmarshal([]byte(`{"strategy":"deployment","spec":{"deployments":[{"name":"vault","spec":{"selector":{"matchLabels":{"app":"vault"}},
-		"template":{"metadata":{"labels":{"app":"vault"}},"spec":{"containers":[{"name":"op","image":"registry.example.com/op"}]}}}}]}}`), &csv.Spec.InstallStrategy); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(`{"strategy":"deployment","spec":{"deployments":[{"name":"vault","spec":{"selector":{"matchLabels":{"app":"vault"}},
+		"template":{"metadata":{"labels":{"app":"vault"}},"spec":{"containers":[{"name":"op","image":"registry.example.com/op"}]}}}}]}}`), &csv.Spec.InstallStrategy))
 	return []any{csv, crd}
 }
 
@@ -82,10 +81,7 @@ func (w *world) vaultCatalog(upTo int, more ...any) string {
 	for minor := range upTo + 1 {
 		properties := []string{fmt.Sprintf(`{"type":"olm.package","value":{"packageName":"vault","version":"1.%d.0"}}`, minor)}
 		for _, manifest := range append(vaultBundle(w.t, minor), more...) {
-			text, err := json.Marshal(manifest)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			text := must.Value(json.Marshal(manifest))(w.t)
 			properties = append(properties, fmt.Sprintf(`{"type":"olm.bundle.object","value":{"data":%q}}`, base64.StdEncoding.EncodeToString(text)))
 		}
 		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":"vault","name":%q,"image":"","properties":[%s]}`, vaultCSV(minor), strings.Join(properties, ","))
@@ -130,7 +126,7 @@ func TestTheRightsOfV0ReachConfinedTenants(t *testing.T) {
 	w.confined(namespace, map[string]string{"operators.fairlead.dev/crd-upgrades": "strict"})
 	w.succeeds(namespace, vaultCSV(0))
 	want := []rbacv1.PolicyRule{{Verbs: []string{"get", "list", "patch", "delete"}, APIGroups: []string{vaultGroup}, Resources: []string{"vaults"}}}
-	w.eventually("the role for custom resources to have the operator's API", func() error {
+	must.Eventually(w.t, "the role for custom resources to have the operator's API", func() error {
 		rules, err := w.customResourceRules()
 		if diff := cmp.Diff(want, rules); err == nil && diff != "" {
 			err = fmt.Errorf("its rules are %s", diff)
@@ -154,16 +150,12 @@ func TestTheRightsOfV0ReachConfinedTenants(t *testing.T) {
 		t.Errorf("objects are stored as %v, %v", crd.Status.StoredVersions, err)
 	}
 	vault.SetGroupVersionKind(schema.GroupVersionKind{Group: vaultGroup, Version: "v2", Kind: "Vault"})
-	if err := w.Get(t.Context(), client.ObjectKeyFromObject(vault), vault); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKeyFromObject(vault), vault))
 	if secret, _, _ := unstructured.NestedString(vault.Object, "spec", "secret"); secret != "kept" {
 		t.Errorf("the vault is %v", vault.Object["spec"])
 	}
 	for _, o := range []client.Object{&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "vault"}}, csv} {
-		if err := w.Delete(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Delete(t.Context(), o))
 	}
 	w.gone(csv)
 	w.gone(vault)
@@ -190,7 +182,7 @@ func TestBundlesAddNothingToTheRightsOfV0(t *testing.T) {
 	if err := w.Get(t.Context(), client.ObjectKey{Name: "gathered"}, gathered); err != nil || len(gathered.Rules) != 1 {
 		t.Fatalf("the role of the bundle is not there: %v, %v", gathered.Rules, err)
 	}
-	w.eventually("the role for custom resources to have the operator's API", func() error {
+	must.Eventually(w.t, "the role for custom resources to have the operator's API", func() error {
 		rules, err := w.customResourceRules()
 		if err == nil && len(rules) == 0 {
 			err = fmt.Errorf("it has no rules")

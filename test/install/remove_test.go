@@ -11,8 +11,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,10 +26,7 @@ import (
 // removal are the commands below a heading of the page on installing.
 func removal(t *testing.T, heading string) []string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/installing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile("../../docs/installing.md"))(t)
 	_, section, found := strings.Cut(string(page), "\n### "+heading+"\n")
 	if !found {
 		t.Fatalf("there is no heading %q", heading)
@@ -104,20 +101,14 @@ func TestRemovingTheManager(t *testing.T) {
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "can-be-deleted"}}
 	w.create(namespace)
-	if err := w.Delete(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), namespace))
 	w.gone(namespace)
-	if diff := cmp.Diff(before, w.operatorObjects(name)); diff != "" {
-		t.Errorf("the operator was touched (-before +after):\n%s", diff)
-	}
+	must.Equal(t, "the operator was touched", w.operatorObjects(name), before)
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	w.deploymentRuns("olm", "fairlead-manager")
 	w.run(w.asManager())
 	w.packageIsShown("greeter-operator")
-	if diff := cmp.Diff(before, w.operatorObjects(name)); diff != "" {
-		t.Errorf("the operator was touched by the manager that came back (-before +after):\n%s", diff)
-	}
+	must.Equal(t, "the operator was touched by the manager that came back", w.operatorObjects(name), before)
 }
 
 // operatorObjects are the ClusterServiceVersion, the Deployment and its pods: who was made again is another one.
@@ -126,15 +117,11 @@ func (w *world) operatorObjects(deployment string) map[string]string {
 	w.deploymentRuns(operatorsNamespace, deployment)
 	seen := map[string]string{}
 	d := &appsv1.Deployment{}
-	if err := w.Get(w.t.Context(), client.ObjectKey{Namespace: operatorsNamespace, Name: deployment}, d); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.Get(w.t.Context(), client.ObjectKey{Namespace: operatorsNamespace, Name: deployment}, d))
 	seen["Deployment"] = fmt.Sprint(d.UID, " generation ", d.Generation)
 	var pods corev1.PodList
 	var csvs v1alpha1.ClusterServiceVersionList
-	if err := errors.Join(w.List(w.t.Context(), &pods, client.InNamespace(operatorsNamespace)), w.List(w.t.Context(), &csvs, client.InNamespace(operatorsNamespace))); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, errors.Join(w.List(w.t.Context(), &pods, client.InNamespace(operatorsNamespace)), w.List(w.t.Context(), &csvs, client.InNamespace(operatorsNamespace))))
 	for _, p := range pods.Items {
 		seen["Pod "+p.Name] = fmt.Sprint(p.UID, " going: ", p.DeletionTimestamp != nil)
 	}
@@ -154,7 +141,7 @@ func TestRemovingEverything(t *testing.T) {
 	for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
 		w.types([]string{"delete crd " + owned.Name}, nil)
 	}
-	w.eventually("what is left to be collected", func() error {
+	must.Eventually(w.t, "what is left to be collected", func() error {
 		var left []string
 		for what := range w.everything() {
 			if !before[what] {
@@ -171,10 +158,7 @@ func TestRemovingEverything(t *testing.T) {
 // everything are the names of all objects of a cluster that somebody has made.
 func (w *world) everything() map[string]bool {
 	w.t.Helper()
-	kinds, err := discovery.NewDiscoveryClientForConfigOrDie(w.admin).ServerPreferredResources()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	kinds := must.Value(discovery.NewDiscoveryClientForConfigOrDie(w.admin).ServerPreferredResources())(w.t)
 	objects, all := metadata.NewForConfigOrDie(w.admin), map[string]bool{}
 	for _, kind := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, kinds) {
 		for _, r := range kind.APIResources {

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,7 +54,7 @@ func TestTheRightsSuffice(t *testing.T) {
 
 func (w *world) deploymentRuns(namespace, name string) {
 	w.t.Helper()
-	w.eventually("Deployment "+name+" to be available", func() error {
+	must.Eventually(w.t, "Deployment "+name+" to be available", func() error {
 		d := &appsv1.Deployment{}
 		if err := w.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, d); err != nil {
 			return err
@@ -69,7 +70,7 @@ func (w *world) packageIsShown(name string) {
 	w.t.Helper()
 	shown := &unstructured.Unstructured{}
 	shown.SetGroupVersionKind(schema.GroupVersionKind{Group: "packages.operators.coreos.com", Version: "v1", Kind: "PackageManifest"})
-	w.eventually("PackageManifest "+name, func() error {
+	must.Eventually(w.t, "PackageManifest "+name, func() error {
 		err := w.Get(w.t.Context(), client.ObjectKey{Namespace: operatorsNamespace, Name: name}, shown)
 		if err == nil {
 			return nil
@@ -90,9 +91,7 @@ func (w *world) podsOnRequest() {
 	w.create(podded)
 	pods := func() []corev1.Pod {
 		var list corev1.PodList
-		if err := w.List(w.t.Context(), &list, client.InNamespace("olm"), client.MatchingLabels{v1alpha1.CatalogSourceLabel: "podded"}); err != nil {
-			w.t.Fatal(err)
-		}
+		must.NoError(w.t, w.List(w.t.Context(), &list, client.InNamespace("olm"), client.MatchingLabels{v1alpha1.CatalogSourceLabel: "podded"}))
 		return list.Items
 	}
 	other := func(than types.UID) func() error {
@@ -103,21 +102,15 @@ func (w *world) podsOnRequest() {
 			return nil
 		}
 	}
-	w.eventually("a pod", other(""))
+	must.Eventually(w.t, "a pod", other(""))
 	first := pods()[0]
-	if err := w.Delete(w.t.Context(), &first, client.GracePeriodSeconds(0)); err != nil {
-		w.t.Fatal(err)
-	}
-	w.eventually("another pod", other(first.UID))
-	if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(podded), podded); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.Delete(w.t.Context(), &first, client.GracePeriodSeconds(0)))
+	must.Eventually(w.t, "another pod", other(first.UID))
+	must.NoError(w.t, w.Get(w.t.Context(), client.ObjectKeyFromObject(podded), podded))
 	before := podded.DeepCopy()
 	delete(podded.Annotations, catalogsource.PodAnnotation)
-	if err := w.Patch(w.t.Context(), podded, client.MergeFrom(before)); err != nil {
-		w.t.Fatal(err)
-	}
-	w.eventually("the pod to go", func() error {
+	must.NoError(w.t, w.Patch(w.t.Context(), podded, client.MergeFrom(before)))
+	must.Eventually(w.t, "the pod to go", func() error {
 		if n := len(pods()); n > 0 {
 			return fmt.Errorf("there are %d", n)
 		}
@@ -139,10 +132,7 @@ func (w *world) catalogInAConfigMap() {
 // serves waits until a catalog is READY.
 func (w *world) serves(s *v1alpha1.CatalogSource) {
 	w.t.Helper()
-	w.eventually("CatalogSource "+s.Name+" to be READY", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(s), s, "CatalogSource "+s.Name+" to be READY", func() error {
 		if c := s.Status.GRPCConnectionState; c == nil || c.LastObservedState != "READY" {
 			return fmt.Errorf("status %+v: %s", c, s.Status.Message)
 		}
@@ -153,17 +143,13 @@ func (w *world) serves(s *v1alpha1.CatalogSource) {
 func (w *world) uninstall(csv *v1alpha1.ClusterServiceVersion) {
 	w.t.Helper()
 	group := &operatorsv1.OperatorGroup{}
-	if err := w.Get(w.t.Context(), client.ObjectKey{Namespace: operatorsNamespace, Name: "global-operators"}, group); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.Get(w.t.Context(), client.ObjectKey{Namespace: operatorsNamespace, Name: "global-operators"}, group))
 	name := csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Name
 	for _, o := range []client.Object{
 		&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: "greeter"}},
 		csv,
 	} {
-		if err := w.Delete(w.t.Context(), o); err != nil {
-			w.t.Fatal(err)
-		}
+		must.NoError(w.t, w.Delete(w.t.Context(), o))
 	}
 	w.gone(csv)
 	w.gone(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: name}})

@@ -13,6 +13,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestTheRightsSufficeForExtensions installs and removes an operator through the v1 API, once as the manager and once as a service account, by a
@@ -49,10 +50,7 @@ func TestTheRightsSufficeForExtensions(t *testing.T) {
 
 func (w *world) extensionRuns(ext *olmv1.ClusterExtension) {
 	w.t.Helper()
-	w.eventually("ClusterExtension "+ext.Name+" to be installed", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKeyFromObject(ext), ext, "ClusterExtension "+ext.Name+" to be installed", func() error {
 		if !meta.IsStatusConditionTrue(ext.Status.Conditions, "Installed") || !meta.IsStatusConditionTrue(ext.Status.Conditions, "Available") {
 			return fmt.Errorf("its conditions are %v", ext.Status.Conditions)
 		}
@@ -62,10 +60,8 @@ func (w *world) extensionRuns(ext *olmv1.ClusterExtension) {
 
 func (w *world) extensionGoes(ext *olmv1.ClusterExtension) {
 	w.t.Helper()
-	if err := w.Delete(w.t.Context(), ext); err != nil {
-		w.t.Fatal(err)
-	}
-	w.eventually("ClusterExtension "+ext.Name+" and its revisions to be gone", func() error {
+	must.NoError(w.t, w.Delete(w.t.Context(), ext))
+	must.Eventually(w.t, "ClusterExtension "+ext.Name+" and its revisions to be gone", func() error {
 		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("it is there: %v, %w", ext.Status.Conditions, err)
 		}

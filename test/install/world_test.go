@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/client-go/rest"
@@ -52,18 +53,9 @@ func ownWorld(t *testing.T) *world {
 
 func worldOf(t *testing.T, kubeconfig, registry string) *world {
 	t.Helper()
-	admin, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Value(clientcmd.BuildConfigFromFlags("", kubeconfig))(t)
 	admin.QPS = -1
 	return &world{t: t, Client: harness.ClientOf(t, admin), admin: admin, kubeconfig: kubeconfig, registry: registry}
-}
-
-// eventually waits until a check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.t.Helper()
-	harness.Eventually(w.t, what, check)
 }
 
 func (w *world) create(objects ...client.Object) {
@@ -74,10 +66,7 @@ func (w *world) create(objects ...client.Object) {
 func (w *world) succeeds(namespace, name string) *v1alpha1.ClusterServiceVersion {
 	w.t.Helper()
 	csv := &v1alpha1.ClusterServiceVersion{}
-	w.eventually(name+" to succeed", func() error {
-		if err := w.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, csv); err != nil {
-			return err
-		}
+	harness.Await(w.t, w, client.ObjectKey{Namespace: namespace, Name: name}, csv, name+" to succeed", func() error {
 		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
 		}
@@ -89,14 +78,8 @@ func (w *world) succeeds(namespace, name string) *v1alpha1.ClusterServiceVersion
 // catalog publishes the sample operators up to a version, under the same name each time.
 func (w *world) catalog(upTo string) string {
 	w.t.Helper()
-	tree, err := fs.Sub(examples.Bundles, "bundles")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	all, err := bundleio.ReadSource(tree)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	tree := must.Value(fs.Sub(examples.Bundles, "bundles"))(w.t)
+	all := must.Value(bundleio.ReadSource(tree))(w.t)
 	var sources []bundleio.BundleSource
 	for _, s := range all {
 		if s.Bundle.Package == "greeter-operator" && s.Bundle.Version.Version.LTE(semver.MustParse(upTo)) {
@@ -104,10 +87,7 @@ func (w *world) catalog(upTo string) string {
 		}
 	}
 	p := bundleio.Publisher{Registry: w.registry}
-	published, err := p.Push(w.t.Context(), sources)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	published := must.Value(p.Push(w.t.Context(), sources))(w.t)
 	c, err := bundleio.Linear(published)
 	if err != nil {
 		w.t.Fatal(err)
@@ -117,9 +97,7 @@ func (w *world) catalog(upTo string) string {
 			w.t.Fatal(err)
 		}
 	}
-	if _, err := p.Catalog(w.t.Context(), c, "install-catalog:latest"); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Value(p.Catalog(w.t.Context(), c, "install-catalog:latest"))(w.t)
 	return p.Registry + "/install-catalog:latest"
 }
 
@@ -138,13 +116,8 @@ func (w *world) run(config *rest.Config) (stop func()) {
 // runWith is run with other options.
 func (w *world) runWith(config *rest.Config, change func(*manager.Options)) (stop func()) {
 	w.t.Helper()
-	if err := manager.InstallCRDs(w.t.Context(), config); err != nil {
-		w.t.Fatal(err)
-	}
-	embedded, err := devcluster.Connect(filepath.Dir(w.kubeconfig))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, manager.InstallCRDs(w.t.Context(), config))
+	embedded := must.Value(devcluster.Connect(filepath.Dir(w.kubeconfig)))(w.t)
 	route := func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
 		return embedded.Expose(ctx, local)
 	}
@@ -160,7 +133,7 @@ func (w *world) runWith(config *rest.Config, change func(*manager.Options)) (sto
 // gone waits until an object is no more.
 func (w *world) gone(o client.Object) {
 	w.t.Helper()
-	w.eventually(strings.TrimPrefix(fmt.Sprintf("%T %s to go", o, o.GetName()), "*"), func() error {
+	must.Eventually(w.t, strings.TrimPrefix(fmt.Sprintf("%T %s to go", o, o.GetName()), "*"), func() error {
 		err := w.Get(w.t.Context(), client.ObjectKeyFromObject(o), o)
 		if client.IgnoreNotFound(err) == nil && err != nil {
 			return nil

@@ -4,6 +4,7 @@ package must
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,14 @@ func Equal[T any](t testing.TB, subject string, got, want T, options ...cmp.Opti
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", subject, diff)
+	}
+}
+
+// Empty reports the elements of a list, map or text.
+func Empty(t testing.TB, subject string, got any) {
+	t.Helper()
+	if reflect.ValueOf(got).Len() > 0 {
+		t.Errorf("%s: got %v, want none", subject, got)
 	}
 }
 

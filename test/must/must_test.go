@@ -47,6 +47,8 @@ func TestChecks(t *testing.T) {
 		"pointers with equal values":   {check: func(t testing.TB) { Equal(t, "it", &sized{1}, &sized{1}) }},
 		"pointers with other values":   {func(t testing.TB) { Equal(t, "it", &sized{1}, &sized{2}) }, []string{"it", "1", "2"}, false},
 		"nil differs from empty":       {func(t testing.TB) { Equal(t, "list", nil, []string{}) }, []string{"list"}, false},
+		"an empty list":                {check: func(t testing.TB) { Empty(t, "list", []int{}) }},
+		"elements of a list":           {func(t testing.TB) { Empty(t, "list", []int{7}) }, []string{"list: got [7]"}, false},
 		"all parts are there":          {check: func(t testing.TB) { Contain(t, "page", "a b", "a", "b") }},
 		"a part is missing":            {func(t testing.TB) { Contain(t, "page", "a b", "a", "c") }, []string{`page lacks "c"`}, false},
 		"no part is there":             {check: func(t testing.TB) { Lack(t, "page", "a b", "c") }},

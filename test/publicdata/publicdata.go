@@ -17,6 +17,8 @@ import (
 	"testing/fstest"
 
 	"github.com/klauspost/compress/zstd"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // The archives.
@@ -49,10 +51,7 @@ func Each(t testing.TB, archive string, use func(name string, content func() []b
 		t.Fatal(err)
 	}
 	defer file.Close()
-	unpacked, err := zstd.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := must.Value(zstd.NewReader(file))(t)
 	defer unpacked.Close()
 	files := tar.NewReader(unpacked)
 	for {
@@ -67,11 +66,7 @@ func Each(t testing.TB, archive string, use func(name string, content func() []b
 			continue
 		}
 		use(path.Clean(header.Name), func() []byte {
-			content, err := io.ReadAll(files)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return content
+			return must.Value(io.ReadAll(files))(t)
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var (
@@ -19,14 +21,8 @@ var root = filepath.Join("..", "..")
 
 // TestEveryScenarioHasItsTest: the tests, subtests and scripts that the list of scenarios names are there, and in the packages that it says.
 func TestEveryScenarioHasItsTest(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "test", "e2e", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tests, err := Find(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(filepath.Join(root, "test", "e2e", "README.md")))(t)
+	tests := must.Value(Find(root))(t)
 	if len(tests) < 1000 {
 		t.Fatalf("only %d tests found: the walk does not see the project", len(tests))
 	}

@@ -3,6 +3,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // Program is a command as a program of scripts, for testscript.Main. It ends as the real one does.
@@ -60,12 +62,12 @@ func push(labels map[string]string) {
 	}
 }
 
-// Run runs the scripts of testdata. $REGISTRY is a registry on loopback, nothing of the user is known, and `exits CODE COMMAND...` runs a
+// Run runs the scripts of testdata, or of another folder. $REGISTRY is a registry on loopback, nothing of the user is known, and `exits CODE COMMAND...` runs a
 // command that has to end with a code.
 func Run(t *testing.T, p testscript.Params) {
 	t.Helper()
 	setup := p.Setup
-	p.Dir, p.RequireExplicitExec = "testdata", true
+	p.Dir, p.RequireExplicitExec = cmp.Or(p.Dir, "testdata"), true
 	p.Cmds = maps.Clone(p.Cmds)
 	if p.Cmds == nil {
 		p.Cmds = map[string]func(*testscript.TestScript, bool, []string){}
@@ -90,9 +92,7 @@ func Examples(t *testing.T, elements ...string) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	path := filepath.Join(append([]string{filepath.Dir(here), "..", "..", "examples"}, elements...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(os.Stat(path))(t)
 	return path
 }
 

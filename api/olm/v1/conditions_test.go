@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,8 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestSetCondition(t *testing.T) {
@@ -31,9 +33,7 @@ func TestSetCondition(t *testing.T) {
 		{NewCondition(TypeProgressing, metav1.ConditionTrue, ReasonSucceeded, ""), 2, true, 5},
 	} {
 		now := metav1.NewTime(time.Unix(int64(i), 0))
-		if changed := SetCondition(&conditions, step.condition, step.generation, now); changed != step.changed {
-			t.Errorf("step %d: changed is %t, want %t", i, changed, step.changed)
-		}
+		must.Equal(t, fmt.Sprintf("step %d: changed", i), SetCondition(&conditions, step.condition, step.generation, now), step.changed)
 		at := slices.IndexFunc(conditions, func(c metav1.Condition) bool { return c.Type == step.condition.Type })
 		got := conditions[at]
 		if got.Status != step.condition.Status || got.Message != step.condition.Message || got.ObservedGeneration != step.generation {
@@ -93,29 +93,21 @@ func TestClusterExtensionListsAreComplete(t *testing.T) {
 		got := slices.Concat(lists...)
 		slices.Sort(want)
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("constants with the prefix %s and lists differ (-constants +lists):\n%s", prefix, diff)
-		}
+		must.Equal(t, fmt.Sprintf("constants with the prefix %s and lists differ", prefix), got, want)
 	}
 }
 
 // stringConstants are the values of a file's constants with a prefix.
 func stringConstants(t *testing.T, file, prefix string) []string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Value(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 	var values []string
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) {
 			return true
 		}
-		value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Value(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 		values = append(values, value)
 		return true
 	})

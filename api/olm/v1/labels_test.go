@@ -1,18 +1,19 @@
 package v1
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLabelValue is a name as it is where it fits, and otherwise another one for every name.
 func TestLabelValue(t *testing.T) {
 	for _, name := range []string{"a", "a.b-c", strings.Repeat("a", 63)} {
-		if got := LabelValue(name); got != name {
-			t.Errorf("%s becomes %s", name, got)
-		}
+		must.Equal(t, fmt.Sprintf("%s becomes", name), LabelValue(name), name)
 	}
 	seen := map[string]string{}
 	for length := 64; length <= 253; length++ {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestOLMConfigSettings(t *testing.T) {
@@ -22,9 +24,7 @@ func TestOLMConfigSettings(t *testing.T) {
 		"disabled":    {&OLMConfig{Spec: OLMConfigSpec{Features: &Features{DisableCopiedCSVs: &yes, PackageServerSyncInterval: every}}}, false, every},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.config.CopiedCSVsEnabled(); got != tc.copies {
-				t.Errorf("copies are enabled: %t, want %t", got, tc.copies)
-			}
+			must.Equal(t, "copies are enabled", tc.config.CopiedCSVsEnabled(), tc.copies)
 			if got := tc.config.PackageServerSyncInterval(); got != tc.interval {
 				t.Errorf("the interval is %v, want %v", got, tc.interval)
 			}

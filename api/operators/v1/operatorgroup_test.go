@@ -1,9 +1,12 @@
 package v1
 
 import (
+	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestFailForward(t *testing.T) {
@@ -11,9 +14,7 @@ func TestFailForward(t *testing.T) {
 		"": false, UpgradeStrategyDefault: false, "Unknown": false, UpgradeStrategyUnsafeFailForward: true,
 	} {
 		group := &OperatorGroup{Spec: OperatorGroupSpec{UpgradeStrategy: strategy}}
-		if got := group.FailForward(); got != want {
-			t.Errorf("%q fails forward: %t, want %t", strategy, got, want)
-		}
+		must.Equal(t, fmt.Sprintf("%q fails forward", strategy), group.FailForward(), want)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestAddress(t *testing.T) {
@@ -20,9 +22,7 @@ func TestAddress(t *testing.T) {
 		"not known so far": {CatalogSource{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.source.Address(); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			must.Equal(t, "Address", tc.source.Address(), tc.want)
 		})
 	}
 }
@@ -45,9 +45,7 @@ func TestRegistryPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var poll RegistryPoll
-			if err := json.Unmarshal([]byte(tc.in), &poll); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal([]byte(tc.in), &poll))
 			if got := poll.Interval; (got == nil) != (tc.interval == 0) || got != nil && got.Duration != tc.interval {
 				t.Errorf("the interval is %v, want %s", got, tc.interval)
 			}
@@ -68,9 +66,7 @@ func TestRegistryPoll(t *testing.T) {
 func TestRegistryPollWritesAChangedInterval(t *testing.T) {
 	for name, text := range map[string]string{"good": `{"interval":"10m"}`, "none": `{}`} {
 		var poll RegistryPoll
-		if err := json.Unmarshal([]byte(text), &poll); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal([]byte(text), &poll))
 		poll.Interval = &metav1.Duration{Duration: time.Hour}
 		if out, err := json.Marshal(poll); err != nil || string(out) != `{"interval":"1h0m0s"}` {
 			t.Errorf("%s: written as %s (%v), want the new interval", name, out, err)
@@ -80,9 +76,7 @@ func TestRegistryPollWritesAChangedInterval(t *testing.T) {
 
 func TestUpdateStrategyWithoutPoll(t *testing.T) {
 	var source CatalogSource
-	if err := json.Unmarshal([]byte(`{"spec":{"sourceType":"grpc","updateStrategy":{}}}`), &source); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(`{"spec":{"sourceType":"grpc","updateStrategy":{}}}`), &source))
 	if source.Spec.UpdateStrategy == nil || source.Spec.UpdateStrategy.RegistryPoll != nil {
 		t.Errorf("got %+v, want a strategy without poll", source.Spec.UpdateStrategy)
 	}
@@ -93,18 +87,10 @@ func FuzzRegistryPoll(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, interval string) {
-		in, err := json.Marshal(map[string]string{"interval": interval})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Value(json.Marshal(map[string]string{"interval": interval}))(t)
 		var poll, again RegistryPoll
-		if err := json.Unmarshal(in, &poll); err != nil {
-			t.Fatalf("%q keeps the object from being read: %v", interval, err)
-		}
-		out, err := json.Marshal(poll)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoErrorf(t, json.Unmarshal(in, &poll), "%q keeps the object from being read", interval)
+		out := must.Value(json.Marshal(poll))(t)
 		if err := json.Unmarshal(out, &again); err != nil || again.RawInterval != poll.RawInterval {
 			t.Errorf("%q became %q (%v)", poll.RawInterval, again.RawInterval, err)
 		}

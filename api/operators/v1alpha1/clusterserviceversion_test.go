@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func second(n int) metav1.Time { return metav1.NewTime(time.Unix(int64(n), 0)) }
@@ -31,15 +32,9 @@ func TestSetPhaseTimes(t *testing.T) {
 		if s.Phase != step.phase || s.Reason != step.reason || s.Message != step.message {
 			t.Errorf("step %d: got %s/%s %q", i, s.Phase, s.Reason, s.Message)
 		}
-		if len(s.Conditions) != step.history {
-			t.Errorf("step %d: the history has %d entries, want %d", i, len(s.Conditions), step.history)
-		}
-		if s.LastUpdateTime.Unix() != int64(i) {
-			t.Errorf("step %d: updated at %d", i, s.LastUpdateTime.Unix())
-		}
-		if s.LastTransitionTime.Unix() != step.lastTransitionSec {
-			t.Errorf("step %d: moved at %d, want %d", i, s.LastTransitionTime.Unix(), step.lastTransitionSec)
-		}
+		must.Equal(t, fmt.Sprintf("step %d: the history", i), len(s.Conditions), step.history)
+		must.Equal(t, fmt.Sprintf("step %d: updated", i), s.LastUpdateTime.Unix(), int64(i))
+		must.Equal(t, fmt.Sprintf("step %d: moved", i), s.LastTransitionTime.Unix(), step.lastTransitionSec)
 	}
 	last := s.Conditions[3]
 	if last.Phase != CSVPhaseFailed || last.Message != "only the phase is new" || last.LastUpdateTime.Unix() != 4 || last.LastTransitionTime.Unix() != 4 {
@@ -72,9 +67,7 @@ func TestIsCopied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			csv := &ClusterServiceVersion{ObjectMeta: tc.meta, Status: ClusterServiceVersionStatus{Reason: tc.reason}}
-			if got := csv.IsCopied(); got != tc.want {
-				t.Errorf("got %t, want %t", got, tc.want)
-			}
+			must.Equal(t, "IsCopied", csv.IsCopied(), tc.want)
 			if got, want := IsCopied(&tc.meta), tc.want && tc.reason == ""; got != want {
 				t.Errorf("from the metadata: got %t, want %t", got, want)
 			}
@@ -106,22 +99,16 @@ func TestAllCRDs(t *testing.T) {
 		got = append(got, d.Name+" "+d.Description)
 	}
 	want := []string{"apes.a.io owned", "nodot ", "zoos.a.io "}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want each CRD once, by name, owned first (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "want each CRD once, by name, owned first", got, want)
 }
 
 func TestOwns(t *testing.T) {
 	csv := exampleCSV()
 	for name, want := range map[string]bool{"apes.a.io": true, "nodot": false, "v1.b.io": false} {
-		if got := csv.OwnsCRD(name); got != want {
-			t.Errorf("OwnsCRD(%s) is %t, want %t", name, got, want)
-		}
+		must.Equal(t, fmt.Sprintf("OwnsCRD(%s)", name), csv.OwnsCRD(name), want)
 	}
 	for name, want := range map[string]bool{"v1.b.io": true, "v1.c.io": false, "v2.b.io": false} {
-		if got := csv.OwnsAPIService(name); got != want {
-			t.Errorf("OwnsAPIService(%s) is %t, want %t", name, got, want)
-		}
+		must.Equal(t, fmt.Sprintf("OwnsAPIService(%s)", name), csv.OwnsAPIService(name), want)
 	}
 }
 
@@ -131,15 +118,11 @@ func TestAPIs(t *testing.T) {
 		{Group: "a.io", Version: "v1", Kind: "Ape"}, {Group: "a.io", Version: "v1", Kind: "Zoo"}, {Group: "a.io", Version: "v2", Kind: "Ape"},
 		{Group: "b.io", Version: "v1", Kind: "Cat"},
 	}
-	if diff := cmp.Diff(provided, csv.ProvidedAPIs()); diff != "" {
-		t.Errorf("provided APIs differ (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "provided APIs differ", csv.ProvidedAPIs(), provided)
 	required := []schema.GroupVersionKind{
 		{Group: "a.io", Version: "v1", Kind: "Ape"}, {Group: "b.io", Version: "v1", Kind: "Cat"}, {Group: "c.io", Version: "v1", Kind: "Dog"},
 	}
-	if diff := cmp.Diff(required, csv.RequiredAPIs()); diff != "" {
-		t.Errorf("required APIs differ (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "required APIs differ", csv.RequiredAPIs(), required)
 	if got := csv.OwnedAPIServices(); len(got) != 1 || got[0].APIServiceName() != "v1.b.io" {
 		t.Errorf("owned APIServices are %v, want v1.b.io once", got)
 	}

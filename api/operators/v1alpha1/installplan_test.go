@@ -1,10 +1,13 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestInstallPlanSetCondition(t *testing.T) {
@@ -30,9 +33,7 @@ func TestInstallPlanSetCondition(t *testing.T) {
 		if got.LastUpdateTime.Unix() != int64(i) || got.LastTransitionTime.Unix() != step.transition {
 			t.Errorf("step %d: updated at %v, moved at %v; want %d, %d", i, got.LastUpdateTime, got.LastTransitionTime, i, step.transition)
 		}
-		if len(s.Conditions) != step.count {
-			t.Errorf("step %d: there are %d conditions, want %d", i, len(s.Conditions), step.count)
-		}
+		must.Equal(t, fmt.Sprintf("step %d: there", i), len(s.Conditions), step.count)
 	}
 }
 
@@ -74,8 +75,6 @@ func TestInstallPlanIsHandWritten(t *testing.T) {
 		"a Subscription made it":  {owned("Subscription"), false},
 		"several, one of them is": {owned("Application", "Subscription"), false},
 	} {
-		if got := test.plan.IsHandWritten(); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, name, test.plan.IsHandWritten(), test.want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestOperatorVersionJSON(t *testing.T) {
@@ -29,22 +31,16 @@ func TestOperatorVersionJSON(t *testing.T) {
 	}
 	for _, in := range []string{`"latest"`, `"1.2-rc"`, `"1.2.3.4"`, `"-1.2.3"`, `12`, `{}`} {
 		var v OperatorVersion
-		if err := json.Unmarshal([]byte(in), &v); err == nil || !strings.Contains(err.Error(), "read operator version") {
-			t.Errorf("%s gives %v, want an error that says what was read", in, err)
-		}
+		must.Fail(t, "Unmarshal", json.Unmarshal([]byte(in), &v), "read operator version")
 	}
 }
 
 func TestOperatorVersionIsReplacedOnDecode(t *testing.T) {
 	var v OperatorVersion
 	for _, text := range []string{`"1.2.3-rc.1"`, `""`} {
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal([]byte(text), &v))
 	}
-	if got := v.String(); got != "0.0.0" {
-		t.Errorf("after reading nothing the version is %s, want 0.0.0", got)
-	}
+	must.Equal(t, "after reading nothing the version", v.String(), "0.0.0")
 }
 
 func TestOperatorReleaseJSON(t *testing.T) {
@@ -73,20 +69,13 @@ func TestOperatorReleaseJSON(t *testing.T) {
 		`1`:                                 "read operator release",
 	} {
 		var r OperatorRelease
-		if err := json.Unmarshal([]byte(in), &r); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s gives %v, want an error with %q", in, err, want)
-		}
+		must.Fail(t, "Unmarshal", json.Unmarshal([]byte(in), &r), want)
 	}
 }
 
 func TestOperatorReleaseIsLeftOutWhenEmpty(t *testing.T) {
-	data, err := json.Marshal(ClusterServiceVersionSpec{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(data), "release") {
-		t.Errorf("a spec without release is written as %s", data)
-	}
+	data := must.Value(json.Marshal(ClusterServiceVersionSpec{}))(t)
+	must.Lack(t, "text", string(data), "release")
 }
 
 func TestOperatorReleaseCompare(t *testing.T) {
@@ -110,18 +99,12 @@ func FuzzOperatorVersion(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		in, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Value(json.Marshal(text))(t)
 		var v, again OperatorVersion
 		if err := json.Unmarshal(in, &v); err != nil {
 			return
 		}
-		out, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Value(json.Marshal(v))(t)
 		if err := json.Unmarshal(out, &again); err != nil || v.String() != again.String() {
 			t.Errorf("%q is written as %s, which is read as %s (%v)", text, out, again, err)
 		}

@@ -1,10 +1,12 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestInstallPlanApproval(t *testing.T) {
@@ -19,9 +21,7 @@ func TestInstallPlanApproval(t *testing.T) {
 		"manual":        {&SubscriptionSpec{InstallPlanApproval: ApprovalManual}, ApprovalManual},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (&Subscription{Spec: tc.spec}).InstallPlanApproval(); got != tc.want {
-				t.Errorf("got %s, want %s", got, tc.want)
-			}
+			must.Equal(t, "InstallPlanApproval", (&Subscription{Spec: tc.spec}).InstallPlanApproval(), tc.want)
 		})
 	}
 }
@@ -98,9 +98,7 @@ func TestNewInstallPlanCondition(t *testing.T) {
 				return
 			}
 			tc.want.Status = corev1.ConditionTrue
-			if diff := cmp.Diff(*tc.want, got); diff != "" {
-				t.Errorf("the condition differs (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "the condition differs", got, *tc.want)
 		})
 	}
 }
@@ -133,11 +131,7 @@ func TestCatalogHealthEquals(t *testing.T) {
 		"unhealthy":     {SubscriptionCatalogHealth{CatalogSourceRef: &corev1.ObjectReference{UID: "1"}}, false},
 		"no catalog":    {SubscriptionCatalogHealth{Healthy: true}, false},
 	} {
-		if got := one.Equals(tc.other); got != tc.want {
-			t.Errorf("%s: equal is %t, want %t", name, got, tc.want)
-		}
-		if got := tc.other.Equals(one); got != tc.want {
-			t.Errorf("%s, the other way: equal is %t, want %t", name, got, tc.want)
-		}
+		must.Equal(t, fmt.Sprintf("%s: equal", name), one.Equals(tc.other), tc.want)
+		must.Equal(t, fmt.Sprintf("%s, the other way: equal", name), tc.other.Equals(one), tc.want)
 	}
 }

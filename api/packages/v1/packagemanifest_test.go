@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/blang/semver/v4"
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // wire is a whole package manifest as clients see it.
@@ -72,28 +72,15 @@ func manifest() PackageManifest {
 }
 
 func TestPackageManifestWireForm(t *testing.T) {
-	data, err := json.Marshal(manifest())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(json.Marshal(manifest()))(t)
 	var want, got any
-	if err := json.Unmarshal([]byte(wire), &want); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the wire form differs (-want +got):\n%s", diff)
-	}
+	must.NoError(t, json.Unmarshal([]byte(wire), &want))
+	must.NoError(t, json.Unmarshal(data, &got))
+	must.Equal(t, "the wire form differs", got, want)
 }
 
 func TestPackageManifestDecodes(t *testing.T) {
 	var got PackageManifest
-	if err := json.Unmarshal([]byte(wire), &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(manifest(), got); diff != "" {
-		t.Errorf("the decoded object differs (-want +got):\n%s", diff)
-	}
+	must.NoError(t, json.Unmarshal([]byte(wire), &got))
+	must.Equal(t, "the decoded object differs", got, manifest())
 }

@@ -41,7 +41,11 @@ func (w *indenter) nested(depth int, end byte) {
 		empty = false
 		w.newLine(depth + 1)
 		if end == '}' {
-			w.key()
+			// Write a key and its colon
+			w.in.Peek()
+			w.out = append(append(w.out, w.in.String()...), ": "...)
+			w.in.Peek()
+			w.in.Skip()
 		}
 		w.value(depth + 1)
 	}
@@ -50,14 +54,6 @@ func (w *indenter) nested(depth int, end byte) {
 		w.newLine(depth)
 	}
 	w.out = append(w.out, end)
-}
-
-// key writes a key and its colon.
-func (w *indenter) key() {
-	w.in.Peek()
-	w.out = append(append(w.out, w.in.String()...), ": "...)
-	w.in.Peek()
-	w.in.Skip()
 }
 
 func (w *indenter) newLine(depth int) {

@@ -15,7 +15,14 @@ func (b *blocks) scalar(indent int) bool {
 	case '|':
 		return b.literal(indent)
 	case '{', '[':
-		return b.emptyFlow()
+		// Read "{}" and "[]"
+		text := string(b.text[b.pos:min(b.pos+2, len(b.text))])
+		if text != "{}" && text != "[]" {
+			return false
+		}
+		b.out = append(b.out, text...)
+		b.pos += 2
+		return b.restIsBlank()
 	case '-':
 		if next := at(b.text, b.pos+1); next <= ' ' {
 			return false
@@ -25,17 +32,6 @@ func (b *blocks) scalar(indent int) bool {
 		return false
 	}
 	return b.plain(indent)
-}
-
-// emptyFlow reads "{}" and "[]".
-func (b *blocks) emptyFlow() bool {
-	text := string(b.text[b.pos:min(b.pos+2, len(b.text))])
-	if text != "{}" && text != "[]" {
-		return false
-	}
-	b.out = append(b.out, text...)
-	b.pos += 2
-	return b.restIsBlank()
 }
 
 // plain reads a scalar without quotes.

@@ -40,8 +40,24 @@ func (e *emitter) string(s []byte, indent int) {
 	switch {
 	case simple && isPlain(s):
 		e.out = append(e.out, s...)
-	case simple && isLiteral(s):
-		e.literal(s, max(indent, 2)) // a document that is one string has no indentation
+	case simple && len(s) > 0 && s[0] != ' ' && s[0] != '\t' && s[0] != '\n' && bytes.IndexByte(s, '\n') > 0:
+		body := bytes.TrimRight(s, "\n")
+		e.out = append(e.out, '|')
+		switch len(s) - len(body) {
+		case 0:
+			e.out = append(e.out, '-')
+		case 1:
+		default:
+			e.out = append(e.out, '+')
+		}
+		for line := range bytes.SplitSeq(bytes.TrimSuffix(s, []byte("\n")), []byte("\n")) {
+			if len(line) == 0 {
+				e.out = append(e.out, '\n')
+			} else {
+				e.newLine(max(indent, 2))
+				e.out = append(e.out, line...)
+			}
+		} // a document that is one string has no indentation
 	default:
 		e.quoted(s)
 	}
@@ -49,7 +65,7 @@ func (e *emitter) string(s []byte, indent int) {
 
 // isPlain reports whether simple text needs no quotes.
 func isPlain(s []byte) bool {
-	if isWord(s) || !isPlainStart(s[0]) && !isVersion(s) {
+	if isWord(s) || !isPlainStart(s[0]) && !(s[0] >= '0' && s[0] <= '9' && bytes.Count(s, []byte(".")) > 1 && !bytes.ContainsAny(s, ":_ ")) {
 		return false
 	}
 	if last := s[len(s)-1]; last == ' ' || last == ':' {
@@ -57,37 +73,6 @@ func isPlain(s []byte) bool {
 	}
 	return bytes.IndexByte(s, '\n') < 0 && bytes.IndexByte(s, '\t') < 0 &&
 		!bytes.Contains(s, []byte(": ")) && !bytes.Contains(s, []byte(" #"))
-}
-
-// isVersion reports whether s is like "1.2.3": no number, and no date.
-func isVersion(s []byte) bool {
-	return s[0] >= '0' && s[0] <= '9' && bytes.Count(s, []byte(".")) > 1 && !bytes.ContainsAny(s, ":_ ")
-}
-
-// isLiteral reports whether simple text of several lines can be written as it
-// is.
-func isLiteral(s []byte) bool {
-	return len(s) > 0 && s[0] != ' ' && s[0] != '\t' && s[0] != '\n' && bytes.IndexByte(s, '\n') > 0
-}
-
-func (e *emitter) literal(s []byte, indent int) {
-	body := bytes.TrimRight(s, "\n")
-	e.out = append(e.out, '|')
-	switch len(s) - len(body) {
-	case 0:
-		e.out = append(e.out, '-')
-	case 1:
-	default:
-		e.out = append(e.out, '+')
-	}
-	for line := range bytes.SplitSeq(bytes.TrimSuffix(s, []byte("\n")), []byte("\n")) {
-		if len(line) == 0 {
-			e.out = append(e.out, '\n')
-		} else {
-			e.newLine(indent)
-			e.out = append(e.out, line...)
-		}
-	}
 }
 
 // quoted writes a string in double quotes.

@@ -98,9 +98,31 @@ func (c *converter) value(n *yaml.Node, depth int) error {
 		if n.Kind == yaml.MappingNode {
 			return c.object(n, depth-1)
 		}
-		return c.list(n, depth-1)
+		c.out = append(c.out, '[')
+		for i, element := range n.Content {
+			if i > 0 {
+				c.out = append(c.out, ',')
+			}
+			if err := c.value(element, depth-1); err != nil {
+				return err
+			}
+		}
+		c.out = append(c.out, ']')
+		return nil
 	}
-	return c.scalar(n)
+	var err error
+	switch {
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 && n.ShortTag() == "!!str":
+		c.out = rawjson.AppendString(c.out, n.Value)
+	case n.Style&yaml.TaggedStyle == 0:
+		c.out, err = appendPlain(c.out, n.Value)
+	default:
+		c.out, err = appendTagged(c.out, n)
+	}
+	if err != nil {
+		return &Error{Line: n.Line, Reason: err.Error()}
+	}
+	return nil
 }
 
 func (c *converter) object(n *yaml.Node, depth int) error {
@@ -119,36 +141,6 @@ func (c *converter) object(n *yaml.Node, depth int) error {
 		}
 	}
 	c.out = append(c.out, '}')
-	return nil
-}
-
-func (c *converter) list(n *yaml.Node, depth int) error {
-	c.out = append(c.out, '[')
-	for i, element := range n.Content {
-		if i > 0 {
-			c.out = append(c.out, ',')
-		}
-		if err := c.value(element, depth); err != nil {
-			return err
-		}
-	}
-	c.out = append(c.out, ']')
-	return nil
-}
-
-func (c *converter) scalar(n *yaml.Node) error {
-	var err error
-	switch {
-	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 && n.ShortTag() == "!!str":
-		c.out = rawjson.AppendString(c.out, n.Value)
-	case n.Style&yaml.TaggedStyle == 0:
-		c.out, err = appendPlain(c.out, n.Value)
-	default:
-		c.out, err = appendTagged(c.out, n)
-	}
-	if err != nil {
-		return &Error{Line: n.Line, Reason: err.Error()}
-	}
 	return nil
 }
 

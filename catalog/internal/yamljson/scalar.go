@@ -34,31 +34,7 @@ func appendPlain(dst []byte, text string) ([]byte, error) {
 	if isDecimal(text) {
 		return append(dst, text...), nil
 	}
-	return appendNumber(dst, text)
-}
-
-// mayBeNumber is false for nearly all strings, at little cost.
-func mayBeNumber(text string) bool {
-	switch c := text[0]; {
-	case c == '+' || c == '-' || c == '.' || '0' <= c && c <= '9':
-	default:
-		return false
-	}
-	return strings.Trim(text, "0123456789abcdefABCDEFxXoO_.+-iInN") == ""
-}
-
-// isDecimal reports whether text is an integer as JSON writes it.
-func isDecimal(text string) bool {
-	digits := strings.TrimPrefix(text, "-")
-	if digits == "" || len(digits) > 15 || len(digits) > 1 && digits[0] == '0' {
-		return false
-	}
-	return strings.Trim(digits, "0123456789") == ""
-}
-
-// appendNumber keeps a number as JSON writes them, however large, and asks the
-// complete parser what any other text is.
-func appendNumber(dst []byte, text string) ([]byte, error) {
+	// Keep a number as JSON writes them, however large, and asks the complete parser what any other text is
 	if rawjson.Check([]byte(text), 0) == nil {
 		return append(dst, text...), nil
 	}
@@ -80,4 +56,23 @@ func appendNumber(dst []byte, text string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has no form in JSON", text)
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 64), nil
+}
+
+// mayBeNumber is false for nearly all strings, at little cost.
+func mayBeNumber(text string) bool {
+	switch c := text[0]; {
+	case c == '+' || c == '-' || c == '.' || '0' <= c && c <= '9':
+	default:
+		return false
+	}
+	return strings.Trim(text, "0123456789abcdefABCDEFxXoO_.+-iInN") == ""
+}
+
+// isDecimal reports whether text is an integer as JSON writes it.
+func isDecimal(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || len(digits) > 15 || len(digits) > 1 && digits[0] == '0' {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -85,7 +84,7 @@ func (c *catalogs) read(ctx context.Context, pkg string) (a preview.Answer, err 
 }
 
 func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg string) (a preview.Answer, err error) {
-	reader, namespace, err := kube.Connect(&c.cluster)
+	reader, namespace, err := c.cluster.Connect()
 	if err != nil {
 		return a, fmt.Errorf("%w; without a cluster, name a directory or an image with --catalog", err)
 	}
@@ -103,7 +102,7 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 		for _, note := range a.Notes { // of the catalogs that could not be read besides
 			fmt.Fprintf(c.streams.Err, "note: %s\n", note)
 		}
-		return a, kubeconfig.Explain(kube.Explain(err))
+		return a, kubeconfig.Explain(err)
 	}
 	return a, nil
 }

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 )
@@ -28,13 +27,13 @@ with fairlead rollback.`,
 			if err := format.Check(); err != nil {
 				return err
 			}
-			c, _, err := kube.Connect(&k)
+			c, _, err := k.Connect()
 			if err != nil {
 				return err
 			}
 			h, err := ops.ReadHistory(cmd.Context(), c, args[0])
 			if err != nil {
-				return kube.Explain(err)
+				return kubeconfig.Explain(err)
 			}
 			return format.Write(s.Out, h, h.Write)
 		},
@@ -79,7 +78,7 @@ func newRollbackCommand(s command.Streams) *cobra.Command {
 			if err := r.check(cmd); err != nil {
 				return err
 			}
-			c, _, err := kube.Connect(&k)
+			c, _, err := k.Connect()
 			if err != nil {
 				return err
 			}
@@ -109,7 +108,7 @@ func (r *rollback) check(cmd *cobra.Command) error {
 func (r *rollback) run(ctx context.Context, c client.Client, name string) error {
 	h, err := ops.ReadHistory(ctx, c, name)
 	if err != nil {
-		return kube.Explain(err)
+		return kubeconfig.Explain(err)
 	}
 	back, err := h.Judge(ctx, c, r.to)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,7 +70,7 @@ func (u *upgrade) pinned(ctx context.Context, c client.Client, name string) (str
 	}
 	e := &olmv1.ClusterExtension{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
-		return "", kube.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
+		return "", kubeconfig.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
 	}
 	pkg := ""
 	if e.Spec.Source.Catalog != nil {

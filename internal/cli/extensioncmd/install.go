@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 )
 
@@ -130,7 +130,7 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 	if i.image != "" { // after all that costs less
 		o.Image = i.image
 		if err := o.Place(ctx, c); err != nil {
-			return kube.Explain(err)
+			return kubeconfig.Explain(err)
 		}
 		if o.Image, o.Package, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 		}
 	}
 	if err != nil {
-		return kube.Explain(err)
+		return kubeconfig.Explain(err)
 	}
 	if o.DryRun {
 		return i.show(s, asked)

@@ -13,7 +13,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
@@ -65,7 +64,7 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 				return err
 			}
 			m.again = repeated(cmd.Flags())
-			return kube.Explain(m.run(cmd.Context(), args[0]))
+			return kubeconfig.Explain(m.run(cmd.Context(), args[0]))
 		},
 	}
 	m.cluster.AddCluster(cmd.Flags())

@@ -14,7 +14,6 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/extensionplan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
@@ -104,7 +103,7 @@ func (p *Plan) run(ctx context.Context, args []string) (err error) {
 
 // question is what the cluster has.
 func (p *Plan) question(ctx context.Context) (client.Client, *preview.Question, error) {
-	c, _, err := kube.Connect(&p.cluster)
+	c, _, err := p.cluster.Connect()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/rollout"
 )
@@ -37,11 +36,11 @@ func (t *target) check() error {
 
 // connect reaches the cluster and finds out which API the name is of.
 func (t *target) connect(ctx context.Context, name string) (c client.Client, namespace, api string, err error) {
-	if c, namespace, err = kube.Connect(&t.cluster); err != nil {
+	if c, namespace, err = t.cluster.Connect(); err != nil {
 		return nil, "", "", err
 	}
 	api, err = apiOf(ctx, c, t.api, namespace, name)
-	return c, namespace, api, kube.Explain(err)
+	return c, namespace, api, kubeconfig.Explain(err)
 }
 
 // apiOf tells which API has something of a name. Where both have, the user has to choose; where none has, the v0 API is asked, which

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 )
 
@@ -91,7 +91,7 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 	}
 	found, err := find(ctx, c, r.options)
 	if err != nil {
-		return kube.Explain(err)
+		return kubeconfig.Explain(err)
 	}
 	if err := r.output.Write(r.streams.Out, found, found.Write); err != nil || r.dryRun {
 		return err

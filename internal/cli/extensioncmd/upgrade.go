@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/kube"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 )
 
@@ -128,7 +128,7 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	}
 	_, said, err := ops.ChangeExtension(ctx, c, name, change)
 	if err != nil {
-		return kube.Explain(err)
+		return kubeconfig.Explain(err)
 	}
 	if !u.tell(said, "ClusterExtension "+name) {
 		return nil
@@ -159,7 +159,7 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	ctx := cmd.Context()
 	said, waits, err := ops.ChangeSubscription(ctx, c, key, change)
 	if err != nil {
-		return kube.Explain(err)
+		return kubeconfig.Explain(err)
 	}
 	if waits != "" {
 		u.tell(said, "Subscription "+key.String())

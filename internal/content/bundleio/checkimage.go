@@ -36,7 +36,18 @@ func (r *Renderer) image(ctx context.Context, ref string) (*result, error) {
 	}
 	defer img.Close()
 	if kindOf(img.Labels) == CatalogImage {
-		return r.catalogImage(ctx, img)
+		dir, err := image.CatalogDir(img.Labels)
+		if err != nil {
+			return nil, err
+		}
+		tree, err := fs.Sub(img.FS(), dir)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := fs.Stat(tree, "."); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("the image has no files in %s, where its label %s says that the catalog is", dir, image.LabelConfigs)
+		}
+		return loaded(catalog.Load(ctx, tree, r.Load))
 	}
 	return r.bundleImage(ref, img)
 }
@@ -92,21 +103,6 @@ func unknownImage(labels map[string]string) error {
 		e.Reason = "image type could not be determined, found labels " + messages.List(slices.Sorted(maps.Keys(labels)), 20, ", ")
 	}
 	return e
-}
-
-func (r *Renderer) catalogImage(ctx context.Context, img *image.Image) (*result, error) {
-	dir, err := image.CatalogDir(img.Labels)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := fs.Sub(img.FS(), dir)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := fs.Stat(tree, "."); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the image has no files in %s, where its label %s says that the catalog is", dir, image.LabelConfigs)
-	}
-	return loaded(catalog.Load(ctx, tree, r.Load))
 }
 
 func (r *Renderer) bundleImage(ref string, img *image.Image) (*result, error) {

@@ -12,9 +12,23 @@ import (
 func (u *Unpacker) fetch(ctx context.Context, r Request, w *progress) (State, error) {
 	switch {
 	case r.Judge:
-		return u.judge(ctx, r)
+		// Decide whether a bundle may be used
+		if r.Image == "" {
+			v, err := u.verifyCatalog(ctx, r)
+			return State{Judged: err == nil, Verification: v}, err
+		}
+		if u.store == nil {
+			return State{Judged: true}, nil
+		}
+		v, err := u.store.Verify(ctx, r.Image, image.VerifyOptions{Auth: r.Auth, NamedBy: r.NamedBy, Requested: r.Requested, Outright: true, Limits: image.Limits{Duration: u.limit(r)}})
+		return State{Judged: err == nil, Verification: v}, err
 	case r.Image == "":
-		return u.fromCatalog(ctx, r)
+		v, err := u.verifyCatalog(ctx, r)
+		if err != nil {
+			return State{}, err
+		}
+		b, err := fromManifests(r)
+		return State{Bundle: b, Verification: v}, err
 	}
 	img, err := u.store.Pull(ctx, r.Image, image.PullOptions{Auth: r.Auth, Select: image.SelectBundle, Progress: w.note, NamedBy: r.NamedBy, Requested: r.Requested,
 		Limits: image.Limits{Duration: u.limit(r)}})
@@ -30,16 +44,6 @@ func (u *Unpacker) fetch(ctx context.Context, r Request, w *progress) (State, er
 	return State{Bundle: b, Pinned: img.Pinned, Verification: img.Verification}, sameName(b, r)
 }
 
-// fromCatalog returns a bundle that its catalog holds: what is verified is the catalog.
-func (u *Unpacker) fromCatalog(ctx context.Context, r Request) (State, error) {
-	v, err := u.verifyCatalog(ctx, r)
-	if err != nil {
-		return State{}, err
-	}
-	b, err := fromManifests(r)
-	return State{Bundle: b, Verification: v}, err
-}
-
 // verifyCatalog decides on a bundle that its catalog holds by the signature of that. Where it is no image there is nothing to verify.
 func (u *Unpacker) verifyCatalog(ctx context.Context, r Request) (*image.Verification, error) {
 	if r.NamedBy == nil || u.store == nil {
@@ -53,20 +57,6 @@ func (u *Unpacker) verifyCatalog(ctx context.Context, r Request) (*image.Verific
 		v.Outcome, v.Catalog = image.Covered, r.NamedBy
 	}
 	return v, nil
-}
-
-// judge decides whether a bundle may be used.
-func (u *Unpacker) judge(ctx context.Context, r Request) (State, error) {
-	if r.Image == "" {
-		v, err := u.verifyCatalog(ctx, r)
-		return State{Judged: err == nil, Verification: v}, err
-	}
-	if u.store == nil {
-		return State{Judged: true}, nil
-	}
-	v, err := u.store.Verify(ctx, r.Image, image.VerifyOptions{Auth: r.Auth, NamedBy: r.NamedBy, Requested: r.Requested, Outright: true,
-		Limits: image.Limits{Duration: u.limit(r)}})
-	return State{Judged: err == nil, Verification: v}, err
 }
 
 func fromManifests(r Request) (*bundle.Bundle, error) {

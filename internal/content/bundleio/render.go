@@ -8,16 +8,18 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"text/template"
-
-	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Renderer reads references. Its zero value works. It is safe for concurrent use, and must not be changed once it is used.
@@ -140,7 +142,20 @@ func (r *Renderer) read(ctx context.Context, ref string) (*result, error) {
 		}
 		return f, err
 	case CatalogFile:
-		return r.file(ctx, ref)
+		file, err := os.Open(ref)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		start := make([]byte, len(sqliteHeader))
+		if n, _ := file.ReadAt(start, 0); string(start[:n]) == sqliteHeader {
+			return nil, errors.New("it is a sqlite database, which is not supported any more; render it to a file-based catalog with a version of opm up to 1.73")
+		}
+		f, err := loaded(catalog.LoadFile(ctx, filepath.Base(ref), file, r.Load))
+		if err == nil && f.partial == nil && isEmpty(f.catalog) {
+			return nil, errors.New("the file holds no object of a catalog; name the directory, a file or the image of a catalog or of a bundle")
+		}
+		return f, err
 	}
 	return loaded(catalog.Load(ctx, os.DirFS(ref), r.Load))
 }
@@ -152,23 +167,6 @@ func loaded(c *catalog.Catalog, err error) (*result, error) {
 		return nil, err
 	}
 	return &result{catalog: c, partial: err}, nil
-}
-
-func (r *Renderer) file(ctx context.Context, ref string) (*result, error) {
-	file, err := os.Open(ref)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	start := make([]byte, len(sqliteHeader))
-	if n, _ := file.ReadAt(start, 0); string(start[:n]) == sqliteHeader {
-		return nil, errors.New("it is a sqlite database, which is not supported any more; render it to a file-based catalog with a version of opm up to 1.73")
-	}
-	f, err := loaded(catalog.LoadFile(ctx, filepath.Base(ref), file, r.Load))
-	if err == nil && f.partial == nil && isEmpty(f.catalog) {
-		return nil, errors.New("the file holds no object of a catalog; name the directory, a file or the image of a catalog or of a bundle")
-	}
-	return f, err
 }
 
 // isEmpty tells whether there is nothing in a catalog. A directory may be so, but a file that is named is meant to hold something.
@@ -190,4 +188,36 @@ func appendTo(whole, c *catalog.Catalog) {
 	whole.Deprecations = append(whole.Deprecations, c.Deprecations...)
 	whole.Others = append(whole.Others, c.Others...)
 	whole.LoadProblems = append(whole.LoadProblems, c.LoadProblems...)
+}
+
+// normalize puts the parts of bundles in order: properties that carry manifests, which are long, come after all others, and related
+// images are sorted.
+func normalize(c *catalog.Catalog) {
+	for i := range c.Bundles {
+		b := &c.Bundles[i]
+		b.Properties = slices.Clone(b.Properties)
+		slices.SortStableFunc(b.Properties, func(x, y catalog.Property) int { return weight(x.Type) - weight(y.Type) })
+		b.Payloads = slices.Clone(b.Payloads)
+		slices.SortStableFunc(b.Payloads, func(x, y catalog.Payload) int { return cmp.Compare(x.Index, y.Index) })
+		for j := range b.Payloads {
+			b.Payloads[j].Index = len(b.Properties) + j
+		}
+		b.RelatedImages = slices.Clone(b.RelatedImages)
+		slices.SortStableFunc(b.RelatedImages, func(x, y catalog.RelatedImage) int { return strings.Compare(x.Image, y.Image) })
+	}
+}
+
+func weight(propertyType string) int {
+	switch propertyType {
+	case catalog.PropertyBundleObject, catalog.PropertyCSVMetadata:
+		return 1
+	}
+	return 0
+}
+
+func migrate(c *catalog.Catalog, level catalog.MigrationLevel) (*catalog.Catalog, error) {
+	if level == "" {
+		return c, nil
+	}
+	return catalog.Migrate(c, level)
 }

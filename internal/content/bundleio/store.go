@@ -78,3 +78,7 @@ func (r *Renderer) Close() error {
 	}
 	return os.RemoveAll(r.temporary)
 }
+
+// OpenStore returns the store that images are read with, for what is asked of images besides rendering them. It is that of the
+// Renderer, which opens one when it is needed first, and lasts until Close.
+func (r *Renderer) OpenStore(ctx context.Context) (*image.Store, error) { return r.images(ctx) }

@@ -86,11 +86,6 @@ type State struct {
 	discarded bool
 }
 
-// decidedUnderAnother reports whether the bundle was verified under another policy than the one that was in force when it was requested.
-func (s State) decidedUnderAnother(policy string) bool {
-	return policy != "" && s.Verification != nil && s.Verification.PolicyDigest != "" && s.Verification.PolicyDigest != policy
-}
-
 // expired reports whether the verification of the bundle holds no more.
 func (s State) expired(now time.Time) bool {
 	return s.Verification != nil && !s.Verification.Expires.IsZero() && !now.Before(s.Verification.Expires)
@@ -133,7 +128,12 @@ func (u *Unpacker) Get(ctx context.Context, r Request, patience time.Duration) S
 	policy := u.policy()
 	key := r.key(policy)
 	u.mu.Lock()
-	u.forget()
+	// Drop results that nobody asked for lately. The lock is held
+	for key, j := range u.jobs {
+		if j.running == nil && u.clock.Since(j.lastUsed) > keepFor {
+			delete(u.jobs, key)
+		}
+	}
 	j := u.jobs[key]
 	if j == nil || j.running == nil && j.state.expired(u.clock.Now()) {
 		j = &job{}
@@ -191,7 +191,7 @@ func (u *Unpacker) attempt(r Request, policy string, j *job, running chan struct
 	}
 	cancel()
 	free()
-	discarded := u.policy() != policy || found.decidedUnderAnother(policy)
+	discarded := u.policy() != policy || policy != "" && found.Verification != nil && found.Verification.PolicyDigest != "" && found.Verification.PolicyDigest != policy
 	u.mu.Lock()
 	j.running = nil
 	if discarded {
@@ -227,13 +227,4 @@ func (u *Unpacker) policy() string {
 		return ""
 	}
 	return u.store.Policy()
-}
-
-// forget drops results that nobody asked for lately. The lock is held.
-func (u *Unpacker) forget() {
-	for key, j := range u.jobs {
-		if j.running == nil && u.clock.Since(j.lastUsed) > keepFor {
-			delete(u.jobs, key)
-		}
-	}
 }

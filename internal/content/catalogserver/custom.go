@@ -55,7 +55,14 @@ func (s *experimentalServer) ExperimentalListPackageCustomSchemas(request *regis
 			err = sendCustom(stream, request, object)
 		}
 		if err != nil {
-			return statusOf(err)
+			// Give errors that have no code yet the right one
+			if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+				return status.FromContextError(err).Err()
+			}
+			if _, ok := status.FromError(err); ok {
+				return err
+			}
+			return status.Error(codes.Internal, err.Error())
 		}
 	}
 	return nil
@@ -91,15 +98,4 @@ func sendCustom(stream grpc.ServerStreamingServer[structpb.Struct], request *reg
 		return nil
 	}
 	return stream.Send(&message)
-}
-
-// statusOf gives errors that have no code yet the right one.
-func statusOf(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return status.FromContextError(err).Err()
-	}
-	if _, ok := status.FromError(err); ok {
-		return err
-	}
-	return status.Error(codes.Internal, err.Error())
 }

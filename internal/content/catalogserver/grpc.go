@@ -51,8 +51,18 @@ func NewGRPC(source Source, health *Health, log *slog.Logger, o GRPCOptions) *gr
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idlePing, Timeout: pingTime, MaxConnectionIdle: idleConnection}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(logUnary(log), admitted.unary, bounds.unary),
-		grpc.ChainStreamInterceptor(logStream(log), admitted.stream, bounds.stream),
+		grpc.ChainUnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+			start := time.Now()
+			answer, err := handler(ctx, request)
+			logCall(ctx, log, info.FullMethod, start, err)
+			return answer, err
+		}, admitted.unary, bounds.unary),
+		grpc.ChainStreamInterceptor(func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+			start := time.Now()
+			err := handler(server, stream)
+			logCall(stream.Context(), log, info.FullMethod, start, err)
+			return err
+		}, admitted.stream, bounds.stream),
 	)
 	r := router{source, health}
 	registry.RegisterRegistryServer(s, &registryServer{router: r})
@@ -81,25 +91,6 @@ func (a admission) stream(server any, stream grpc.ServerStream, info *grpc.Strea
 		}
 	}
 	return handler(server, stream)
-}
-
-// logUnary and logStream are where every call passes by.
-func logUnary(log *slog.Logger) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-		start := time.Now()
-		answer, err := handler(ctx, request)
-		logCall(ctx, log, info.FullMethod, start, err)
-		return answer, err
-	}
-}
-
-func logStream(log *slog.Logger) grpc.StreamServerInterceptor {
-	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-		start := time.Now()
-		err := handler(server, stream)
-		logCall(stream.Context(), log, info.FullMethod, start, err)
-		return err
-	}
 }
 
 // logCall writes a line about what went wrong here, which no client can mend; about other calls only when asked to.

@@ -2,6 +2,7 @@ package catalogserver
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -71,7 +72,15 @@ func (s *httpServer) serve(answer func(http.ResponseWriter, *http.Request, Serve
 		}
 		served, ok := s.source.Catalog(name)
 		if !ok {
-			s.notFound(w, name)
+			switch {
+			case !s.health.Serving():
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, notReady, http.StatusServiceUnavailable)
+			case name == "":
+				http.Error(w, "there is not exactly one catalog here: name one, as in /catalogs/NAME/api/v1/all", http.StatusNotFound)
+			default:
+				http.Error(w, "no such catalog is served here", http.StatusNotFound)
+			}
 			return
 		}
 		err := answer(newDeadlineWriter(w), r, served)
@@ -82,18 +91,6 @@ func (s *httpServer) serve(answer func(http.ResponseWriter, *http.Request, Serve
 			s.log.Error("an answer was broken off", "path", r.URL.Path, "error", err)
 		}
 		panic(http.ErrAbortHandler)
-	}
-}
-
-func (s *httpServer) notFound(w http.ResponseWriter, name string) {
-	switch {
-	case !s.health.Serving():
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, notReady, http.StatusServiceUnavailable)
-	case name == "":
-		http.Error(w, "there is not exactly one catalog here: name one, as in /catalogs/NAME/api/v1/all", http.StatusNotFound)
-	default:
-		http.Error(w, "no such catalog is served here", http.StatusNotFound)
 	}
 }
 
@@ -130,7 +127,7 @@ func (s *httpServer) metas(w http.ResponseWriter, r *http.Request, served Served
 	if filter == (catalog.ObjectFilter{}) {
 		return s.all(w, r, served)
 	}
-	c := choose(w, r, served, filterKey(filter))
+	c := choose(w, r, served, fmt.Sprintf("%q %q %q", filter.Schema, filter.Package, filter.Name))
 	if c.unchanged(r, served.Modified) {
 		return nil
 	}

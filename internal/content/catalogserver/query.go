@@ -38,11 +38,6 @@ func parseQuery(raw string) (catalog.ObjectFilter, error) {
 	return catalog.ObjectFilter{Schema: values.Get(paramSchema), Package: values.Get(paramPackage), Name: values.Get(paramName)}, nil
 }
 
-// filterKey is different for different filters.
-func filterKey(f catalog.ObjectFilter) string {
-	return fmt.Sprintf("%q %q %q", f.Schema, f.Package, f.Name)
-}
-
 // writeObjects writes objects as JSON lines, one at a time.
 func writeObjects(w io.Writer, x *catalog.Index, f catalog.ObjectFilter) error {
 	for object, err := range x.Objects(f) {

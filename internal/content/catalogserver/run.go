@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"fairlead.dev/fairlead/catalog"
+
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
-
-	"fairlead.dev/fairlead/catalog"
 )
 
 // Origin is where the content of a catalog comes from.
@@ -203,5 +203,30 @@ func stopGRPC(ctx context.Context, s *grpc.Server) {
 func stopHTTP(ctx context.Context, s *http.Server) {
 	if s.Shutdown(ctx) != nil {
 		_ = s.Close() // nothing is left to be told
+	}
+}
+
+// TerminationLog is the file from which a cluster reads why a container ended.
+const TerminationLog = "/dev/termination-log"
+
+// Terminated writes to a file why a server failed. TerminationLog itself is never made where it does not exist: there is no cluster then.
+func Terminated(path string, reason error, log *slog.Logger) {
+	if path == "" {
+		return
+	}
+	flags := os.O_WRONLY | os.O_TRUNC
+	if path != TerminationLog {
+		flags |= os.O_CREATE
+	}
+	file, err := os.OpenFile(path, flags, 0o644)
+	if path == TerminationLog && os.IsNotExist(err) {
+		return
+	}
+	if err == nil {
+		_, err = file.WriteString(reason.Error() + "\n")
+		_ = file.Close() // what was written counts
+	}
+	if err != nil {
+		log.Warn("cannot write the termination log", "error", err)
 	}
 }

@@ -76,7 +76,9 @@ func newShare(work Work) *share {
 }
 
 // free reports whether a method costs so little that it is always answered: probes and what lists methods.
-func free(method string) bool { return waits(method) || strings.HasPrefix(method, "/grpc.health.v1.") }
+func free(method string) bool {
+	return method == "/grpc.health.v1.Health/Watch" || strings.HasPrefix(method, "/grpc.reflection.") || strings.HasPrefix(method, "/grpc.health.v1.")
+}
 
 // PeerOf is the address of the client of a call, without its port.
 func PeerOf(ctx context.Context) string {

@@ -1,10 +1,14 @@
 package catalogserver
 
 import (
+	"context"
+	"os"
 	"sync"
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
 )
 
 // Served is a catalog as it is served now.
@@ -78,4 +82,67 @@ func (s *Set) Catalog(name string) (Served, bool) {
 	}
 	served, ok := s.catalogs[name]
 	return served, ok
+}
+
+// directory is a catalog in a directory.
+type directory struct {
+	path string
+	*Origins
+}
+
+// String is the path.
+func (d directory) String() string { return "directory " + d.path }
+
+// State is what can be told of the files without reading them.
+func (d directory) State(ctx context.Context) (string, error) {
+	if _, err := os.Stat(d.path); err != nil {
+		return "", err
+	}
+	return catalogstore.State(ctx, os.DirFS(d.path))
+}
+
+// Read opens or builds the index.
+func (d directory) Read(ctx context.Context) (*catalog.Index, error) {
+	x, err := d.cache.Dir(ctx, d.path)
+	if err != nil {
+		return nil, err
+	}
+	return d.accept(ctx, d.String(), x)
+}
+
+// remote is a catalog in an image.
+type remote struct {
+	ref string
+	*Origins
+}
+
+// String is the reference.
+func (r remote) String() string { return "image " + r.ref }
+
+// reader opens the store of images when it is needed.
+func (r remote) reader() (catalogstore.ImageReader, error) {
+	images, err := r.store()
+	return catalogstore.ImageReader{Images: images, Indexes: r.cache}, err
+}
+
+// State is the digest that the registry has for the reference.
+func (r remote) State(ctx context.Context) (string, error) {
+	reader, err := r.reader()
+	if err != nil {
+		return "", err
+	}
+	return reader.Digest(ctx, r.ref, image.Auth{})
+}
+
+// Read pulls the image, as far as the store lacks it, and opens or builds the index.
+func (r remote) Read(ctx context.Context) (*catalog.Index, error) {
+	reader, err := r.reader()
+	if err != nil {
+		return nil, err
+	}
+	x, err := reader.Open(ctx, r.ref, image.Auth{})
+	if err != nil {
+		return nil, err
+	}
+	return r.accept(ctx, r.String(), x)
 }

@@ -2,7 +2,6 @@ package catalogserver
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"google.golang.org/grpc/codes"
@@ -15,11 +14,6 @@ const (
 	maxWaiting           = maxConnections / 2 // in all
 	maxWaitingConnection = 8                  // of one connection
 )
-
-// waits tells whether a call goes on without being answered: a watch of the health, or a conversation about what there is to call.
-func waits(method string) bool {
-	return method == "/grpc.health.v1.Health/Watch" || strings.HasPrefix(method, "/grpc.reflection.")
-}
 
 // waiters count the calls that wait, by their connections.
 type waiters struct {

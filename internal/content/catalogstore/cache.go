@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
@@ -45,7 +48,7 @@ func OpenCache(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open the cache of catalogs %s: %w", dir, err)
 	}
-	return &Cache{dir: dir, program: program(), lanes: newLanes()}, nil
+	return &Cache{dir: dir, program: program(), lanes: lanes{make(chan struct{}, 1), make(chan struct{}, 1)}}, nil
 }
 
 // FS is the index of the catalog in fsys, whose content digest identifies: the
@@ -143,4 +146,48 @@ func stem(digest string) string {
 func shorthand(program string) string {
 	sum := sha256.Sum256([]byte(program))
 	return hex.EncodeToString(sum[:8])
+}
+
+// Get is the index of a content that was indexed before, and false when it is not there any more. The caller may close it.
+func (c *Cache) Get(ctx context.Context, digest string) (*catalog.Index, bool) {
+	x := c.open(ctx, c.path(digest, indexSuffix))
+	return x, x != nil
+}
+
+// Earlier is the newest index of a content that another build of the program made, in a form that this one reads. It is for those who
+// would have nothing otherwise, because the content cannot be had: that build may have judged it in another way. The caller may close it.
+func (c *Cache) Earlier(ctx context.Context, digest string) (*catalog.Index, bool) {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, false // what cannot be read has nothing
+	}
+	var paths []string
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), stem(digest)) && strings.HasSuffix(entry.Name(), indexSuffix) {
+			paths = append(paths, filepath.Join(c.dir, entry.Name()))
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return changed(b).Compare(changed(a)) })
+	for _, path := range paths {
+		if x := c.open(ctx, path); x != nil {
+			return x, true
+		}
+	}
+	return nil, false
+}
+
+func changed(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// Remove removes the index that this build of the program has of a content. One that is open stays readable, and none is no error.
+func (c *Cache) Remove(digest string) error {
+	if err := os.Remove(c.path(digest, indexSuffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the index of catalog %s: %w", digest, err)
+	}
+	return nil
 }

@@ -68,7 +68,7 @@ func (d *directory) index(ctx context.Context) (*catalog.Index, error) {
 		return nil, err
 	}
 	after, err := look(ctx, d.fsys)
-	if err == nil && after.digest == before.digest && before.settled() {
+	if err == nil && after.digest == before.digest && before.newest.Before(before.taken.Add(-granularity)) {
 		d.cache.remember(d.path, before, digest)
 	}
 	return x, nil

@@ -66,7 +66,26 @@ func (k *Keeper) object(source *v1alpha1.CatalogSource, wanted client.Object, cl
 		Claim:  claim.on,
 	}
 	if account, is := wanted.(*corev1.ServiceAccount); is {
-		object.Adjust = adjustAccount(account)
+		// Keep the pull secrets of others on the list
+		object.Adjust = func(wanted, live *unstructured.Unstructured) error {
+			if live == nil {
+				return nil
+			}
+			var there corev1.ServiceAccount
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &there); err != nil {
+				return fmt.Errorf("understand ServiceAccount %s/%s: %w", live.GetNamespace(), live.GetName(), err)
+			}
+			merged := account.DeepCopy()
+			keepForeign(merged, &there)
+			var list []any
+			for _, s := range merged.ImagePullSecrets {
+				list = append(list, map[string]any{"name": s.Name})
+			}
+			if list == nil {
+				return nil
+			}
+			return unstructured.SetNestedSlice(wanted.Object, list, "imagePullSecrets")
+		}
 	}
 	return object, nil
 }
@@ -119,29 +138,6 @@ func lower(o rollout.Outcome) string {
 		return "created"
 	}
 	return "configured"
-}
-
-// adjustAccount keeps the pull secrets of others on the list.
-func adjustAccount(account *corev1.ServiceAccount) rollout.Adjust {
-	return func(wanted, live *unstructured.Unstructured) error {
-		if live == nil {
-			return nil
-		}
-		var there corev1.ServiceAccount
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &there); err != nil {
-			return fmt.Errorf("understand ServiceAccount %s/%s: %w", live.GetNamespace(), live.GetName(), err)
-		}
-		merged := account.DeepCopy()
-		keepForeign(merged, &there)
-		var list []any
-		for _, s := range merged.ImagePullSecrets {
-			list = append(list, map[string]any{"name": s.Name})
-		}
-		if list == nil {
-			return nil
-		}
-		return unstructured.SetNestedSlice(wanted.Object, list, "imagePullSecrets")
-	}
 }
 
 // claim tells the objects of the catalog from those of others.

@@ -94,7 +94,21 @@ func Decide(s Situation) Decision {
 	switch {
 	case held:
 	case len(in.current) == 0:
-		d.create(s, in)
+		// Run the wanted pod. It finds the newest image by itself, so that a poll that is due has taken place
+		why := "the catalog has no pod"
+		if len(in.outdated) > 0 {
+			why = "the pod that there is, is of an earlier spec"
+		} else if len(in.dead) > 0 {
+			why = "the pod that there was is dead"
+		}
+		p := s.Wanted.DeepCopy()
+		p.Name = nameFor(p, s.Pods, "serve")
+		d.add(Create, p, 0, why)
+		d.Polled = s.PollDue
+		d.Waiting = fmt.Sprintf("pod %s is being started", p.Name)
+		if d.Serving == nil {
+			d.Serving, d.Current = p, true
+		}
 	case s.PollDue:
 		d.poll(s, in)
 	}
@@ -117,7 +131,7 @@ func (d *Decision) choose(s Situation, in inventory) {
 	var last *corev1.Pod
 	if !d.Ready {
 		last = first(in.outdated)
-		if last != nil && (!isReady(last) || s.Verified && !sameImage(last, s.Wanted)) {
+		if last != nil && (!isReady(last) || s.Verified && sourceImage(last) != sourceImage(s.Wanted)) {
 			last = nil
 		}
 	}
@@ -134,9 +148,6 @@ func (d *Decision) choose(s Situation, in inventory) {
 		d.Serving, d.Ready, d.Current = last, true, false
 	}
 }
-
-// sameImage reports whether a pod of an earlier spec runs the image that was accepted: a digest, or a tag of which every digest is.
-func sameImage(p, wanted *corev1.Pod) bool { return sourceImage(p) == sourceImage(wanted) }
 
 // bury deletes what is dead. A pod that died young is kept for a while, and holds its successor up: what killed it, such as a node that
 // takes no pods, may still be there.
@@ -161,24 +172,6 @@ func first(pods []*corev1.Pod) *corev1.Pod {
 		return pods[0]
 	}
 	return nil
-}
-
-// create runs the wanted pod. It finds the newest image by itself, so that a poll that is due has taken place.
-func (d *Decision) create(s Situation, in inventory) {
-	why := "the catalog has no pod"
-	if len(in.outdated) > 0 {
-		why = "the pod that there is, is of an earlier spec"
-	} else if len(in.dead) > 0 {
-		why = "the pod that there was is dead"
-	}
-	p := s.Wanted.DeepCopy()
-	p.Name = nameFor(p, s.Pods, "serve")
-	d.add(Create, p, 0, why)
-	d.Polled = s.PollDue
-	d.Waiting = fmt.Sprintf("pod %s is being started", p.Name)
-	if d.Serving == nil {
-		d.Serving, d.Current = p, true
-	}
 }
 
 // nameFor names a pod after what it is for and what there is already.

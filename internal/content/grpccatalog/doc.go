@@ -13,10 +13,9 @@
 // Keeper.Ensure (keeper.go) for the pod. Then:
 //
 //	names.go                      names and label values that the API server accepts, whatever the catalog is called
-//	pod.go, podconfig.go          the pod, and what spec.grpcPodConfig changes in it
+//	pod.go, podconfig.go          the pod, and what the settings and spec.grpcPodConfig change in it, its security profile
 //	extract.go                    the pod that serves content taken out of the image
-//	security.go, memory.go        security profiles; memory targets
-//	service.go, account.go, policy.go  the other objects
+//	service.go, policy.go         the other objects
 //	verdict.go, decide.go, update.go   what is to be done about the pods that there are
 //	digest.go                     what a pod really runs
 //	companions.go, pods.go, leftovers.go  carrying it out

@@ -119,8 +119,8 @@ func everything(source *v1alpha1.CatalogSource) []namedObject {
 		{policy, ServerPolicyName(source.Name)},
 		{policy, UnpackPolicyName(source.Name)},
 		{rbac.WithKind("RoleBinding"), configMapRoleBindingName(source.Name)},
-		{rbac.WithKind("Role"), configMapRoleName(source.Name)},
-		{core.WithKind("ServiceAccount"), configMapAccountName(source.Name)},
+		{rbac.WithKind("Role"), objectName(source.Name, "-configmap-reader")},
+		{core.WithKind("ServiceAccount"), objectName(source.Name, "-configmap-server")},
 		{core.WithKind("ServiceAccount"), source.Name},
 	}
 }

@@ -43,9 +43,6 @@ func ServerPolicyName(catalog string) string { return objectName(catalog, "-grpc
 // UnpackPolicyName is the name of the NetworkPolicy for pods that unpack bundles.
 func UnpackPolicyName(catalog string) string { return objectName(catalog, "-unpack-bundles") }
 
-// What another implementation makes besides for the pod of a catalog in a ConfigMap.
-func configMapAccountName(catalog string) string { return objectName(catalog, "-configmap-server") }
-func configMapRoleName(catalog string) string    { return objectName(catalog, "-configmap-reader") }
 func configMapRoleBindingName(catalog string) string {
 	return objectName(catalog, "-server-configmap-reader")
 }

@@ -1,11 +1,15 @@
 package grpccatalog
 
 import (
+	"fmt"
 	"maps"
+	"strconv"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 )
 
 // configure changes a pod as spec.grpcPodConfig and the annotation for the priority class ask for.
@@ -42,4 +46,86 @@ func schedule(spec *corev1.PodSpec, config *v1alpha1.GrpcPodConfig) {
 	if wanted.Affinity != nil {
 		spec.Affinity = wanted.Affinity
 	}
+}
+
+// Settings are the same for all catalogs of a manager.
+type Settings struct {
+	// OpmImage serves content that was taken out of an image.
+	OpmImage string
+	// UtilImage holds /bin/cp and /bin/copy-content, with which content is taken out of an image.
+	UtilImage string
+	// RunAsUser is the user of restricted pods; 0 leaves it to the image.
+	RunAsUser int64
+	// GlobalNamespace holds the catalogs that pods of all namespaces may read.
+	GlobalNamespace string
+	// ManagerNamespace is the namespace of the manager's pod; empty where the manager is in none.
+	ManagerNamespace string
+}
+
+// Observed is what the wanted objects depend on besides the CatalogSource and the Settings.
+type Observed struct {
+	// NamespaceLabels are the labels of the catalog's namespace.
+	NamespaceLabels map[string]string
+	// PullSecrets are those of the service account that the pod runs as.
+	PullSecrets []corev1.LocalObjectReference
+	// RegistryDigest is what the registry says that the image is; empty is unknown.
+	RegistryDigest string
+}
+
+// restrictedLevel is the Pod Security Standard that refuses pods which claim more rights than they need.
+const restrictedLevel = "restricted"
+
+// profile is the security profile of the pod: the one that the catalog asks for, else the one that the namespace admits.
+func profile(source *v1alpha1.CatalogSource, namespaceLabels map[string]string) v1alpha1.SecurityConfig {
+	if config := source.Spec.GrpcPodConfig; config != nil && config.SecurityContextConfig != "" {
+		return config.SecurityContextConfig
+	}
+	if namespaceLabels[v1alpha1.PodSecurityEnforceLabel] == restrictedLevel {
+		return v1alpha1.Restricted
+	}
+	return v1alpha1.Legacy
+}
+
+// secure gives up the rights that the restricted Pod Security Standard does not allow.
+func secure(p *corev1.Pod, profile v1alpha1.SecurityConfig, user int64) {
+	if profile != v1alpha1.Restricted {
+		return
+	}
+	p.Spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	if user > 0 {
+		p.Spec.SecurityContext.RunAsUser, p.Spec.SecurityContext.RunAsNonRoot = ptr.To(user), ptr.To(true)
+	}
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			containers[i].SecurityContext.AllowPrivilegeEscalation = ptr.To(false)
+			containers[i].SecurityContext.Capabilities = &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}
+		}
+	}
+}
+
+// memoryVariable tells the Go runtime of the server what to stay within.
+const memoryVariable = "GOMEMLIMIT"
+
+// limitMemory requests what the server is to stay within. There is no limit: it would kill the server when it does not.
+func limitMemory(server *corev1.Container, target *resource.Quantity) error {
+	if target == nil {
+		return nil
+	}
+	if target.Sign() <= 0 {
+		return fmt.Errorf("spec.grpcPodConfig.memoryTarget is %s: write a positive quantity, such as 100Mi", target)
+	}
+	server.Resources.Requests[corev1.ResourceMemory] = target.DeepCopy()
+	server.Env = append(server.Env, corev1.EnvVar{Name: memoryVariable, Value: goMemory(target.Value())})
+	return nil
+}
+
+// goMemory writes bytes as the Go runtime reads them, in the largest unit that divides them.
+func goMemory(bytes int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for i < len(units)-1 && bytes%1024 == 0 {
+		bytes /= 1024
+		i++
+	}
+	return strconv.FormatInt(bytes, 10) + units[i]
 }

@@ -73,7 +73,9 @@ func (k *Keeper) createPod(ctx context.Context, p *corev1.Pod) error {
 func (k *Keeper) pullAgain(ctx context.Context, pods []corev1.Pod, out *Outcome) error {
 	for i := range pods {
 		p := &pods[i]
-		if p.DeletionTimestamp != nil || !waitsForImage(p) {
+		if p.DeletionTimestamp != nil || !slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
+			return s.State.Waiting != nil && (s.State.Waiting.Reason == imagePullBackOff || s.State.Waiting.Reason == errImagePull)
+		}) {
 			continue
 		}
 		if err := k.deletePod(ctx, p, graceDead); err != nil {
@@ -84,13 +86,6 @@ func (k *Keeper) pullAgain(ctx context.Context, pods []corev1.Pod, out *Outcome)
 		out.Changes = append(out.Changes, fmt.Sprintf("%s Pod %s/%s: it waits for its image, and its pull secrets have changed", Delete, p.Namespace, p.Name))
 	}
 	return nil
-}
-
-// waitsForImage tells whether an image of the pod could not be pulled.
-func waitsForImage(p *corev1.Pod) bool {
-	return slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
-		return s.State.Waiting != nil && (s.State.Waiting.Reason == imagePullBackOff || s.State.Waiting.Reason == errImagePull)
-	})
 }
 
 // What a node says while it cannot pull an image.

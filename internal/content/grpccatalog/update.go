@@ -41,7 +41,9 @@ func (d *Decision) settleUpdate(s Situation, in inventory) []*corev1.Pod {
 	switch {
 	case !IsCurrent(p, s.Wanted):
 		d.add(Delete, p, graceReplaced, "the spec changed since the update began")
-	case updateFailed(p):
+	case isDead(p) || p.Status.Phase == corev1.PodUnknown || slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
+		return s.State.Waiting != nil && s.State.Waiting.Reason == crashLoop
+	}):
 		d.fail(p)
 	case serving == nil:
 		return d.promote(s, in, p, "no pod serves")
@@ -53,7 +55,11 @@ func (d *Decision) settleUpdate(s Situation, in inventory) []*corev1.Pod {
 	case differ(p, serving):
 		return d.promote(s, in, p, "it runs a newer image")
 	default:
-		d.confirm(p, serving)
+		// End an update that found nothing new, and remember what the registry calls the image
+		if digest := p.Annotations[RegistryDigestAnnotation]; digest != "" && serving.Annotations[RegistryDigestAnnotation] != digest {
+			d.add(Annotate, serving, 0, digest)
+		}
+		d.add(Delete, p, graceReplaced, "it runs the same image as the pod that serves")
 	}
 	return in.current
 }
@@ -68,14 +74,6 @@ func (d *Decision) fail(p *corev1.Pod) {
 	d.add(Delete, p, grace, d.Problem)
 }
 
-// updateFailed tells whether the pod of an update will not become ready.
-func updateFailed(p *corev1.Pod) bool {
-	return isDead(p) || p.Status.Phase == corev1.PodUnknown ||
-		slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
-			return s.State.Waiting != nil && s.State.Waiting.Reason == crashLoop
-		})
-}
-
 // promote makes a pod serve in place of all others. It is the only one that is current from then on, also for who decides again after
 // an interruption: it is the newest.
 func (d *Decision) promote(s Situation, in inventory, p *corev1.Pod, why string) []*corev1.Pod {
@@ -85,14 +83,6 @@ func (d *Decision) promote(s Situation, in inventory, p *corev1.Pod, why string)
 		p.Labels[key] = value
 	}
 	return append([]*corev1.Pod{p}, in.current...)
-}
-
-// confirm ends an update that found nothing new, and remembers what the registry calls the image.
-func (d *Decision) confirm(p, serving *corev1.Pod) {
-	if digest := p.Annotations[RegistryDigestAnnotation]; digest != "" && serving.Annotations[RegistryDigestAnnotation] != digest {
-		d.add(Annotate, serving, 0, digest)
-	}
-	d.add(Delete, p, graceReplaced, "it runs the same image as the pod that serves")
 }
 
 // poll runs the image to find out what it is now, unless that is known.

@@ -2,6 +2,8 @@ package image
 
 import (
 	"context"
+	"errors"
+	"time"
 )
 
 // Images verifies images, such as an *Store. A nil Images is for a
@@ -78,4 +80,26 @@ func (a *Attempt) Judgement(ctx context.Context, err error, before Content, dige
 // that this process has decided.
 func Restored(i Images, ref string) Content {
 	return Content{Image: ref, Pending: i != nil && ref != "" && i.Verifies()}
+}
+
+// firstPause is how long to wait before something is tried again; each later
+// pause is twice as long.
+const firstPause = time.Second
+
+// patiently tries something until it succeeds, fails for a reason that stays,
+// or has been tried often enough.
+func patiently[T any](ctx context.Context, retries int, try func() (T, error)) (T, error) {
+	for pause := firstPause; ; pause *= 2 {
+		result, err := try()
+		var e *Error
+		if err == nil || retries <= 0 || !errors.As(err, &e) || !e.Temporary() {
+			return result, err
+		}
+		retries--
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return result, err
+		}
+	}
 }

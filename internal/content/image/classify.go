@@ -95,24 +95,20 @@ func statusKind(status int, err error) Kind {
 	case http.StatusTooManyRequests:
 		return RateLimited
 	case 0:
-		return spokenKind(err)
-	}
-	return Unavailable
-}
-
-// spokenKind reads the kind out of an error document without a known code.
-func spokenKind(err error) Kind {
-	var said errcode.Error
-	if !errors.As(err, &said) {
+		// Read the kind out of an error document without a known code
+		var said errcode.Error
+		if !errors.As(err, &said) {
+			return Unavailable
+		}
+		switch text := strings.ToLower(said.Message); {
+		case strings.Contains(text, "not found"), strings.Contains(text, "unknown"):
+			return NotFound
+		case strings.Contains(text, "denied"), strings.Contains(text, "unauthorized"), strings.Contains(text, "authenticat"):
+			return Unauthorized
+		case strings.Contains(text, "too many requests"), strings.Contains(text, "rate limit"):
+			return RateLimited
+		}
 		return Unavailable
-	}
-	switch text := strings.ToLower(said.Message); {
-	case strings.Contains(text, "not found"), strings.Contains(text, "unknown"):
-		return NotFound
-	case strings.Contains(text, "denied"), strings.Contains(text, "unauthorized"), strings.Contains(text, "authenticat"):
-		return Unauthorized
-	case strings.Contains(text, "too many requests"), strings.Contains(text, "rate limit"):
-		return RateLimited
 	}
 	return Unavailable
 }

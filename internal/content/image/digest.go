@@ -87,25 +87,18 @@ func ask(w *watch, e endpoint) (digest.Digest, error) {
 	status := statusOf(err)
 	refused := status >= 400 && status < 500 && status != http.StatusTooManyRequests
 	if refused || errors.Is(err, digest.ErrDigestInvalidFormat) {
-		return digestOfManifest(w, e)
+		// Read the manifest and compute its digest
+		from, err := openTransport(w, e, e.named)
+		if err != nil {
+			return "", err
+		}
+		defer from.Close()
+		var data []byte
+		err = w.open(func(ctx context.Context) error { data, _, err = from.GetManifest(ctx, nil); return err })
+		if err != nil {
+			return "", err
+		}
+		return manifest.Digest(data)
 	}
 	return "", err
-}
-
-// digestOfManifest reads the manifest and computes its digest.
-func digestOfManifest(w *watch, e endpoint) (digest.Digest, error) {
-	from, err := openTransport(w, e, e.named)
-	if err != nil {
-		return "", err
-	}
-	defer from.Close()
-	var data []byte
-	err = w.open(func(ctx context.Context) error {
-		data, _, err = from.GetManifest(ctx, nil)
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	return manifest.Digest(data)
 }

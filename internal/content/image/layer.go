@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"errors"
 	"io"
+	"unicode/utf8"
 )
 
 // extraction reads the layers of one image, lowest first, into a pack.
@@ -21,7 +22,13 @@ type extraction struct {
 // without an error.
 func (x *extraction) layer(b *blob) error {
 	x.merge.layer++
-	compressed := &countedReader{r: b, take: func(n, _ int64) error { return x.read(n) }}
+	compressed := &countedReader{r: b, take: func(n, _ int64) error {
+		err := x.budget.takeCompressed(n)
+		if x.progress != nil && err == nil && n > 0 {
+			x.progress(x.budget.compressed, x.total)
+		}
+		return err
+	}}
 	err := x.contents(compressed)
 	if isStoreError(err) || KindOf(err) == LimitExceeded {
 		return err
@@ -33,15 +40,6 @@ func (x *extraction) layer(b *blob) error {
 	}
 	if err != nil && KindOf(err) == "" {
 		return &Error{Kind: InvalidImage, Reason: "a layer cannot be read: " + steady(err.Error()), Err: err}
-	}
-	return err
-}
-
-// read accounts for n more bytes from the registry.
-func (x *extraction) read(n int64) error {
-	err := x.budget.takeCompressed(n)
-	if x.progress != nil && err == nil && n > 0 {
-		x.progress(x.budget.compressed, x.total)
 	}
 	return err
 }
@@ -80,10 +78,15 @@ func (x *extraction) entry(header *tar.Header, data io.Reader) error {
 		return err
 	}
 	if target, opaque, ok := name.whiteoutTarget(); ok {
-		x.whiteout(target, opaque)
+		switch {
+		case opaque:
+			x.merge.opaque(target)
+		case target != "":
+			x.merge.whiteout(target)
+		}
 		return nil
 	}
-	if !name.keepable() {
+	if name.path == "." || !utf8.ValidString(name.path) {
 		return nil
 	}
 	switch header.Typeflag {
@@ -94,15 +97,6 @@ func (x *extraction) entry(header *tar.Header, data io.Reader) error {
 	default: // directories, devices, pipes
 		x.merge.clear(name.path, header.Typeflag == tar.TypeDir)
 		return nil
-	}
-}
-
-func (x *extraction) whiteout(target string, opaque bool) {
-	switch {
-	case opaque:
-		x.merge.opaque(target)
-	case target != "":
-		x.merge.whiteout(target)
 	}
 }
 

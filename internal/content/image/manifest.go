@@ -110,12 +110,3 @@ type configuration struct {
 		Labels map[string]string `json:"Labels"`
 	} `json:"config"`
 }
-
-// parseLabels reads the labels out of an image configuration.
-func parseLabels(data []byte) (map[string]string, error) {
-	var c configuration
-	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, problem(InvalidImage, "its configuration is not JSON: %s", steady(err.Error()))
-	}
-	return c.Config.Labels, nil
-}

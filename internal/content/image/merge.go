@@ -168,11 +168,6 @@ func (m *merger) resolve(p string) (extent, bool) {
 	return extent{}, false
 }
 
-// walk calls visit for every file and link, in no particular order.
-func (m *merger) walk(visit func(p string, n *node) error) error {
-	return m.root.walk("", visit)
-}
-
 func (n *node) walk(prefix string, visit func(p string, n *node) error) error {
 	for name, child := range n.children {
 		p := prefix + name

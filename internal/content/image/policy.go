@@ -60,14 +60,6 @@ func (s *Store) Verifies() bool {
 	return s.config.Verifier != nil
 }
 
-// unreadable stands for the digest of policies that cannot be read for that
-// reason. Nothing is verified under them, but their messages are about the error
-// as it is now.
-func unreadable(err error) string {
-	sum := sha256.Sum256([]byte(err.Error()))
-	return "unreadable " + hex.EncodeToString(sum[:])
-}
-
 // Policy identifies the signature policy as it is now; it is empty when there is
 // none. What was decided under another policy has to be decided again.
 func (s *Store) Policy() string {
@@ -77,7 +69,10 @@ func (s *Store) Policy() string {
 	}
 	digest, err := policies.Digest()
 	if err != nil {
-		return unreadable(err)
+		// This stands for the digest of policies that cannot be read for that reason. Nothing is verified under them, but their
+		// messages are about the error as it is now
+		sum := sha256.Sum256([]byte(err.Error()))
+		return "unreadable " + hex.EncodeToString(sum[:])
 	}
 	return digest
 }
@@ -121,16 +116,12 @@ func (w *PolicyWatch) Start(ctx context.Context) error {
 		}
 		if now := w.Store.Policy(); now != before {
 			before = now
-			w.changed()
+			w.mu.Lock()
+			listeners := w.listeners
+			w.mu.Unlock()
+			for _, f := range listeners {
+				f()
+			}
 		}
-	}
-}
-
-func (w *PolicyWatch) changed() {
-	w.mu.Lock()
-	listeners := w.listeners
-	w.mu.Unlock()
-	for _, f := range listeners {
-		f()
 	}
 }

@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/opencontainers/go-digest"
@@ -98,7 +99,12 @@ func (s *source) labels(config descriptor, limit int64) (map[string]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return parseLabels(data)
+	// Read the labels out of an image configuration
+	var c configuration
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, problem(InvalidImage, "its configuration is not JSON: %s", steady(err.Error()))
+	}
+	return c.Config.Labels, nil
 }
 
 // blob opens a blob for streaming. Its URLs elsewhere, if any, are not followed.
@@ -111,5 +117,5 @@ func (s *source) blob(d descriptor) (*blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBlob(s.w.body(body), body, d), nil
+	return newBlob(&watchedBody{w: s.w, r: body}, body, d), nil
 }

@@ -61,7 +61,14 @@ func (w *watch) context(e endpoint) *types.SystemContext {
 		if err := checkScheme(u, insecure); err != nil {
 			return nil, err
 		}
-		return w.proxy(u)
+		w.mu.Lock()
+		repeated := w.opening && u.String() == w.last && time.Since(w.lastTime) >= backOff
+		w.last, w.lastTime = u.String(), time.Now()
+		w.mu.Unlock()
+		if repeated {
+			return nil, problem(RateLimited, "the registry answers 429 Too Many Requests")
+		}
+		return http.ProxyFromEnvironment(&http.Request{URL: u})
 	}
 	return &sys
 }
@@ -82,9 +89,6 @@ func (w *watch) open(call func(ctx context.Context) error) error {
 	w.mu.Unlock()
 	return classify(w.ctx, err)
 }
-
-// body returns a reader of r that may not stay silent for too long either.
-func (w *watch) body(r io.Reader) io.Reader { return &watchedBody{w: w, r: r} }
 
 type watchedBody struct {
 	w *watch
@@ -124,18 +128,4 @@ func (w *watch) expire() {
 		return
 	}
 	w.cancel(problem(Unavailable, "the registry stayed silent for %s", w.stall))
-}
-
-// proxy is asked before each request is sent. It refuses the repetition of a
-// request that has been answered already, and chooses the proxy that the
-// environment names.
-func (w *watch) proxy(u *url.URL) (*url.URL, error) {
-	w.mu.Lock()
-	repeated := w.opening && u.String() == w.last && time.Since(w.lastTime) >= backOff
-	w.last, w.lastTime = u.String(), time.Now()
-	w.mu.Unlock()
-	if repeated {
-		return nil, problem(RateLimited, "the registry answers 429 Too Many Requests")
-	}
-	return http.ProxyFromEnvironment(&http.Request{URL: u})
 }

@@ -76,7 +76,17 @@ func words(err error) string {
 	case errors.As(err, &pushed):
 		return steady(fmt.Sprintf("the registry answers %d %s", pushed.StatusCode, http.StatusText(pushed.StatusCode)))
 	case errors.As(err, &network):
-		return networkWords(network)
+		// Format an error of a connection with the host it was made to: the rest of the URL is in the image's reference already.
+		// A host with a name may have many addresses, of which each attempt takes one
+		text := network.Err.Error()
+		u, parseErr := url.Parse(network.URL)
+		if parseErr != nil {
+			return steady(text)
+		}
+		if net.ParseIP(u.Hostname()) == nil {
+			text = peer.ReplaceAllString(text, "$1$2")
+		}
+		return steady(u.Host + ": " + text)
 	}
 	return steady(err.Error())
 }
@@ -87,21 +97,6 @@ func registryWords(code, message string) string {
 		return steady("the registry says " + code)
 	}
 	return steady("the registry says " + code + ": " + message)
-}
-
-// networkWords formats an error of a connection with the host it was made to:
-// the rest of the URL is in the image's reference already.
-// A host with a name may have many addresses, of which each attempt takes one.
-func networkWords(err *url.Error) string {
-	text := err.Err.Error()
-	u, parseErr := url.Parse(err.URL)
-	if parseErr != nil {
-		return steady(text)
-	}
-	if net.ParseIP(u.Hostname()) == nil {
-		text = peer.ReplaceAllString(text, "$1$2")
-	}
-	return steady(u.Host + ": " + text)
 }
 
 // peer matches an address that a connection was made to.

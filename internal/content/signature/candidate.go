@@ -109,9 +109,6 @@ func earliest(stamps []verify.TimestampVerificationResult) time.Time {
 	return first.UTC()
 }
 
-// asSigned is the entity with the certificate or key that it came with.
-func (c *candidate) asSigned() verify.SignedEntity { return c.entity }
-
 // asKey is the entity to verify by a key. A signature tag does not say whether
 // a key or a certificate made the signature that it holds.
 func (c *candidate) asKey() verify.SignedEntity {

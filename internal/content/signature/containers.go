@@ -191,9 +191,47 @@ func (r *containersReader) sigstoreSigned(n node, rule string) (*requirement, er
 func (r *containersReader) signer(n node, f sigstoreFields) (*signer, error) {
 	switch {
 	case f.fulcio != nil:
-		return r.fulcio(n, f)
+		if f.fulcio.issuer == "" || f.fulcio.email == "" {
+			return nil, n.errorf("fulcio needs oidcIssuer and subjectEmail")
+		}
+		if len(f.rekor) == 0 {
+			return nil, n.errorf("fulcio needs a rekorPublicKeyPath, rekorPublicKeyPaths, rekorPublicKeyData or rekorPublicKeyDatas")
+		}
+		roots, err := r.certificates(n, "caPath or caData", f.fulcio.roots)
+		if err != nil {
+			return nil, err
+		}
+		logs, err := r.logs(n, f.rekor)
+		if err != nil {
+			return nil, err
+		}
+		i := &identity{issuer: f.fulcio.issuer, subject: f.fulcio.email}
+		if err := i.compile(); err != nil {
+			return nil, n.errorf("%w", err)
+		}
+		a := &anchors{logs: logs}
+		for _, certificate := range roots {
+			a.authorities = append(a.authorities, &root.FulcioCertificateAuthority{Root: certificate})
+		}
+		return &signer{identity: i, trusted: a, logs: 1, integrated: true}, nil
 	case f.pki != nil:
-		return r.pki(n, f)
+		if f.pki.email == "" && f.pki.hostname == "" {
+			return nil, n.errorf("pki needs subjectEmail or subjectHostname")
+		}
+		if len(f.rekor) > 0 {
+			return nil, n.errorf("pki and the public key of a log exclude each other")
+		}
+		roots, err := r.certificates(n, "caRootsPath or caRootsData", f.pki.roots)
+		if err != nil {
+			return nil, err
+		}
+		p := &pki{roots: roots, email: f.pki.email, hostname: f.pki.hostname}
+		if len(f.pki.intermediates) > 0 {
+			if p.intermediates, err = r.certificates(n, "caIntermediatesPath or caIntermediatesData", f.pki.intermediates); err != nil {
+				return nil, err
+			}
+		}
+		return &signer{pki: p}, nil
 	}
 	s := &signer{}
 	for _, from := range f.keys {
@@ -213,52 +251,6 @@ func (r *containersReader) signer(n node, f sigstoreFields) (*signer, error) {
 	logs, err := r.logs(n, f.rekor)
 	s.trusted, s.logs, s.integrated = &anchors{logs: logs}, 1, true
 	return s, err
-}
-
-func (r *containersReader) fulcio(n node, f sigstoreFields) (*signer, error) {
-	if f.fulcio.issuer == "" || f.fulcio.email == "" {
-		return nil, n.errorf("fulcio needs oidcIssuer and subjectEmail")
-	}
-	if len(f.rekor) == 0 {
-		return nil, n.errorf("fulcio needs a rekorPublicKeyPath, rekorPublicKeyPaths, rekorPublicKeyData or rekorPublicKeyDatas")
-	}
-	roots, err := r.certificates(n, "caPath or caData", f.fulcio.roots)
-	if err != nil {
-		return nil, err
-	}
-	logs, err := r.logs(n, f.rekor)
-	if err != nil {
-		return nil, err
-	}
-	i := &identity{issuer: f.fulcio.issuer, subject: f.fulcio.email}
-	if err := i.compile(); err != nil {
-		return nil, n.errorf("%w", err)
-	}
-	a := &anchors{logs: logs}
-	for _, certificate := range roots {
-		a.authorities = append(a.authorities, &root.FulcioCertificateAuthority{Root: certificate})
-	}
-	return &signer{identity: i, trusted: a, logs: 1, integrated: true}, nil
-}
-
-func (r *containersReader) pki(n node, f sigstoreFields) (*signer, error) {
-	if f.pki.email == "" && f.pki.hostname == "" {
-		return nil, n.errorf("pki needs subjectEmail or subjectHostname")
-	}
-	if len(f.rekor) > 0 {
-		return nil, n.errorf("pki and the public key of a log exclude each other")
-	}
-	roots, err := r.certificates(n, "caRootsPath or caRootsData", f.pki.roots)
-	if err != nil {
-		return nil, err
-	}
-	p := &pki{roots: roots, email: f.pki.email, hostname: f.pki.hostname}
-	if len(f.pki.intermediates) > 0 {
-		if p.intermediates, err = r.certificates(n, "caIntermediatesPath or caIntermediatesData", f.pki.intermediates); err != nil {
-			return nil, err
-		}
-	}
-	return &signer{pki: p}, nil
 }
 
 func (r *containersReader) certificates(n node, fields string, from []fileOrData) ([]*x509.Certificate, error) {

@@ -63,7 +63,14 @@ func parseIdentity(n node) (identityMatch, error) {
 		}
 		return sameRepository(want.Name()), nil
 	case "remapIdentity":
-		return remap(prefix, signedPrefix), needs("prefix", "signedPrefix")
+		return identityMatch(func(r image.VerifyRequest, signed string) error {
+			rest, ok := strings.CutPrefix(r.Repository, prefix)
+			if !ok || rest != "" && !strings.HasPrefix(rest, "/") {
+				return matchRepoDigestOrExact(r, signed)
+			}
+			after := strings.TrimPrefix(r.Ref, prefix)
+			return orRepository(signedPrefix+after, signedPrefix+rest, r.Tag == "", signed)
+		}), needs("prefix", "signedPrefix")
 	}
 	return nil, n.errorf("signedIdentity has type %q, which is not known", kind)
 }
@@ -117,17 +124,5 @@ func sameRepository(want string) identityMatch {
 			return wrongIdentity(signed, "repository "+want)
 		}
 		return nil
-	}
-}
-
-// remap is matchRepoDigestOrExact with one prefix of the request replaced.
-func remap(prefix, signedPrefix string) identityMatch {
-	return func(r image.VerifyRequest, signed string) error {
-		rest, ok := strings.CutPrefix(r.Repository, prefix)
-		if !ok || rest != "" && !strings.HasPrefix(rest, "/") {
-			return matchRepoDigestOrExact(r, signed)
-		}
-		after := strings.TrimPrefix(r.Ref, prefix)
-		return orRepository(signedPrefix+after, signedPrefix+rest, r.Tag == "", signed)
 	}
 }

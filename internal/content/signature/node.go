@@ -176,18 +176,6 @@ func encodedList(to *[][]byte) func(node) error {
 	}
 }
 
-// boolean returns a reader of true and false.
-func boolean(to **bool) func(node) error {
-	return func(n node) error {
-		var b bool
-		if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&b) != nil {
-			return n.errorf("it must be true or false")
-		}
-		*to = &b
-		return nil
-	}
-}
-
 // count returns a reader of a small number.
 func count(to **int) func(node) error {
 	return func(n node) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/verify"
+	yaml "go.yaml.in/yaml/v3"
 )
 
 // policy is a policy file of our own schema:
@@ -105,7 +106,14 @@ func (r *policyReader) rule(n node) error {
 		"scope":       text(&scope),
 		"action":      text(&word),
 		"attestation": text(&attestation),
-		"covers":      boolean(&covers),
+		"covers": func(n node) error {
+			var b bool
+			if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&b) != nil {
+				return n.errorf("it must be true or false")
+			}
+			covers = &b
+			return nil
+		},
 		"signers": func(n node) error {
 			return n.items(func(n node) error {
 				s, err := r.signer(n)

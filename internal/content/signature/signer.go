@@ -83,9 +83,29 @@ func (s *signer) check(c *candidate, digest string, now time.Time) (v verified, 
 	}()
 	switch {
 	case s.identity != nil:
-		return s.checkKeyless(c, digest)
+		options := s.options()
+		if s.timestamps == 0 && !s.integrated {
+			options = append(options, verify.WithObserverTimestamps(1))
+		}
+		if s.certificateLogs > 0 {
+			options = append(options, verify.WithSignedCertificateTimestamps(s.certificateLogs))
+		}
+		return c.verify(c.entity, s.material(), digest, options, verify.WithCertificateIdentity(s.identity.matcher))
 	case s.pki != nil:
-		return s.checkPKI(c, digest, now)
+		if c.certificate == nil {
+			return verified{}, errors.New("it has no certificate")
+		}
+		expires, err := s.pki.verify(c, now)
+		if err != nil {
+			return verified{}, err
+		}
+		k, err := newPublicKey(c.certificate.PublicKey)
+		if err != nil {
+			return verified{}, err
+		}
+		v, err := s.checkKey(c, k, digest)
+		v.signer.Key, v.expires = k.id, expires
+		return v, err
 	}
 	return s.checkKeys(c, digest)
 }
@@ -108,17 +128,6 @@ func (s *signer) checkKey(c *candidate, k *publicKey, digest string) (verified, 
 		options = append(options, verify.WithNoObserverTimestamps())
 	}
 	return c.verify(c.asKey(), material{s.material(), k}, digest, options, verify.WithKey())
-}
-
-func (s *signer) checkKeyless(c *candidate, digest string) (verified, error) {
-	options := s.options()
-	if s.timestamps == 0 && !s.integrated {
-		options = append(options, verify.WithObserverTimestamps(1))
-	}
-	if s.certificateLogs > 0 {
-		options = append(options, verify.WithSignedCertificateTimestamps(s.certificateLogs))
-	}
-	return c.verify(c.asSigned(), s.material(), digest, options, verify.WithCertificateIdentity(s.identity.matcher))
 }
 
 func (s *signer) options() []verify.VerifierOption {
@@ -168,23 +177,6 @@ func (p *pki) String() string {
 		who = append(who, "host name "+p.hostname)
 	}
 	return "certificate with " + strings.Join(who, " and ")
-}
-
-func (s *signer) checkPKI(c *candidate, digest string, now time.Time) (verified, error) {
-	if c.certificate == nil {
-		return verified{}, errors.New("it has no certificate")
-	}
-	expires, err := s.pki.verify(c, now)
-	if err != nil {
-		return verified{}, err
-	}
-	k, err := newPublicKey(c.certificate.PublicKey)
-	if err != nil {
-		return verified{}, err
-	}
-	v, err := s.checkKey(c, k, digest)
-	v.signer.Key, v.expires = k.id, expires
-	return v, err
 }
 
 // verify returns when the first certificate of the chain ends.

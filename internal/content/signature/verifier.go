@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Config says which policies decide. Without any, every image may be used.
@@ -222,7 +221,18 @@ func (s *search) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.failed()
+	q := s.pending[0]
+	reason := fmt.Sprintf("%s requires %s of %s", q.rule, q.signers(), s.request.Digest)
+	notes := slices.Clone(s.tried)
+	if len(notes) > maxNotes {
+		notes = append(notes[:maxNotes], "and more") // how many is not known: no more are collected
+	}
+	reason += "; " + strings.Join(notes, "; ")
+	if len(s.failures) == 0 {
+		return refused("sign that digest as the rule requires, or correct the policy", "%s", reason)
+	}
+	last := s.failures[len(s.failures)-1]
+	return &image.Error{Kind: cmp.Or(image.KindOf(last), image.Unavailable), Reason: reason, Err: last}
 }
 
 // at looks at one endpoint for all that is pending.
@@ -274,19 +284,6 @@ func (s *search) note(text string) {
 	if len(s.tried) <= maxNotes && !slices.Contains(s.tried, text) {
 		s.tried = append(s.tried, text)
 	}
-}
-
-// failed is the error when not all requirements are satisfied. Where an endpoint
-// could not be read that is undecided, and of the kind of that failure.
-func (s *search) failed() error {
-	q := s.pending[0]
-	reason := fmt.Sprintf("%s requires %s of %s", q.rule, q.signers(), s.request.Digest)
-	reason += "; " + messages.List(s.tried, maxNotes, "; ")
-	if len(s.failures) == 0 {
-		return refused("sign that digest as the rule requires, or correct the policy", "%s", reason)
-	}
-	last := s.failures[len(s.failures)-1]
-	return &image.Error{Kind: cmp.Or(image.KindOf(last), image.Unavailable), Reason: reason, Err: last}
 }
 
 func sooner(a, b time.Time) time.Time {

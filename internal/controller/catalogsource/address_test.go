@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	googlegrpc "google.golang.org/grpc"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
-
-	"github.com/google/go-cmp/cmp"
-	googlegrpc "google.golang.org/grpc"
 )
 
 // server is a registry server on loopback.
@@ -82,7 +82,7 @@ func (w *world) until(changed <-chan catalog.Ref, what string, holds func(*v1alp
 		select {
 		case <-changed:
 		case <-time.After(100 * time.Millisecond): // stands for the pause that Reconcile asks for
-			w.clock.Step(firstRetry)
+			w.clock.Step(catalogstore.FirstRetry)
 		case <-deadline:
 			w.t.Fatalf("not %s: %+v", what, w.source().Status)
 		}
@@ -172,7 +172,7 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 		t.Errorf("status %+v", s.Status)
 	}
 	writes := w.writes
-	for range 5 { // attempts to connect go on, and nothing is written about them
+	for range 5 { // attempts to connect continue, and nothing is written about them
 		time.Sleep(20 * time.Millisecond)
 		w.reconcile()
 	}

@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 )
 
-// TestAnotherImageIsNotServedBeforeItIs: while the image that is asked for now is being loaded, and when it cannot be had, nobody may take
+// TestAnotherImageIsNotServedBeforeItIs: while the image that is asked for now is being loaded, and when it cannot be had, no one may take
 // the old content for it.
 func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	w := newWorld(t, source(grpc(time.Minute)))
@@ -72,7 +72,7 @@ func TestAnotherImageWithTheSameContent(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatIsMadeAgainIsAnother: it is looked at anew, whatever was known of the other one.
+// TestAnObjectThatIsMadeAgainIsAnother: it is reconciled again, whatever was known of the other one.
 func TestAnObjectThatIsMadeAgainIsAnother(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	_, s := w.reconcile()
@@ -87,8 +87,8 @@ func TestAnObjectThatIsMadeAgainIsAnother(t *testing.T) {
 	}
 }
 
-// TestWhatADeletedObjectServedIsNotServedForItsNamesake, however quickly that was made: the content may be that of another image, of somebody
-// else. The same object goes on serving it.
+// TestWhatADeletedObjectServedIsNotServedForItsNamesake, however quickly that was made: the content may be that of another image, of another
+// owner. The same object continues to serve it.
 func TestWhatADeletedObjectServedIsNotServedForItsNamesake(t *testing.T) {
 	for name, image := range map[string]string{"the same image": grpc(0).Image, "another image": "registry.example.com/other:latest"} {
 		t.Run(name, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestIntervalsThatAreTooShort(t *testing.T) {
 		used     time.Duration
 		want     string
 	}{
-		"a millisecond": {time.Millisecond, minimumPause, "registryPoll.interval is 1ms; 1s is used instead: write 1s or more"},
+		"a millisecond": {time.Millisecond, catalogstore.MinimumPause, "registryPoll.interval is 1ms; 1s is used instead: write 1s or more"},
 		"none":          {0, v1alpha1.DefaultRegistryPollDuration, "registryPoll.interval is 0s; 15m0s is used instead"},
 		"negative":      {-time.Hour, v1alpha1.DefaultRegistryPollDuration, "registryPoll.interval is -1h0m0s; 15m0s is used instead"},
 		"long enough":   {time.Second, time.Second, ""},

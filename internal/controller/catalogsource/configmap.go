@@ -17,7 +17,7 @@ import (
 // adoptedValue of the label olm.managed marks objects of users that are watched and not written.
 const adoptedValue = "false"
 
-// configMapError is trouble with the ConfigMap rather than with a registry.
+// configMapError is a problem with the ConfigMap rather than with a registry.
 type configMapError struct{ error }
 
 // Unwrap returns the cause.

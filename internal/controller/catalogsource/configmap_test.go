@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -105,7 +106,7 @@ func TestBadConfigMaps(t *testing.T) {
 			if len(w.packages()) != 1 {
 				t.Errorf("packages %v", w.packages())
 			}
-			if result.RequeueAfter <= 0 || result.RequeueAfter > longestLocalRetry {
+			if result.RequeueAfter <= 0 || result.RequeueAfter > catalogstore.LongestLocalRetry {
 				t.Errorf("looked at again after %s", result.RequeueAfter)
 			}
 			writes := w.writes
@@ -117,7 +118,7 @@ func TestBadConfigMaps(t *testing.T) {
 			} else {
 				w.edit("content", good)
 			}
-			w.clock.Step(longestLocalRetry)
+			w.clock.Step(catalogstore.LongestLocalRetry)
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" || s.Status.Reason != "" {
 				t.Errorf("once it is right: %+v", s.Status)
 			}
@@ -131,8 +132,8 @@ func TestAConfigMapThatWasNeverThere(t *testing.T) {
 		t.Errorf("status %+v", s.Status)
 	}
 	for range 20 {
-		w.clock.Step(longestLocalRetry)
-		if result, _ := w.reconcile(); result.RequeueAfter > longestLocalRetry {
+		w.clock.Step(catalogstore.LongestLocalRetry)
+		if result, _ := w.reconcile(); result.RequeueAfter > catalogstore.LongestLocalRetry {
 			t.Fatalf("looked at again only after %s", result.RequeueAfter)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 const protocolGRPC = "grpc"
 
-// registryService names the Service of the catalog. For a registry server that somebody else runs there is none to name.
+// registryService names the Service of the catalog. For a registry server that another client runs there is none to name.
 func registryService(source *v1alpha1.CatalogSource, known content, offered offer) *v1alpha1.RegistryServiceStatus {
 	old := source.Status.RegistryServiceStatus
 	switch {
@@ -49,7 +49,7 @@ func reachedAfter(source *v1alpha1.CatalogSource, before, now time.Time) time.Ti
 	return last.Truncate(time.Second).Add(time.Second)
 }
 
-// connection keeps the documented states. A registry server that somebody else runs has those of the connection to it; content that this
+// connection keeps the documented states. A registry server that another client runs has those of the connection to it; content that this
 // process serves is READY while there is any, and TRANSIENT_FAILURE while there is none to be had.
 func connection(source *v1alpha1.CatalogSource, known content, offered offer, connected linkState) *v1alpha1.GRPCConnectionState {
 	old := source.Status.GRPCConnectionState

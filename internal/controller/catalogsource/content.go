@@ -19,7 +19,7 @@ import (
 type content struct {
 	uid      types.UID
 	spec     string // what was asked for: a change makes everything else void but the index
-	wanted   string // the same for people
+	desired  string // the same for people
 	served   string // what the index was made from, for people
 	index    *catalog.Index
 	loaded   time.Time // when the index was made
@@ -28,7 +28,7 @@ type content struct {
 	earlier  bool      // another build of the program made the index, which may judge catalogs in another way
 	warnings string    // what is wrong in a catalog that is served all the same
 	invalid  error     // the spec cannot be acted on; nothing is retried until it changes
-	problem  error     // why the wanted content is not there
+	problem  error     // why the desired content is not there
 	attempts int       // failures in a row
 	looked   time.Time // when it was last looked at
 	tried    string    // the signature policy when that began
@@ -98,10 +98,10 @@ func (k content) remarks() string {
 	return k.warnings + "; " + k.notes
 }
 
-// outdated tells whether the content that is served is that of something else than what is asked for now.
-func (k content) outdated() bool { return k.index != nil && k.served != k.wanted }
+// outdated reports whether the content that is served is that of something else than what is asked for now.
+func (k content) outdated() bool { return k.index != nil && k.served != k.desired }
 
-// has tells whether the index is that of a content, as this build of the program makes it.
+// has reports whether the index is that of a content, as this build of the program makes it.
 func (k content) has(digest string) bool { return k.index != nil && k.digest == digest && !k.earlier }
 
 // after is what is known once the catalog was looked at. What the policy as it is by now has decided on the image that is to run holds,
@@ -109,7 +109,7 @@ func (k content) has(digest string) bool { return k.index != nil && k.digest == 
 func (k content) after(r reading, err error, now time.Time, seen signs) content {
 	if seen.podded && (err != nil || r.pod != "") && k.signatures.Policy == seen.policy && r.signatures.Policy != seen.policy {
 		if image.IsUnverified(err) {
-			return k // it is to be looked at under this policy
+			return k // it is to be reconciled under this policy
 		}
 		r.signatures = image.Judgement{}
 	}
@@ -138,7 +138,7 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 		k.podVerdict = podVerdict{}
 	}
 	k.pod, k.ran, k.setAside, k.answer = r.pod, r.ran, false, r.answer
-	k.problem, k.attempts, k.served, k.notes = nil, 0, k.wanted, r.notes
+	k.problem, k.attempts, k.served, k.notes = nil, 0, k.desired, r.notes
 	if r.index != nil {
 		k.noCatalog = k.noCatalog && r.pod != ""
 		k.index, k.digest, k.loaded, k.earlier = r.index, r.digest, now, false
@@ -191,7 +191,7 @@ func (k *content) merge(r reading) {
 	}
 }
 
-// fingerprint is the part of an object that says which content is wanted. One that was deleted and made again is another.
+// fingerprint is the part of an object that says which content is desired. One that was deleted and made again is another.
 func fingerprint(source *v1alpha1.CatalogSource) string {
 	spec := source.Spec
 	return fmt.Sprintf("%q %q %q %q %q %q", source.UID, spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
@@ -215,7 +215,7 @@ func isConfigMap(source *v1alpha1.CatalogSource) bool {
 	return source.Spec.SourceType == v1alpha1.SourceTypeConfigmap || source.Spec.SourceType == v1alpha1.SourceTypeInternal
 }
 
-// isAddress tells whether the catalog is that of a server which somebody else runs.
+// isAddress reports whether the catalog is that of a server which another client runs.
 func isAddress(source *v1alpha1.CatalogSource) bool {
 	return source.Spec.SourceType == v1alpha1.SourceTypeGrpc && source.Spec.Image == "" && source.Spec.Address != ""
 }

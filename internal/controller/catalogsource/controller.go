@@ -3,8 +3,14 @@ package catalogsource
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
+
+	"google.golang.org/grpc/connectivity"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
@@ -12,14 +18,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
-
-	"google.golang.org/grpc/connectivity"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // fieldOwner is the field manager of all that the controller writes.
@@ -51,25 +49,22 @@ type Controller struct {
 	loads      loads
 	// verifications are those of images that are to be run.
 	verifications loads
-	written       written
+	written       reconcile.StatusMemory[v1alpha1.CatalogSourceStatus]
 }
 
-// Reconcile looks at what is due, publishes what was read, keeps the Service, and reports.
+// Reconcile reads what is due, publishes what was read, keeps the Service or the pod, and reports.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ref := catalog.Ref{Namespace: request.Namespace, Name: request.Name}
-	var source v1alpha1.CatalogSource
-	if err := c.client.Get(ctx, request.NamespacedName, &source); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			c.forget(ref)
-		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if !source.DeletionTimestamp.IsZero() {
+	return reconcile.Typed[*v1alpha1.CatalogSource]{Client: c.client, Step: c.pass, Gone: func(_ context.Context, key types.NamespacedName) (ctrl.Result, error) {
+		c.forget(catalog.Ref{Namespace: key.Namespace, Name: key.Name})
 		return ctrl.Result{}, nil
-	}
-	tmpl, unset := c.template(ctx, &source)
-	known := c.recall(ctx, ref, &source)
-	seen, err := c.look(ctx, ref, &source, known)
+	}}.Reconcile(ctx, request)
+}
+
+func (c *Controller) pass(ctx context.Context, source *v1alpha1.CatalogSource) (ctrl.Result, error) {
+	ref := catalog.Ref{Namespace: source.Namespace, Name: source.Name}
+	tmpl, unset := c.template(ctx, source)
+	known := c.recall(ctx, ref, source)
+	seen, err := c.look(ctx, ref, source, known)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -81,11 +76,11 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	known.signatures = known.signatures.Stale(seen.policy, seen.now)
 	if seen.podded {
-		offered, runs = c.runPod(ctx, ref, &source, &known, &seen)
+		offered, runs = c.runPod(ctx, ref, source, &known, &seen)
 	} else {
 		c.verifications.end(ref)
 	}
-	known, failed := c.refresh(ctx, ref, &source, known, seen)
+	known, failed := c.refresh(ctx, ref, source, known, seen)
 	// What was read while the policy changed is verified once more before it is published.
 	seen.policy, seen.now = image.Policy(c.verifier), c.clock.Now()
 	known.signatures = known.signatures.Stale(seen.policy, seen.now)
@@ -94,16 +89,16 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	known = known.shown(seen.now)
 	c.catalogs.Publish(ref, known.entry())
 	if !seen.podded {
-		offered = c.serve(ctx, ref, &source, known)
+		offered = c.serve(ctx, ref, source, known)
 	}
 	if reconcile.IsTransient(offered.err) && !offered.refused {
 		failed = errors.Join(failed, offered.err)
 		offered = offer{podded: offered.podded, undecided: true}
 	}
-	if err := c.report(ctx, &source, report{known, offered, c.links.state(ref), tmpl}); err != nil {
+	if err := c.report(ctx, source, report{known, offered, c.links.state(ref), tmpl}); err != nil {
 		return ctrl.Result{}, err
 	}
-	return c.next(&source, scheduled, offered, seen, tmpl), errors.Join(unset, failed, runs)
+	return c.next(source, scheduled, offered, seen, tmpl), errors.Join(unset, failed, runs)
 }
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
@@ -116,24 +111,24 @@ func (c *Controller) forget(ref catalog.Ref) {
 	c.catalogs.Withdraw(ref)
 	c.services.withdraw(ref)
 	c.memory.forget(ref)
-	c.written.forget(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
+	c.written.Forget(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
 	c.records.remove(ref)
 	c.metrics.Gone(ref.Namespace, ref.Name)
 }
 
-// next asks to be called again when the catalog, or its Service, is next to be looked at. A load that is under way says itself when it is
+// next asks to be called again when the catalog, or its Service, is next to be reconciled. A load that is under way says itself when it is
 // done.
 func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered offer, seen signs, tmpl template) ctrl.Result {
 	pause := time.Duration(0)
 	at, ever := due(source, known, seen)
 	if ever && c.loads.of(catalog.Ref{Namespace: source.Namespace, Name: source.Name}, known.spec) == nil {
-		pause = max(at.Sub(c.clock.Now()), minimumPause)
+		pause = max(at.Sub(c.clock.Now()), catalogstore.MinimumPause)
 	}
-	if c.pods.wanted(source, known) != seen.podded || known.polled != "" && !offered.undecided {
-		pause = minimumPause // what was found out calls for something else to be done
+	if c.pods.desired(source, known) != seen.podded || known.polled != "" && !offered.undecided {
+		pause = catalogstore.MinimumPause // what was found out calls for something else to be done
 	}
 	if seen.podded && known.signatures.Due(seen.policy, seen.now) && !offered.undecided && !known.podVerdict.holds(source, known.signatures, seen) {
-		pause = minimumPause // the policy changed just now
+		pause = catalogstore.MinimumPause // the policy changed just now
 	}
 	pause = reconcile.Sooner(pause, offered.again)
 	if offered.err != nil {
@@ -145,19 +140,15 @@ func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered
 	return ctrl.Result{RequeueAfter: pause}
 }
 
-// report writes the status when it says something new.
+// report writes the status when it says something new. A load that has ended has the catalog reconciled again, often before the cache shows what
+// was written then.
 func (c *Controller) report(ctx context.Context, source *v1alpha1.CatalogSource, r report) error {
-	before := source.DeepCopy()
-	source.Status = status(before, r, c.clock.Now())
-	state := source.Status.GRPCConnectionState
+	w := reconcile.StatusWriter[*v1alpha1.CatalogSource, v1alpha1.CatalogSourceStatus]{Client: c.client, Owner: fieldOwner, Memory: &c.written,
+		Status: func(source *v1alpha1.CatalogSource) *v1alpha1.CatalogSourceStatus { return &source.Status },
+		States: func(s *v1alpha1.CatalogSourceStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}
+	next := status(w.Latest(source), r, c.clock.Now())
+	state := next.GRPCConnectionState
 	c.metrics.Seen(source.Namespace, source.Name, state != nil && state.LastObservedState == connectivity.Ready.String())
-	if equality.Semantic.DeepEqual(before.Status, source.Status) || c.written.repeats(before, source.Status) {
-		return nil
-	}
-	wanted := *source.Status.DeepCopy() // what the API server answers is read into the other one
-	if err := c.client.Status().Patch(ctx, source, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write the status of CatalogSource %s/%s: %w", source.Namespace, source.Name, err)
-	}
-	c.written.note(before, wanted)
-	return nil
+	_, err := w.Write(ctx, source, next)
+	return err
 }

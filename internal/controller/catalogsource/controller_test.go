@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 )
 
 func TestServesAnImage(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNeverHadContent(t *testing.T) {
 		pauses = append(pauses, result.RequeueAfter)
 		w.clock.Step(result.RequeueAfter)
 	}
-	if pauses[0] != firstRetry || pauses[10] != longestRetry {
+	if pauses[0] != catalogstore.FirstRetry || pauses[10] != catalogstore.LongestRetry {
 		t.Errorf("the pauses between attempts are %v", pauses)
 	}
 }
@@ -179,7 +179,7 @@ func TestPullSecrets(t *testing.T) {
 	w := newWorld(t, source(spec))
 	for range 12 {
 		result, s := w.reconcile()
-		if !strings.Contains(s.Status.Message, "use spec.secrets: read pull secret olm/pull") || result.RequeueAfter > longestLocalRetry {
+		if !strings.Contains(s.Status.Message, "use spec.secrets: read pull secret olm/pull") || result.RequeueAfter > catalogstore.LongestLocalRetry {
 			t.Errorf("a missing pull secret: %q, again in %s", s.Status.Message, result.RequeueAfter)
 		}
 		w.clock.Step(result.RequeueAfter)

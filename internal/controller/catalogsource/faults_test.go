@@ -115,7 +115,7 @@ func blobs(do func(w http.ResponseWriter, content []byte)) func(http.Handler, ht
 	}
 }
 
-// TestRegistriesWithFaults: the cause is told within ten seconds in the words of the registry, whether or not there was content before;
+// TestRegistriesWithFaults: the cause is reported within ten seconds in the words of the registry, whether or not there was content before;
 // what was served before stays; and once the fault is gone the catalog is served without anybody's doing.
 func TestRegistriesWithFaults(t *testing.T) {
 	ended := make(chan struct{})
@@ -157,7 +157,7 @@ func TestRegistriesWithFaults(t *testing.T) {
 			if s.Status.Reason != "RegistryServerError" || readyReason(s) != "False RegistryServerError" || !strings.Contains(s.Status.Message, test.want) || s.Status.GRPCConnectionState.LastObservedState != "TRANSIENT_FAILURE" {
 				t.Errorf("status %+v, want %s", s.Status, test.want)
 			}
-			if result.RequeueAfter <= 0 || result.RequeueAfter > longestRetry {
+			if result.RequeueAfter <= 0 || result.RequeueAfter > catalogstore.LongestRetry {
 				t.Errorf("tried again after %s", result.RequeueAfter)
 			}
 			b.set(nil)
@@ -172,7 +172,7 @@ func TestRegistriesWithFaults(t *testing.T) {
 				t.Errorf("with content from before: %+v, packages %v", s.Status, w.packages())
 			}
 			b.set(nil)
-			w.clock.Step(longestRetry)
+			w.clock.Step(catalogstore.LongestRetry)
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || len(w.packages()) != 2 {
 				t.Errorf("once it works again: %+v, packages %v", s.Status, w.packages())
 			}
@@ -261,7 +261,7 @@ func TestAFlappingRegistry(t *testing.T) {
 		for _, fault := range []func(http.Handler, http.ResponseWriter, *http.Request){answers(http.StatusBadGateway, "", ""), nil} {
 			b.set(fault)
 			writes := w.writes
-			w.clock.Step(longestRetry)
+			w.clock.Step(catalogstore.LongestRetry)
 			_, s := w.reconcile()
 			if want := map[bool]string{true: "True Serving", false: "True ServingLastGoodContent"}[fault == nil]; readyReason(s) != want || len(w.packages()) != 1 {
 				t.Fatalf("status %+v, want %s", s.Status, want)

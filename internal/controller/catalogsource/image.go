@@ -18,7 +18,7 @@ type imageReader interface {
 	Read(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, string, error)
 }
 
-// secretError is trouble with a Secret that the spec names.
+// secretError is a problem with a Secret that the spec names.
 type secretError struct{ err error }
 
 // Error names the field that is about Secrets.

@@ -118,8 +118,8 @@ func (k *link) left(state connectivity.State) {
 	}
 }
 
-// note keeps the state of the connection, and tells whether that is news. A server that was reached counts as such until an attempt to
-// reach it again has failed, and one that was not until it is reached: servers end connections now and then, and attempts go on for ever.
+// note keeps the state of the connection, and reports whether that is news. A server that was reached counts as such until an attempt to
+// reach it again has failed, and one that was not until it is reached: servers end connections now and then, and attempts continue for ever.
 func (k *link) note(now time.Time) (state connectivity.State, news bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -148,7 +148,7 @@ func (k *link) state() linkState {
 
 func (k *link) close() {
 	k.cancel()
-	_ = k.remote.Close() // nobody reads from it any more
+	_ = k.remote.Close() // no one reads from it any more
 }
 
 // state is that of the connection of a catalog, with an empty address when there is none.

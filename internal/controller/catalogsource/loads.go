@@ -11,7 +11,7 @@ import (
 // maxLoads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
 const maxLoads = 256
 
-// loads are the catalogs that are being read, each at most once. Finished, when set, is told of those that nobody waited for. Slots has
+// loads are the catalogs that are being read, each at most once. Finished, when set, is called with those that no one waited for. Slots has
 // room for those that may be read at once; nil is for any number.
 type loads struct {
 	finished func(catalog.Ref)
@@ -81,7 +81,7 @@ func (l *load) finish() bool {
 	return l.waiting > 0
 }
 
-// leave ends the wait of who began the load, and tells whether the load is done. If it is not, its end is told of.
+// leave ends the wait of who began the load, and reports whether the load is done. If it is not, its end is reported.
 func (l *load) leave() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *loads) end(ref catalog.Ref) {
 	}
 }
 
-// wait tells whether the load is done after a short time. Who is told that it is not hears of its end later.
+// wait reports whether the load is done after a short time. Where it is not, its end is reported later.
 func (l *load) wait(ctx context.Context, atMost time.Duration) bool {
 	l.mu.Lock()
 	if l.ended || atMost <= 0 {

@@ -23,7 +23,7 @@ func loading(t *testing.T, l *loads) (begun *load, end func()) {
 // TestOnlyALoadThatNobodyWaitedForIsToldOf: whoever waited has its outcome, and need not look a second time.
 func TestOnlyALoadThatNobodyWaitedForIsToldOf(t *testing.T) {
 	for name, test := range map[string]struct {
-		waits time.Duration // 0 is for nobody
+		waits time.Duration // 0 is for no one
 		early bool          // the wait is over before the load is
 		told  bool
 	}{
@@ -76,7 +76,7 @@ func TestOnlyALoadThatNobodyWaitedForIsToldOf(t *testing.T) {
 	}
 }
 
-// awaited tells whether somebody waits.
+// awaited reports whether a pass waits for it.
 func (l *load) awaited() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

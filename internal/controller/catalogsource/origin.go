@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -46,4 +47,9 @@ func (c *Controller) originOf(source *v1alpha1.CatalogSource, seen signs) origin
 		return c.addresses
 	}
 	return c.images
+}
+
+// cluster reports whether an error is about objects of the cluster, and not about a registry.
+func cluster(err error) bool {
+	return errors.As(err, &configMapError{}) || errors.As(err, &secretError{})
 }

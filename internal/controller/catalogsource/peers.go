@@ -51,7 +51,7 @@ type peer struct {
 	lost     time.Time // when it was found to be gone
 }
 
-// gone tells whether the manager that an EndpointSlice leads to is gone, as far as is known. It never waits: it begins to look, and the
+// gone reports whether the manager that an EndpointSlice leads to is gone, as far as is known. It never waits: it begins to look, and the
 // next call knows more.
 func (p *peers) gone(ctx context.Context, slice client.Object) bool {
 	address, pod := slice.GetAnnotations()[addressAnnotation], slice.GetAnnotations()[podAnnotation]
@@ -110,7 +110,7 @@ func (p *peers) look(ctx context.Context, known *peer, address, pod string) {
 	}
 }
 
-// runs tells whether a pod runs at the address.
+// runs reports whether a pod runs at the address.
 func (p *peers) runs(ctx context.Context, address, pod string) (bool, error) {
 	parts := strings.Split(pod, "/")
 	if len(parts) != 3 {

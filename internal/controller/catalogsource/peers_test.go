@@ -81,7 +81,7 @@ func TestTwoManagersServeSideBySide(t *testing.T) {
 	}
 }
 
-// settled waits until nobody looks for others.
+// settled waits until no one looks for others.
 func (w *world) settled(all ...*world) {
 	w.t.Helper()
 	for _, one := range append(all, w) {

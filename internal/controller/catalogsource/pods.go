@@ -30,7 +30,7 @@ type PodOptions struct {
 	Settings grpccatalog.Settings
 }
 
-// isRun says why there is a pod that nobody asked for: the image may be the wrong one.
+// isRun says why there is a pod that no one asked for: the image may be the wrong one.
 const isRun = "the image holds no file-based catalog, so it is run as a registry server"
 
 // pods are the catalogs whose images are run.
@@ -46,15 +46,15 @@ type pods struct {
 	without  sync.Map                   // types.UID of a catalog to the digest of its image that was found to hold no catalog
 }
 
-// wanted tells whether a catalog is to be served by a pod.
-func (p *pods) wanted(source *v1alpha1.CatalogSource, known content) bool {
+// desired reports whether a catalog is to be served by a pod.
+func (p *pods) desired(source *v1alpha1.CatalogSource, known content) bool {
 	if known.invalid != nil || isConfigMap(source) || isAddress(source) {
 		return false
 	}
 	return known.noCatalog || p.asked(source)
 }
 
-// asked tells whether somebody wants a pod that is not needed.
+// asked reports whether a user wants a pod that is not needed.
 func (p *pods) asked(source *v1alpha1.CatalogSource) bool {
 	switch source.Annotations[PodAnnotation] {
 	case "true":
@@ -182,5 +182,5 @@ func (p *pods) forget(uid types.UID) {
 	p.keeper.Forget(&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{UID: uid}})
 }
 
-// hasNoCatalog tells whether an image could be read, and holds no file-based catalog.
+// hasNoCatalog reports whether an image could be read, and holds no file-based catalog.
 func hasNoCatalog(err error) bool { return errors.Is(err, image.ErrNoCatalog) }

@@ -154,15 +154,15 @@ func TestPodsOnRequest(t *testing.T) {
 			s.Annotations = map[string]string{PodAnnotation: test.annotation}
 		}
 		p := &pods{always: test.always}
-		if got := p.wanted(s, content{noCatalog: test.noCatalog}); got != test.want {
+		if got := p.desired(s, content{noCatalog: test.noCatalog}); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 		s.Spec = atAddress("x:1")
-		if p.wanted(s, content{}) {
+		if p.desired(s, content{}) {
 			t.Errorf("%s: a pod for a server that somebody else runs", name)
 		}
 		s.Spec = inConfigMap("x")
-		if p.wanted(s, content{}) {
+		if p.desired(s, content{}) {
 			t.Errorf("%s: a pod for a ConfigMap", name)
 		}
 	}

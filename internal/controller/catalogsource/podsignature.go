@@ -108,7 +108,7 @@ func (c *Controller) runnable(ctx context.Context, ref catalog.Ref, source *v1al
 		case !decided:
 			return runnable{}
 		case err == nil:
-			return runnable{again: minimumPause} // accepted by a policy that came after seen was noted
+			return runnable{again: catalogstore.MinimumPause} // accepted by a policy that came after seen was noted
 		default:
 			return runnable{err: err, stop: image.Refuses(err) || image.Refuses(known.signatures.Served.Err)}
 		}
@@ -126,7 +126,7 @@ func runs(source *v1alpha1.CatalogSource, signatures image.Content, seen signs) 
 	return signatures.Image == source.Spec.Image && !signatures.Withheld() && signatures.Served.Verification != nil && !signatures.Due(seen.policy, seen.now)
 }
 
-// judge decides on the image as its reference stands now. It reports whether that is decided: a verification that takes its time goes on in
+// judge decides on the image as its reference stands now. It reports whether that is decided: a verification that takes its time continues in
 // the background, and its end lets the catalog be reconciled. One that failed is repeated after a pause.
 func (c *Controller) judge(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known *content, seen signs) (bool, error) {
 	known.keepOrigin()

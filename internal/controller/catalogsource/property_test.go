@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,11 +119,11 @@ func (h *history) settle() {
 	for range enough {
 		before := h.writes
 		result, err := h.c.Reconcile(h.t.Context(), ctrl.Request{NamespacedName: key})
-		if h.again = result.RequeueAfter; h.writes == before && (err != nil || result.RequeueAfter != minimumPause || len(h.packages()) > 0) {
+		if h.again = result.RequeueAfter; h.writes == before && (err != nil || result.RequeueAfter != catalogstore.MinimumPause || len(h.packages()) > 0) {
 			return
 		}
-		if result.RequeueAfter == minimumPause {
-			h.clock.Step(minimumPause)
+		if result.RequeueAfter == catalogstore.MinimumPause {
+			h.clock.Step(catalogstore.MinimumPause)
 		}
 	}
 	h.t.Fatalf("after %d looks there is still something to write: %+v\nhistory: %v", enough, h.source().Status, h.log)

@@ -33,7 +33,7 @@ func Recorded(dir string, exists func(catalog.Ref) bool, old time.Duration) ([]s
 			return nil, fmt.Errorf("look for what catalogs served last: %w", err)
 		}
 		var was note
-		noted := json.Unmarshal(data, &was) == nil // otherwise nobody can make use of it
+		noted := json.Unmarshal(data, &was) == nil // otherwise no one can make use of it
 		if noted && exists(catalog.Ref{Namespace: was.Namespace, Name: was.Name}) {
 			digests = append(digests, was.Digest)
 			continue

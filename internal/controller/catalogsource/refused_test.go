@@ -59,7 +59,7 @@ func (l *listing) List(ctx context.Context, list client.ObjectList, o ...client.
 	return l.Reader.List(ctx, list, o...)
 }
 
-// TestARefusalIsNoReasonToHurry: while an image is refused its catalog is looked at no more often than is asked for.
+// TestARefusalIsNoReasonToHurry: while an image is refused its catalog is reconciled no more often than is asked for.
 func TestARefusalIsNoReasonToHurry(t *testing.T) {
 	rest := func(t *testing.T, w *world, want string) {
 		t.Helper()

@@ -1,23 +1,12 @@
 package catalogsource
 
 import (
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-)
-
-const (
-	// minimumPause keeps a short interval, or a clock that stands still, from becoming a hot loop.
-	minimumPause = time.Second
-	// firstRetry and longestRetry bound the time between attempts to get content that is not to be had.
-	firstRetry   = 2 * time.Second
-	longestRetry = 5 * time.Minute
-	// longestLocalRetry is shorter, for what is missing in the cluster itself: nobody tells when it is created, and to ask costs little.
-	longestLocalRetry = 30 * time.Second
 )
 
 // signs are what may show, without looking, that there is something new.
@@ -36,33 +25,24 @@ type signs struct {
 	now    time.Time
 }
 
-// due is when the catalog is to be looked at next; false means not before something else changes.
+// due is when the catalog is to be read next; false means not before something else changes.
 func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, bool) {
-	switch {
-	case known.invalid != nil:
-		return time.Time{}, false
-	case seen.podded && seen.pod == "":
-		// Its pod may never answer, because the image is the wrong one. A right one may be there by now, polls or not.
-		interval, _ := pollInterval(source)
-		return known.looked.Add(interval + jitter(source, interval)), known.noCatalog && known.index == nil
-	case known.looked.IsZero() || seen.news(source, known):
-		return time.Time{}, true
-	case !seen.podded && known.signatures.Due(seen.policy, seen.now): // an image that is run is verified apart
-		if known.problem != nil && known.tried == seen.policy {
-			return known.looked.Add(retryAfter(known.problem, known.attempts)), true
-		}
-		return time.Time{}, true
-	case image.IsUnverified(known.problem):
-		interval, _ := pollInterval(source) // it stays refused until the policy changes, which is news, or the registry has a signature
-		return known.looked.Add(interval + jitter(source, interval)), true
-	case known.problem != nil:
-		return known.looked.Add(retryAfter(known.problem, known.attempts)), true
-	}
 	interval, polls := pollInterval(source)
-	return known.looked.Add(interval + jitter(source, interval)), polls
+	schedule := catalogstore.Schedule{Last: known.looked, Never: known.invalid != nil, Failed: known.problem != nil, Attempts: known.attempts, Longest: longestRetry(known.problem),
+		Refused: image.IsUnverified(known.problem), Interval: interval, Polls: polls, Spread: 0.1, Name: source.Namespace + "/" + source.Name}
+	if seen.podded && seen.pod == "" {
+		// Its pod may never answer, because the image is the wrong one. A right one may be there by now, polls or not.
+		schedule.Never = schedule.Never || !known.noCatalog || known.index != nil
+		schedule.Failed, schedule.Refused, schedule.Polls = false, false, true
+		return schedule.Next()
+	}
+	schedule.News = seen.news(source, known)
+	schedule.Verify = !seen.podded && known.signatures.Due(seen.policy, seen.now) // an image that is run is verified apart
+	schedule.Tried = known.tried == seen.policy
+	return schedule.Next()
 }
 
-// news tells whether the catalog is worth a look before its time.
+// news reports whether the catalog is worth a look before its time.
 func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 	switch {
 	case !isConfigMap(source) && s.secrets != known.secrets:
@@ -83,15 +63,11 @@ func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 	return false
 }
 
-func retryAfter(problem error, attempts int) time.Duration {
-	longest := longestRetry
-	if errors.As(problem, &configMapError{}) || errors.As(problem, &secretError{}) {
-		longest = longestLocalRetry
+func longestRetry(problem error) time.Duration {
+	if cluster(problem) {
+		return catalogstore.LongestLocalRetry
 	}
-	if attempts > 8 {
-		return longest
-	}
-	return min(firstRetry<<max(attempts-1, 0), longest)
+	return catalogstore.LongestRetry
 }
 
 // offerRetry is the pause before another attempt to bring about by what clients reach the catalog.
@@ -103,7 +79,7 @@ func offerRetry(source *v1alpha1.CatalogSource, err error) time.Duration {
 	return serviceRetry
 }
 
-// pollInterval is how often the catalog is looked at: images only when that is asked for, registry servers in any case.
+// pollInterval is how often the catalog is reconciled: images only when that is asked for, registry servers in any case.
 func pollInterval(source *v1alpha1.CatalogSource) (time.Duration, bool) {
 	if isConfigMap(source) {
 		return 0, false
@@ -112,11 +88,11 @@ func pollInterval(source *v1alpha1.CatalogSource) (time.Duration, bool) {
 	if strategy == nil || strategy.RegistryPoll == nil || strategy.RegistryPoll.Interval == nil {
 		return v1alpha1.DefaultRegistryPollDuration, isAddress(source)
 	}
-	switch wanted := strategy.RegistryPoll.Interval.Duration; {
-	case wanted <= 0:
+	switch desired := strategy.RegistryPoll.Interval.Duration; {
+	case desired <= 0:
 		return v1alpha1.DefaultRegistryPollDuration, true
 	default:
-		return max(wanted, minimumPause), true
+		return max(desired, catalogstore.MinimumPause), true
 	}
 }
 
@@ -129,22 +105,15 @@ func intervalProblem(source *v1alpha1.CatalogSource) string {
 	if poll := strategy.RegistryPoll; poll.ParsingError != "" || poll.Interval == nil {
 		return poll.ParsingError
 	}
-	wanted := strategy.RegistryPoll.Interval.Duration
-	if used, polls := pollInterval(source); polls && used != wanted {
-		return fmt.Sprintf("spec.updateStrategy.registryPoll.interval is %s; %s is used instead: write %s or more", wanted, used, minimumPause)
+	desired := strategy.RegistryPoll.Interval.Duration
+	if used, polls := pollInterval(source); polls && used != desired {
+		return fmt.Sprintf("spec.updateStrategy.registryPoll.interval is %s; %s is used instead: write %s or more", desired, used, catalogstore.MinimumPause)
 	}
 	return ""
 }
 
-// pollsImage tells whether the registry of an image is asked for newer content.
+// pollsImage reports whether the registry of an image is asked for newer content.
 func pollsImage(source *v1alpha1.CatalogSource) bool {
 	_, polls := pollInterval(source)
 	return polls && source.Spec.Image != "" && !isConfigMap(source)
-}
-
-// jitter spreads catalogs with the same interval over a tenth of it, each always by the same amount.
-func jitter(source *v1alpha1.CatalogSource, interval time.Duration) time.Duration {
-	h := fnv.New32a()
-	h.Write([]byte(source.Namespace + "/" + source.Name))
-	return time.Duration(float64(interval) * 0.1 * float64(h.Sum32()%1000) / 1000)
 }

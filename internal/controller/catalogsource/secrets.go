@@ -58,7 +58,7 @@ func (s *secrets) follow(ref catalog.Ref, names []string) int {
 	return before
 }
 
-// note keeps that a Secret has changed, and lets its catalog be looked at.
+// note keeps that a Secret has changed, and lets its catalog be reconciled.
 func (s *secrets) note(ctx context.Context, ref catalog.Ref, f *followed) {
 	if ctx.Err() != nil {
 		return

@@ -8,18 +8,18 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/grpccatalog"
-	"fairlead.dev/fairlead/internal/rollout"
-
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // serviceRetry is the pause before another attempt at a Service that could not be kept.
@@ -63,7 +63,7 @@ type services struct {
 	client client.Client
 	engine *rollout.Engine
 	peers  *peers
-	// changed lets a catalog be looked at; nil for nobody who looks.
+	// changed has a catalog reconciled; nil for none.
 	changed func(catalog.Ref)
 
 	mu    sync.Mutex
@@ -77,7 +77,7 @@ type host struct {
 	catalogs *catalogserver.Set
 }
 
-// offer is what clients of a catalog are told.
+// offer is how clients reach a catalog.
 type offer struct {
 	service   string // empty when there is none
 	createdAt metav1.Time
@@ -86,7 +86,7 @@ type offer struct {
 	undecided bool          // nothing is known yet of where it is to be served
 	refused   bool          // err is why its image may not be run
 	waiting   string        // what is still missing of a pod
-	again     time.Duration // when to look again without an event; 0 is not
+	again     time.Duration // when to reconcile again without an event; 0 is not
 }
 
 // keep brings the Service of a catalog about, and serves the catalog under its name.
@@ -108,7 +108,7 @@ func (s *services) keep(ctx context.Context, ref catalog.Ref, source *v1alpha1.C
 		shared, err = s.prune(ctx, source, name, at.Address)
 	}
 	if live == nil {
-		// Somebody else may answer to that name.
+		// Another client may answer to that name.
 		s.withdraw(ref)
 		return offer{err: err}
 	}
@@ -139,7 +139,7 @@ func (s *services) serve(ref catalog.Ref, as host, known content) {
 	as.catalogs.Publish(as.name, known.index)
 }
 
-// follow lets the catalogs of a namespace be looked at that are said to be served elsewhere than these are now: their Services lead to nobody.
+// follow lets the catalogs of a namespace be reconciled that are said to be served elsewhere than these are now: their Services lead to no one.
 func (s *services) follow(namespace string, at netip.AddrPort) {
 	s.mu.Lock()
 	var left []catalog.Ref
@@ -167,8 +167,8 @@ func (s *services) withdraw(ref catalog.Ref) {
 // apply writes the Service and its EndpointSlice where they are not as wanted, and returns the Service.
 func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, name string, at netip.AddrPort) (*unstructured.Unstructured, error) {
 	phase := rollout.Phase{Name: "service"}
-	for _, wanted := range serviceObjects(source, name, at, s.Pod) {
-		phase.Objects = append(phase.Objects, rollout.Object{Wanted: wanted, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
+	for _, desired := range serviceObjects(source, name, at, s.Pod) {
+		phase.Objects = append(phase.Objects, rollout.Object{Wanted: desired, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
 	}
 	for range 2 {
 		result := s.engine.Apply(ctx, []rollout.Phase{phase})
@@ -178,7 +178,7 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 		} else if err == nil && !strays(service.Live) {
 			return service.Live, nil
 		}
-		// Some fields cannot be changed, others nobody may add: what they select would answer in the place of this catalog.
+		// Some fields cannot be changed, others no one may add: what they select would answer in the place of this catalog.
 		if err := s.remove(ctx, source, name); err != nil {
 			return nil, err
 		}
@@ -213,7 +213,7 @@ func isInvalid(err error) bool {
 	return true
 }
 
-// strays tells whether a Service leads elsewhere than it should.
+// strays reports whether a Service leads elsewhere than it should.
 func strays(live *unstructured.Unstructured) bool {
 	selector, _, _ := unstructured.NestedMap(live.Object, "spec", "selector")
 	ports, _, _ := unstructured.NestedSlice(live.Object, "spec", "ports")

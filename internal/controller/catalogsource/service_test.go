@@ -117,7 +117,7 @@ func TestAServiceIsHealed(t *testing.T) {
 	}
 }
 
-// user updates an object as somebody else would.
+// user updates an object as another client would.
 func (w *world) user(o client.Object) error {
 	return w.c.client.Update(w.t.Context(), o, client.FieldOwner("kubectl-edit"))
 }
@@ -188,7 +188,7 @@ func TestAServiceOfTheOtherImplementationIsTakenOver(t *testing.T) {
 	}
 }
 
-// TestCatalogsFollowThePortOfTheirNamespace: once one of them is served at another port, or gets none for a while, the others are looked at, too.
+// TestCatalogsFollowThePortOfTheirNamespace: once one of them is served at another port, or gets none for a while, the others are reconciled, too.
 func TestCatalogsFollowThePortOfTheirNamespace(t *testing.T) {
 	other := source(grpc(0))
 	other.Name, other.UID = "other", "uid-of-other"

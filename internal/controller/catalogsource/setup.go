@@ -6,15 +6,6 @@ import (
 	"crypto/tls"
 	"fmt"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
-	"fairlead.dev/fairlead/internal/content/grpccatalog"
-	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/rollout"
-
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -33,6 +24,15 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // workers is how many catalogs are looked after at once. None of them waits for a registry for long.
@@ -185,7 +185,7 @@ func (c *Controller) fromImages(ctx context.Context) []ctrl.Request {
 // queue brings news that are no Kubernetes events, such as content that has arrived, to the controller.
 type queue struct{ reconcile.Source }
 
-// add lets a catalog be looked at.
+// add lets a catalog be reconciled.
 func (q *queue) add(ref catalog.Ref) {
 	q.Add(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
 }

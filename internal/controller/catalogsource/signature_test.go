@@ -275,7 +275,7 @@ func TestAPolicyThatChangesDuringAVerification(t *testing.T) {
 	}
 }
 
-// TestASlowVerificationHoldsNoWorker: it goes on in the background, what runs stays, and its end lets the catalog be reconciled.
+// TestASlowVerificationHoldsNoWorker: it continues in the background, what runs stays, and its end lets the catalog be reconciled.
 func TestASlowVerificationHoldsNoWorker(t *testing.T) {
 	w, v, _ := inPod(t, 0)
 	finished := make(chan catalog.Ref, 8)

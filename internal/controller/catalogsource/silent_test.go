@@ -47,7 +47,7 @@ func silence(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestAHundredSilentCatalogs: of each it is told in time that nothing is said, with the workers that there are; and one that can be read is
+// TestAHundredSilentCatalogs: of each it is reported in time that nothing is said, with the workers that there are; and one that can be read is
 // served beside them.
 func TestAHundredSilentCatalogs(t *testing.T) {
 	const n = 100

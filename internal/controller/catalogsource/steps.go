@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // template brings the image of the spec in line with its template, if it has one. Until that is possible the catalog is what its spec says.
@@ -48,25 +48,25 @@ func (c *Controller) recall(ctx context.Context, ref catalog.Ref, source *v1alph
 	known, seen := c.memory.recall(ref, source)
 	if !seen {
 		known = c.records.restore(ctx, ref, known)
-		if known.pod != "" && known.signatures.Pending && !c.pods.wanted(source, known) {
+		if known.pod != "" && known.signatures.Pending && !c.pods.desired(source, known) {
 			// What a pod has answered is not proven to be what the image holds, which the manager reads by itself now.
 			known = content{spec: known.spec}
 		}
 		known = c.resume(source, known)
 	}
-	known.uid, known.wanted, known.invalid = source.UID, place(source), source.Spec.Validate()
+	known.uid, known.desired, known.invalid = source.UID, place(source), source.Spec.Validate()
 	if known.invalid != nil {
-		// Whoever changes the spec wants something else than was served; that must not go on being installed.
+		// Whoever changes the spec wants something else than was served; that must not continue being installed.
 		known.index, known.digest, known.looked, known.signatures = nil, "", c.clock.Now(), image.Content{}
 	}
 	return known
 }
 
-// resume goes on with the interval of polls where an earlier run has ended, if all was well then.
+// resume continues with the interval of polls where an earlier run has ended, if all was well then.
 func (c *Controller) resume(source *v1alpha1.CatalogSource, known content) content {
 	last, now := source.Status.LatestImageRegistryPoll, c.clock.Now()
 	well := source.Status.Reason == "" || source.Status.Reason == v1alpha1.CatalogSourceIntervalInvalidError
-	if known.index == nil || known.earlier || known.signatures.Pending || last == nil || !well || !pollsImage(source) || c.pods.wanted(source, known) || last.After(now) {
+	if known.index == nil || known.earlier || known.signatures.Pending || last == nil || !well || !pollsImage(source) || c.pods.desired(source, known) || last.After(now) {
 		return known
 	}
 	known.looked, known.asked = last.Time, last.Time
@@ -75,7 +75,7 @@ func (c *Controller) resume(source *v1alpha1.CatalogSource, known content) conte
 
 // look looks for signs that there is something new.
 func (c *Controller) look(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known content) (signs, error) {
-	podded := c.pods.wanted(source, known)
+	podded := c.pods.desired(source, known)
 	if !isAddress(source) && !podded {
 		c.links.close(ref)
 	}
@@ -113,7 +113,7 @@ func (c *Controller) runPod(ctx context.Context, ref catalog.Ref, source *v1alph
 	}
 	offered := c.pods.keep(ctx, run, known, seen.secrets != known.secrets)
 	if seen.pod = known.seenPod; seen.pod != "" {
-		c.services.withdraw(ref) // until then this process goes on answering, if it did before
+		c.services.withdraw(ref) // until then this process continues answering, if it did before
 	} else if offered.err == nil || offered.refused {
 		known.secrets = seen.secrets
 	}
@@ -175,7 +175,7 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 	return known, nil
 }
 
-// wait tells whether a load is done, or becomes so in the time that there is for waiting.
+// wait reports whether a load is done, or becomes so in the time that there is for waiting.
 func (c *Controller) wait(ctx context.Context, running *load) bool {
 	select {
 	case c.waiting <- struct{}{}:

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
 )
 
 // The documented conditions of a catalog whose image is a template, and their reasons.
@@ -24,9 +26,9 @@ const (
 	reasonAllResolved      = "AllTemplatesResolved"
 	reasonUnable           = "UnableToResolve"
 
-	// unresolved stands for what a variable would be, in the image that is told of.
+	// unresolved stands for what a variable would be, in the image that is reported.
 	unresolved = "missing"
-	// templateLife is how often the image of a template is looked at again: the version of the cluster may have changed.
+	// templateLife is how often the image of a template is reconciled again: the version of the cluster may have changed.
 	templateLife = reconcile.VersionLifetime
 )
 
@@ -74,7 +76,7 @@ func resolveTemplate(source *v1alpha1.CatalogSource, cluster *version.Version) t
 
 func number(n uint) string { return strconv.FormatUint(uint64(n), 10) }
 
-// changes tells whether the spec is to get another image.
+// changes reports whether the spec is to get another image.
 func (t template) changes(source *v1alpha1.CatalogSource) bool {
 	return t.text != "" && t.wrong == "" && source.Spec.Image != t.image
 }
@@ -96,4 +98,10 @@ func (t template) report(conditions *[]metav1.Condition, generation int64, now t
 		c.ObservedGeneration, c.LastTransitionTime = generation, *stamp(now)
 		meta.SetStatusCondition(conditions, c)
 	}
+}
+
+// clusterVersion remembers the version of the cluster, which image templates may ask for; nil when it is not known.
+func clusterVersion(server discovery.ServerVersionInterface, clock clock.PassiveClock) *reconcile.ClusterVersion[*version.Version] {
+	return &reconcile.ClusterVersion[*version.Version]{Server: server, Clock: clock, Parse: version.ParseSemantic,
+		Without: "images of catalogs that depend on it stay as they are"}
 }

@@ -100,7 +100,7 @@ func TestABadTemplateChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAnImageThatMayNotBeSet is told of, and takes nothing away.
+// TestAnImageThatMayNotBeSet is reported, and takes nothing away.
 func TestAnImageThatMayNotBeSet(t *testing.T) {
 	w := newWorld(t, templated("registry.example.com/cat:v{kube_minor_version}"))
 	w.objects = func() error {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/messages"
 )
 
@@ -21,7 +22,7 @@ func TestALastingFaultIsWrittenOnce(t *testing.T) {
 	}
 	for range 10 {
 		w.registry.err = fault()
-		w.clock.Step(longestRetry)
+		w.clock.Step(catalogstore.LongestRetry)
 		w.reconcile()
 	}
 	if w.writes > 1+9 {
@@ -40,7 +41,7 @@ func TestALastingFaultIsWrittenOnce(t *testing.T) {
 	texts := map[string]bool{}
 	for range 3 {
 		w.registry.err = fault()
-		w.clock.Step(longestRetry)
+		w.clock.Step(catalogstore.LongestRetry)
 		_, s := w.reconcile()
 		texts[s.Status.Message] = true
 	}

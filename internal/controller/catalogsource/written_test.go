@@ -42,7 +42,7 @@ func TestAPollIsNotedOnce(t *testing.T) {
 	if w.writes != 1 {
 		t.Errorf("it was noted %d times once the cache shows it", w.writes)
 	}
-	// What somebody else writes over it is mended.
+	// What another client writes over it is mended.
 	s := w.source()
 	s.Status.LatestImageRegistryPoll = nil
 	if err := w.c.client.Status().Update(t.Context(), s); err != nil {

@@ -2,15 +2,16 @@ package clustercatalog
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,37 +31,42 @@ type Controller struct {
 	credentials *credentials
 	clock       clock.PassiveClock
 	leads       func() bool                              // whether this manager writes to the cluster
-	remove      func(ctx context.Context, digest string) // gives the room of content back that nobody serves any more
+	remove      func(ctx context.Context, digest string) // gives the room of content back that no one serves any more
 	conditions  *metrics.Conditions
 
 	memory  memory
 	reads   reads
-	written written
+	written reconcile.StatusMemory[olmv1.ClusterCatalogStatus]
 }
 
-// Reconcile looks at what is due, publishes what was read, and reports.
+// Reconcile reads what is due, publishes what was read, and reports.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	var object olmv1.ClusterCatalog
-	if err := c.client.Get(ctx, request.NamespacedName, &object); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			c.drop(ctx, request.Name)
-			c.written.forget(request.Name)
-			c.conditions.Gone(request.Name)
-		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	return reconcile.Typed[*olmv1.ClusterCatalog]{Client: c.client, Step: c.pass, Deleting: c.withdraw, Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+		c.drop(ctx, key.Name)
+		c.written.Forget(key)
+		c.conditions.Gone(key.Name)
+		return ctrl.Result{}, nil
+	}}.Reconcile(ctx, request)
+}
+
+// withdraw serves a catalog no more that is being deleted or made unavailable.
+func (c *Controller) withdraw(ctx context.Context, object *olmv1.ClusterCatalog) (ctrl.Result, error) {
+	c.drop(ctx, object.Name)
+	c.giveBack(ctx, object.Name, snapshot.CatalogDigest(object)) // also what an earlier run has left
+	if !c.leads() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{}, c.write(ctx, object, report{})
+}
+
+func (c *Controller) pass(ctx context.Context, object *olmv1.ClusterCatalog) (ctrl.Result, error) {
+	if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
+		return c.withdraw(ctx, object)
 	}
 	leads := c.leads()
-	if !object.DeletionTimestamp.IsZero() || object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
-		c.drop(ctx, object.Name)
-		c.giveBack(ctx, object.Name, snapshot.CatalogDigest(&object)) // also what an earlier run has left
-		if !leads {
-			return ctrl.Result{}, nil
-		}
-		return ctrl.Result{}, c.write(ctx, &object, report{})
-	}
-	known := c.recall(ctx, &object, targetOf(&object, leads))
+	known := c.recall(ctx, object, targetOf(object, leads))
 	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
-	known, begun := c.refresh(ctx, &object, known)
+	known, begun := c.refresh(ctx, object, known)
 	// What was read while the policy changed is verified once more before it is published.
 	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
 	c.memory.keep(object.Name, known)
@@ -70,12 +76,12 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		c.catalogs.Publish(snapshot.CatalogRef(object.Name), known.entry())
 	}
 	c.serving.publish(object.Name, known.index, known.unpacked)
-	next := ctrl.Result{RequeueAfter: c.pause(&object, scheduled, begun)}
+	next := ctrl.Result{RequeueAfter: c.pause(object, scheduled, begun)}
 	if !leads {
 		return next, nil
 	}
 	reading := !begun.IsZero() && c.clock.Since(begun) >= slow && !known.reached
-	return next, c.write(ctx, &object, report{known: known, reading: reading, base: c.serving.base(object.Name)})
+	return next, c.write(ctx, object, report{known: known, reading: reading, base: c.serving.base(object.Name)})
 }
 
 // refresh takes over what was read since the last time, or begins to read what is due. It tells since when something is being read.
@@ -100,7 +106,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 		return known, running.begun
 	}
 	sign := c.credentials.sign()
-	if at, ever := c.due(object, known, sign); !ever || at.After(c.clock.Now()) {
+	if at, ever := due(object, known, sign, image.Policy(c.verifier), c.clock.Now()); !ever || at.After(c.clock.Now()) {
 		return known, time.Time{}
 	}
 	ref, now := known.target.ref, c.clock.Now()
@@ -122,19 +128,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	return known, now
 }
 
-// due is when the registry of a catalog is to be asked next, or its content to be verified again.
-func (c *Controller) due(object *olmv1.ClusterCatalog, known content, secret int) (time.Time, bool) {
-	policy := image.Policy(c.verifier)
-	switch {
-	case known.target.ref == "" || known.target.leads && check(object) != nil || !known.signatures.Due(policy, c.clock.Now()):
-		return due(object, known, secret)
-	case known.problem != nil && known.tried == policy && known.secret == secret:
-		return known.looked.Add(retryAfter(known.attempts)), true
-	}
-	return time.Time{}, true
-}
-
-// pause is when to look again without an event; 0 is not. An attempt that is under way says itself when it ends.
+// pause is when to reconcile again without an event; 0 is not. An attempt that is under way says itself when it ends.
 func (c *Controller) pause(object *olmv1.ClusterCatalog, known content, begun time.Time) time.Duration {
 	if !begun.IsZero() {
 		if left := slow - c.clock.Since(begun); left > 0 {
@@ -142,11 +136,11 @@ func (c *Controller) pause(object *olmv1.ClusterCatalog, known content, begun ti
 		}
 		return 0
 	}
-	at, ever := c.due(object, known, known.secret)
+	at, ever := due(object, known, known.secret, image.Policy(c.verifier), c.clock.Now())
 	if !ever {
 		return 0
 	}
-	return max(at.Sub(c.clock.Now()), minimumPause)
+	return max(at.Sub(c.clock.Now()), catalogstore.MinimumPause)
 }
 
 // drop forgets all that there is of a catalog, and gives back the room that its content takes.
@@ -176,30 +170,21 @@ func (c *Controller) giveBack(ctx context.Context, name, digest string) {
 	c.remove(ctx, digest)
 }
 
-// measure counts a catalog as its status says that it stands. Only the manager that leads does.
-func (c *Controller) measure(object *olmv1.ClusterCatalog) {
-	var all []metrics.Condition
-	for _, one := range object.Status.Conditions {
-		all = append(all, metrics.Condition{Type: one.Type, Status: string(one.Status), Reason: one.Reason})
-	}
-	c.conditions.Seen(object.Name, all...)
-}
-
-// write brings the metadata and the status of a catalog about.
+// write writes the metadata and the status of a catalog. Only the manager that leads does, and counts what the status says. An attempt that has ended
+// has the catalog reconciled again, perhaps before the cache shows what was written then.
 func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r report) error {
 	if err := c.mark(ctx, object); err != nil || !object.DeletionTimestamp.IsZero() {
 		return err
 	}
-	before := object.DeepCopy()
-	object.Status = status(before, r, c.clock.Now())
-	c.measure(object)
-	if same(before.Status, object.Status) || c.written.repeats(before, object.Status) {
-		return nil
+	w := reconcile.StatusWriter[*olmv1.ClusterCatalog, olmv1.ClusterCatalogStatus]{Client: c.client, Owner: fieldOwner, Memory: &c.written,
+		Status: func(object *olmv1.ClusterCatalog) *olmv1.ClusterCatalogStatus { return &object.Status },
+		States: func(s *olmv1.ClusterCatalogStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}
+	next := status(w.Latest(object), r, c.clock.Now())
+	var conditions []metrics.Condition
+	for _, one := range next.Conditions {
+		conditions = append(conditions, metrics.Condition{Type: one.Type, Status: string(one.Status), Reason: one.Reason})
 	}
-	wanted := *object.Status.DeepCopy() // what the API server answers is read into the other one
-	if err := c.client.Status().Patch(ctx, object, client.MergeFrom(before), fieldOwner); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write the status of ClusterCatalog %s: %w", object.Name, err)
-	}
-	c.written.note(before, wanted)
-	return nil
+	c.conditions.Seen(object.Name, conditions...)
+	_, err := w.Write(ctx, object, next)
+	return err
 }

@@ -61,7 +61,7 @@ func TestACatalogIsServed(t *testing.T) {
 	}
 }
 
-// TestPullSecret: the one of all catalogs is used once it is there, at once, and what cannot be read is told.
+// TestPullSecret: the one of all catalogs is used once it is there, at once, and what cannot be read is reported.
 func TestPullSecret(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 0))
 	w.registry.err = errors.New("unauthorized")

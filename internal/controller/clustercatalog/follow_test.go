@@ -6,17 +6,18 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
-// TestADeadRegistryKeepsTheLastGoodContent: pauses grow, the status is written once for the same trouble, and it clears.
+// TestADeadRegistryKeepsTheLastGoodContent: pauses grow, the status is written once for the same problem, and it clears.
 func TestADeadRegistryKeepsTheLastGoodContent(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 10))
 	w.settle("cat")
 	w.registry.err = errors.New("the registry is down")
 	w.clock.Step(11 * time.Minute)
-	if r := w.settle("cat"); r.RequeueAfter != firstRetry {
+	if r := w.settle("cat"); r.RequeueAfter != catalogstore.FirstRetry {
 		t.Errorf("tried again after %s", r.RequeueAfter)
 	}
 	for _, after := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
@@ -31,7 +32,7 @@ func TestADeadRegistryKeepsTheLastGoodContent(t *testing.T) {
 		t.Errorf("%d writes, %d questions", w.writes, w.registry.heads)
 	}
 	w.registry.err = nil
-	w.clock.Step(longestRetry)
+	w.clock.Step(catalogstore.LongestRetry)
 	w.settle("cat")
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
 	if w.registry.loads != 1 {
@@ -81,7 +82,7 @@ func TestAChangedSpecIsFollowed(t *testing.T) {
 	w.says("cat", "Progressing True Retrying 2: resolve image "+other+": NotFound: manifest unknown (push it)", serving1,
 		"resolved "+repository+"@"+digest(1), at, began)
 	w.registry.tags[other] = digest(3)
-	w.clock.Step(firstRetry)
+	w.clock.Step(catalogstore.FirstRetry)
 	w.settle("cat")
 	w.says("cat", "Progressing True Succeeded 2: "+messageUnpacked, "Serving True Available 2: "+messageServing,
 		"resolved "+repository+"@"+digest(3), at, "unpacked 22:13:22")

@@ -48,7 +48,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestDeletion: what there is goes with the object, also that of another one which took the name at once; a foreign finalizer is in nobody's
+// TestDeletion: what there is goes with the object, also that of another one which took the name at once; a foreign finalizer is in no one's
 // way.
 func TestDeletion(t *testing.T) {
 	object := clusterCatalog(latest, 0)
@@ -61,7 +61,7 @@ func TestDeletion(t *testing.T) {
 	if err := w.client.Delete(t.Context(), w.get("cat")); err != nil {
 		t.Fatal(err)
 	}
-	w.settle("cat") // it waits for somebody else
+	w.settle("cat") // it waits for another client
 	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
 		t.Errorf("served %q, removed %v", w.served("cat"), w.removed)
 	}

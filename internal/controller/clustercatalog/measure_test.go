@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +51,7 @@ func TestConditionsAreMeasured(t *testing.T) {
 	w.settle("cat")
 	expect("without content", "Progressing/Retrying of cat", "no Serving/Unavailable of cat")
 	w.registry.err = nil
-	w.clock.Step(longestRetry)
+	w.clock.Step(catalogstore.LongestRetry)
 	w.settle("cat")
 	expect("with content", "Progressing/Succeeded of cat", "Serving/Available of cat")
 	w.settle("cat")

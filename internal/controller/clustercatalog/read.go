@@ -3,10 +3,16 @@ package clustercatalog
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/reconcile"
+
+	"k8s.io/client-go/metadata"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // maxReads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
@@ -57,14 +63,14 @@ func find(ctx context.Context, from imageReader, attempt *image.Attempt, ref, re
 
 // reads are the catalogs that are being read, each at most once.
 type reads struct {
-	finished func(name string) // is told when one ends
-	slots    chan struct{}     // has room for those who may go on at once
+	finished func(name string) // is called when one ends
+	slots    chan struct{}     // has room for those who may continue at once
 
 	mu      sync.Mutex
 	running map[string]*read
 }
 
-// read is one attempt. Its outcome may be looked at once ended is true.
+// read is one attempt. Its outcome may be reconciled once ended is true.
 type read struct {
 	target target
 	secret int    // the sign of the pull secret before it began
@@ -77,16 +83,16 @@ type read struct {
 	err   error
 }
 
-// of returns the attempt for what a catalog asks for now, or nil. Ended tells whether its outcome is there; who is told so takes it over.
+// of returns the attempt for what a catalog asks for now, or nil. Ended reports whether its outcome is there; the pass that sees it takes the outcome over.
 // An attempt for what was asked for before is of no use any more.
-func (r *reads) of(name string, wanted target) (running *read, ended bool) {
+func (r *reads) of(name string, desired target) (running *read, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	running = r.running[name]
 	if running == nil {
 		return nil, false
 	}
-	if running.target != wanted {
+	if running.target != desired {
 		running.cancel()
 		delete(r.running, name)
 		return nil, false
@@ -136,4 +142,29 @@ func (r *reads) end(name string) {
 		running.cancel()
 		delete(r.running, name)
 	}
+}
+
+// credentials are those that all catalogs are read with. They are read when they are needed, and not kept.
+type credentials struct {
+	from    bundleio.Credentials
+	reader  client.Reader // uncached
+	changes atomic.Int64
+}
+
+func (c *credentials) auth(ctx context.Context) (image.Auth, error) {
+	return c.from.Read(ctx, c.reader)
+}
+
+// sign is a number that grows when the pull secret changes.
+func (c *credentials) sign() int { return int(c.changes.Load()) }
+
+// follow watches the pull secret, without its content, so that new credentials are tried at once.
+func (c *credentials) follow(ctx context.Context, server metadata.Interface, changed func()) {
+	if c.from.Secret.Name == "" {
+		return
+	}
+	reconcile.WatchSecret(ctx, server, c.from.Secret.Namespace, c.from.Secret.Name, func() {
+		c.changes.Add(1)
+		changed()
+	})
 }

@@ -13,7 +13,7 @@ import (
 
 // recall returns what is known. Right after a start that is the content which the status names, if it is on disk: what was served before is
 // served on, also while the registry is down. Of an object that was deleted, however quickly another one took its name, nothing is left.
-func (c *Controller) recall(ctx context.Context, object *olmv1.ClusterCatalog, wanted target) content {
+func (c *Controller) recall(ctx context.Context, object *olmv1.ClusterCatalog, desired target) content {
 	known, seen := c.memory.get(object.Name)
 	if seen && known.uid != object.UID {
 		c.drop(ctx, object.Name)
@@ -22,10 +22,10 @@ func (c *Controller) recall(ctx context.Context, object *olmv1.ClusterCatalog, w
 	if !seen {
 		known = c.restore(ctx, object)
 	}
-	if known.target == wanted && seen {
+	if known.target == desired && seen {
 		return known
 	}
-	known.target, known.reached, known.problem, known.attempts, known.looked = wanted, false, nil, 0, time.Time{}
+	known.target, known.reached, known.problem, known.attempts, known.looked = desired, false, nil, 0, time.Time{}
 	return c.resume(object, known)
 }
 
@@ -52,7 +52,7 @@ func (c *Controller) restore(ctx context.Context, object *olmv1.ClusterCatalog) 
 	return known
 }
 
-// resume goes on where an earlier run, or the manager that led before, has ended. Content that the status calls the desired one need not be
+// resume continues where an earlier run, or the manager that led before, has ended. Content that the status calls the desired one need not be
 // looked for again, unless newer content is to be looked for from time to time: then it is, right away.
 func (c *Controller) resume(object *olmv1.ClusterCatalog, known content) content {
 	if known.index == nil || known.earlier || known.signatures.Pending || known.resolved != resolvedRef(object) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -72,7 +73,7 @@ func TestARestart(t *testing.T) {
 	}
 }
 
-// TestAManagerThatDoesNotLead serves what the status names and writes nothing; once it leads it goes on from there.
+// TestAManagerThatDoesNotLead serves what the status names and writes nothing; once it leads it continues from there.
 func TestAManagerThatDoesNotLead(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 1))
 	w.leads = false
@@ -98,11 +99,11 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 	}
 	w.registry.err = errors.New("the registry is down")
 	name(digest(2))
-	if r := w.settle("cat"); w.served("cat") != digest(1) || r.RequeueAfter != firstRetry {
+	if r := w.settle("cat"); w.served("cat") != digest(1) || r.RequeueAfter != catalogstore.FirstRetry {
 		t.Errorf("served %q, tried again after %s", w.served("cat"), r.RequeueAfter)
 	}
 	w.registry.err = nil
-	w.clock.Step(firstRetry)
+	w.clock.Step(catalogstore.FirstRetry)
 	if w.settle("cat"); w.served("cat") != digest(2) || w.writes+w.others > 0 {
 		t.Errorf("served %q, %d and %d writes", w.served("cat"), w.writes, w.others)
 	}
@@ -157,7 +158,7 @@ func TestTheLastGoodContentComesBack(t *testing.T) {
 	w.says("cat", "Progressing True Retrying 1: the registry is down", "Serving True Available 1: "+messageLastGood,
 		"resolved "+repository+"@"+digest(1), at, began)
 	w.registry.err = nil
-	w.clock.Step(firstRetry)
+	w.clock.Step(catalogstore.FirstRetry)
 	w.settle("cat")
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
 }

@@ -36,7 +36,7 @@ type Options struct {
 	Serving *Serving
 	// Credentials are those that all images of catalogs are pulled with.
 	Credentials bundleio.Credentials
-	// InUse tells whether content is served by somebody else, by its digest; nil is for nobody.
+	// InUse reports whether content is served by another client, by its digest; nil is for no one.
 	InUse func(digest string) bool
 	Clock clock.PassiveClock
 	// Policies reports changes of the signature policy; nil when there is none.
@@ -119,7 +119,7 @@ func (q *queue) start(ctx context.Context, to workqueue.TypedRateLimitingInterfa
 	return nil
 }
 
-// leads tells whether this manager writes to the cluster.
+// leads reports whether this manager writes to the cluster.
 func (q *queue) leads() bool {
 	select {
 	case <-q.elected:
@@ -129,12 +129,12 @@ func (q *queue) leads() bool {
 	}
 }
 
-// add lets a catalog be looked at.
+// add lets a catalog be reconciled.
 func (q *queue) add(name string) {
 	q.news.Add(ctrl.Request{NamespacedName: types.NamespacedName{Name: name}})
 }
 
-// addAll lets all catalogs be looked at.
+// addAll lets all catalogs be reconciled.
 func (q *queue) addAll(ctx context.Context) {
 	for _, r := range q.all(ctx) {
 		q.news.Add(r)

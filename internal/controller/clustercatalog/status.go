@@ -33,7 +33,7 @@ type report struct {
 	base string
 }
 
-// status says what is known of the catalog. It changes nothing that it has nothing new to say about: while other content than the wanted is
+// status says what is known of the catalog. It changes nothing that it has nothing new to say about: while other content than the desired is
 // served, Serving stays what it was.
 func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.ClusterCatalogStatus {
 	next, known := *object.Status.DeepCopy(), r.known

@@ -88,7 +88,7 @@ func TestSlowReadingIsTold(t *testing.T) {
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, "unpacked 22:13:23")
 }
 
-// TestWhatCannotWorkIsLeftAlone: nobody asks again for what will stay as it is, until the spec changes.
+// TestWhatCannotWorkIsLeftAlone: no one asks again for what will stay as it is, until the spec changes.
 func TestWhatCannotWorkIsLeftAlone(t *testing.T) {
 	ref := repository + "@" + digest(1)
 	w := newWorld(t, clusterCatalog(ref, 0))

@@ -44,7 +44,7 @@ func resolvedRef(object *olmv1.ClusterCatalog) string {
 	return ""
 }
 
-// pinned tells whether a reference has a digest: what it stands for never changes.
+// pinned reports whether a reference has a digest: what it stands for never changes.
 func pinned(ref string) bool { return strings.Contains(ref, "@") }
 
 // digestOf is the digest of a reference that has one.
@@ -68,7 +68,7 @@ type terminalError struct{ error }
 // Unwrap returns the cause.
 func (e terminalError) Unwrap() error { return e.error }
 
-// isTerminal tells whether trying again can mend an error about an image. The content behind a digest stays what it is.
+// isTerminal reports whether trying again can mend an error about an image. The content behind a digest stays what it is.
 func isTerminal(ref string, err error) bool {
 	var terminal terminalError
 	if errors.As(err, &terminal) {

@@ -21,13 +21,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-
-	clocktesting "k8s.io/utils/clock/testing"
 )
 
 const (
@@ -258,7 +257,7 @@ func (w *world) said(name string) []string {
 	return lines
 }
 
-// clusterCatalog is a catalog of a reference that is looked at every so many minutes; 0 is not at all.
+// clusterCatalog is a catalog of a reference that is reconciled every so many minutes; 0 is not at all.
 func clusterCatalog(ref string, minutes int) *olmv1.ClusterCatalog {
 	object := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "cat", UID: "uid", Generation: 1},
 		Spec: olmv1.ClusterCatalogSpec{AvailabilityMode: olmv1.AvailabilityModeAvailable,

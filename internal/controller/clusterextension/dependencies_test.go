@@ -8,7 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -359,7 +359,7 @@ func TestNeedOfAnAPIThatIsNotKnown(t *testing.T) {
 		what *resolution.Installed
 		want bool
 	}{"nothing is installed": {nil, false}, "it is not known": {&resolution.Installed{}, true}, "it has the API": {has("Thing"), true}, "it has another": {has("Other"), false}} {
-		if got := dependents.Needs(asks, "db", test.what); got != test.want {
+		if got := ops.Needs(asks, "db", test.what); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

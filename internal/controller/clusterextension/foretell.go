@@ -5,7 +5,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -33,7 +33,7 @@ func ProviderOf(r *olmv1.ClusterObjectSet) registryv1.CertificateProvider {
 // when a range of versions is asked for that has none of its own. The revisions are in their order.
 func Kept(all []olmv1.ClusterObjectSet, in string) *olmv1.ClusterObjectSet {
 	return keptOf(all, in, func(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
-		return dependents.Installed(r, dependents.Properties)
+		return ops.InstalledBundle(r, ops.ParseProperties)
 	})
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -23,7 +23,7 @@ func (c *Controller) heir(ctx context.Context, s *state, d *olmv1.ClusterExtensi
 	if err := c.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)
 	}
-	return dependents.Heir(dependents.Dependency{Extension: d, What: what, For: s.ext.Name}, all.Items, map[string]bool{s.ext.Name: leaving}, c.installedOf), nil
+	return ops.Dependency{Extension: d, What: what, For: s.ext.Name}.Heir(all.Items, map[string]bool{s.ext.Name: leaving}, c.installedOf), nil
 }
 
 // dispose removes a dependency that nobody needs any more. One with custom resources stays, as what it is to the user from then on: an
@@ -59,5 +59,5 @@ func (c *Controller) data(ctx context.Context, ext *olmv1.ClusterExtension) (str
 	if err != nil {
 		return "", err
 	}
-	return dependents.Data(ctx, c.live, c.count, all)
+	return ops.HeldData(ctx, c.live, c.count, all)
 }

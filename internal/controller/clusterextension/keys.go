@@ -1,14 +1,14 @@
 package clusterextension
 
 import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // fieldOwner is the field manager of revisions and of what else the controller writes.
@@ -66,10 +66,10 @@ const (
 )
 
 // requiredByKey is the annotation of a ClusterExtension that was made for the needs of another one: the name of that.
-const requiredByKey = dependents.RequiredByKey
+const requiredByKey = ops.RequiredByKey
 
 // dependencyLabel is the label of such a ClusterExtension.
-const dependencyLabel = dependents.Label
+const dependencyLabel = ops.DependencyLabel
 
 // takenOverKey is the annotation of a Secret with a Helm release that has become the first revision of a ClusterExtension: the UID of that. It is
 // not taken over again, whatever becomes of the extension.

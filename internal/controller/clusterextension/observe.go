@@ -7,7 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/dependents"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -69,11 +69,11 @@ func (c *Controller) others(ctx context.Context, but string) ([]resolution.Insta
 // installedOf reads the bundle of a revision, properties included, from its annotations. Those are remembered as they were read last:
 // every pass of every extension looks at all of them.
 func (c *Controller) installedOf(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
-	return dependents.Installed(r, func(text string) ([]catalog.Property, error) {
+	return ops.InstalledBundle(r, func(text string) ([]catalog.Property, error) {
 		if known, ok := c.properties.load(r.Name, text); ok {
 			return known, nil
 		}
-		properties, err := dependents.Properties(text)
+		properties, err := ops.ParseProperties(text)
 		if err == nil {
 			c.properties.store(r.Name, text, properties)
 		}

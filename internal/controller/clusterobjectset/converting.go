@@ -2,7 +2,6 @@ package clusterobjectset
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
@@ -53,11 +52,11 @@ func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.A
 		}
 		was, err := crd.Read(live)
 		if err != nil {
-			return fmt.Errorf("read the versions of CustomResourceDefinition %s in the cluster: %w", live.GetName(), err)
+			return err
 		}
 		is, err := crd.Read(desired)
 		if err != nil {
-			return fmt.Errorf("read the versions of CustomResourceDefinition %s of the revision: %w", desired.GetName(), err)
+			return err
 		}
 		v, err := crd.Judge(ctx, crd.Change{Live: was, Desired: is, Policy: &crd.Policy{None: true}}, crd.Stored{})
 		if err != nil {

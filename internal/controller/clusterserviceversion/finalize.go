@@ -6,8 +6,12 @@ import (
 	"fmt"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -127,22 +131,66 @@ func (f *facts) removeCopies(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// removeOrphans deletes the APIServices of a CSV that is gone without having been finalized: as long as they are there,
-// nobody else can serve their APIs. The cluster is asked whether the CSV is gone, because the cache may not show it yet.
+// removeOrphans deletes what carries the owner labels of a CSV that is gone without having been finalized: its APIServices, since no one else can
+// serve their APIs while they exist, and once its namespace is gone too, all else that has no namespace. Until then an InstallPlan may be about to
+// create the CSV. The cluster is asked whether both are gone, because the cache may not show them yet.
 func (c *Controller) removeOrphans(ctx context.Context, owner types.NamespacedName) error {
-	var list apiregistrationv1.APIServiceList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwner: owner.String()}); err != nil {
-		return fmt.Errorf("list the APIServices of the deleted ClusterServiceVersion %s: %w", owner, err)
-	}
-	if len(list.Items) == 0 {
-		return nil
+	services, others, err := c.orphans(ctx, client.MatchingFields{indexByOwner: owner.String()})
+	if err != nil || len(services)+len(others) == 0 {
+		return err
 	}
 	if err := c.live.Get(ctx, owner, &v1alpha1.ClusterServiceVersion{}); !apierrors.IsNotFound(err) {
 		return err
 	}
+	if len(others) > 0 {
+		namespace := &metav1.PartialObjectMetadata{}
+		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		err := c.live.Get(ctx, client.ObjectKey{Name: owner.Namespace}, namespace)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read namespace %s of the deleted ClusterServiceVersion %s: %w", owner.Namespace, owner.Name, err)
+		}
+		if err == nil {
+			others = nil
+		}
+	}
 	var errs []error
-	for i := range list.Items {
-		errs = append(errs, removeAs(ctx, c.client, &list.Items[i]))
+	for _, object := range append(services, others...) {
+		errs = append(errs, removeAs(ctx, c.client, object, thatOne(object)))
 	}
 	return errors.Join(errs...)
+}
+
+// orphans lists the APIServices and the other objects without a namespace that carry the owner labels of CSVs.
+func (c *Controller) orphans(ctx context.Context, of client.ListOption) (services, others []client.Object, _ error) {
+	for _, list := range []client.ObjectList{
+		&apiregistrationv1.APIServiceList{}, &rbacv1.ClusterRoleBindingList{}, &rbacv1.ClusterRoleList{},
+		&admissionv1.MutatingWebhookConfigurationList{}, &admissionv1.ValidatingWebhookConfigurationList{},
+	} {
+		if err := c.client.List(ctx, list, of, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, nil, fmt.Errorf("list %T with the owner labels of deleted ClusterServiceVersions: %w", list, err)
+		}
+		_ = meta.EachListItem(list, func(o runtime.Object) error {
+			object := o.DeepCopyObject().(client.Object)
+			if _, ok := list.(*apiregistrationv1.APIServiceList); ok {
+				services = append(services, object)
+			} else if _, owned := ownerOf(object); owned {
+				others = append(others, object)
+			}
+			return nil
+		})
+	}
+	return services, others, nil
+}
+
+// orphansOf are the CSVs of a namespace that is gone of which something without a namespace has the owner labels.
+func (c *Controller) orphansOf(ctx context.Context, namespace string) []reconcile.Request {
+	_, others, err := c.orphans(ctx, client.MatchingLabels{v1alpha1.OwnerNamespaceLabel: namespace, v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind})
+	if err != nil {
+		return nil // the cache can be read while events arrive, unless the manager is shutting down
+	}
+	var out []reconcile.Request
+	for _, o := range others {
+		out = append(out, c.owner(ctx, o)...)
+	}
+	return out
 }

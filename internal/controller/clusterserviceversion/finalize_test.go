@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -17,6 +18,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -190,6 +192,46 @@ func TestOrphanedAPIServices(t *testing.T) {
 	if err := k.c.client.List(t.Context(), &cached); err != nil || len(cached.Items) != 1 {
 		t.Errorf("%v: %v", err, cached.Items)
 	}
+}
+
+// TestOrphansOfADeletedNamespace: an operator whose namespace went before its finalizer could run leaves nothing that gives rights or calls it. While the
+// namespace exists, its InstallPlan may be about to create the operator.
+func TestOrphansOfADeletedNamespace(t *testing.T) {
+	gone, other := newCSV("gone"), newCSV("other")
+	other.Namespace = "elsewhere"
+	about := func(name string, of *v1alpha1.ClusterServiceVersion) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: name, Labels: managedLabels(of)}
+	}
+	k := newCluster(t,
+		&rbacv1.ClusterRole{ObjectMeta: about("role", gone)}, &rbacv1.ClusterRoleBinding{ObjectMeta: about("binding", gone)},
+		&admissionv1.MutatingWebhookConfiguration{ObjectMeta: about("hook", gone)}, &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: about("hook", gone)},
+		&rbacv1.ClusterRole{ObjectMeta: about("other", other)}, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace}})
+	left := func(want int) {
+		t.Helper()
+		if _, err := k.reconcile("gone"); err != nil {
+			t.Fatal(err)
+		}
+		_, objects, err := k.c.orphans(t.Context(), client.MatchingLabels{v1alpha1.OwnerLabel: "gone"})
+		if err != nil || len(objects) != want {
+			t.Errorf("%d objects have the owner labels, want %d; %v", len(objects), want, err)
+		}
+		for _, name := range []string{"other", "foreign"} {
+			if !k.get("", name, &rbacv1.ClusterRole{}) {
+				t.Errorf("ClusterRole %s is gone", name)
+			}
+		}
+	}
+	left(4)
+	now := metav1.Now()
+	namespace := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace, DeletionTimestamp: &now}}
+	if requests := k.c.targeting(t.Context(), namespace); !slices.Contains(requests, reconcile.Request{NamespacedName: key(gone.Namespace, "gone")}) {
+		t.Errorf("the namespace brings %v", requests)
+	}
+	if err := k.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace}}); err != nil {
+		t.Fatal(err)
+	}
+	left(0)
 }
 
 // TestLongNamesDoNotHoldUpTheDeletion: a name that cannot be the value of a label cannot be looked for either.

@@ -132,7 +132,7 @@ func (c *Controller) members(ctx context.Context, o client.Object) []reconcile.R
 	return c.csvs(ctx, client.InNamespace(o.GetNamespace()))
 }
 
-// targeting are the CSVs of the groups that target a namespace by name, and those in a namespace that is being deleted.
+// targeting are the CSVs of the groups that target a namespace by name, and those in a namespace that is being deleted, or of which it left something.
 func (c *Controller) targeting(ctx context.Context, o client.Object) []reconcile.Request {
 	var list v1.OperatorGroupList
 	if err := c.client.List(ctx, &list, client.MatchingFields{indexByTarget: o.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
@@ -144,6 +144,7 @@ func (c *Controller) targeting(ctx context.Context, o client.Object) []reconcile
 	}
 	if !o.GetDeletionTimestamp().IsZero() {
 		out = append(out, c.csvs(ctx, client.InNamespace(o.GetName()))...)
+		out = append(out, c.orphansOf(ctx, o.GetName())...)
 	}
 	return out
 }

@@ -126,7 +126,7 @@ func (c *Controller) make(ctx context.Context, key types.NamespacedName, from *v
 	return nil
 }
 
-// taken says whether nothing can be copied to a namespace: because it is gone or going, or because it has a
+// taken reports whether nothing can be copied to a namespace: because it is gone or going, or because it has a
 // ClusterServiceVersion of that name.
 func (c *Controller) taken(ctx context.Context, key types.NamespacedName) (bool, error) {
 	namespace := &metav1.PartialObjectMetadata{}
@@ -182,7 +182,7 @@ func (c *Controller) keepUp(ctx context.Context, key types.NamespacedName, from 
 
 // write replaces a copy, with its status where that is to be written. The status comes first: the mark, which tells of it,
 // is written with the rest. The mark tells the generation too, which grows with this write if the spec was another one; where that was
-// guessed wrong, because somebody has edited the copy, the mark is corrected.
+// guessed wrong, because a user has edited the copy, the mark is corrected.
 func (c *Controller) write(ctx context.Context, key types.NamespacedName, content *content, live *metav1.PartialObjectMetadata, status bool) error {
 	resourceVersion, generation := live.ResourceVersion, live.Generation
 	if mark, _ := readMark(live.Annotations[markAnnotation]); specMark(mark) != specMark(content.mark) {
@@ -226,5 +226,8 @@ func quiet(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return reconcile.IgnoreSuperseded(err, "clusterserviceversions", "olmconfigs")
+	return reconcile.IgnoreSuperseded(err, watched...)
 }
+
+// watched are the resources whose conflicts an event follows.
+var watched = []string{"clusterserviceversions", "olmconfigs"}

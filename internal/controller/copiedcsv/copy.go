@@ -23,7 +23,7 @@ const fieldManager = "fairlead-copiedcsv"
 // Annotations that trim leaves on a copy in the cache, where nothing else can have them: they are no valid names.
 const (
 	aboutKey   = "#about"   // the hash of all labels and annotations of the copy
-	foreignKey = "#foreign" // there if somebody else has written to the copy, or its status was never written
+	foreignKey = "#foreign" // there if another client has written to the copy, or its status was never written
 	fieldsKey  = "#fields"  // the fields of its status
 )
 
@@ -40,7 +40,7 @@ func emptyCopyList() *metav1.PartialObjectMetadataList {
 	return list
 }
 
-// trim leaves of a copy only what is looked at, which is a fraction: annotations are often most of the metadata.
+// trim leaves of a copy only what is reconciled, which is a fraction: annotations are often most of the metadata.
 func trim(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -83,7 +83,7 @@ func orEmpty(m map[string]string) map[string]string {
 	return m
 }
 
-// foreign says whether somebody else has written to a copy. Who only takes fields away owns none of them, and is not seen so.
+// foreign reports whether another client has written to a copy. Who only takes fields away owns none of them, and is not seen so.
 func foreign(full *metav1.PartialObjectMetadata) bool {
 	return slices.ContainsFunc(full.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager != fieldManager })
 }
@@ -124,7 +124,7 @@ func copiesOptions(namespaces []string) (cache.Options, error) {
 	}, nil
 }
 
-// CacheOptions keep copies out of the caches of the manager, where they would be held in full: nobody but this controller
+// CacheOptions keep copies out of the caches of the manager, where they would be held in full: no one but this controller
 // looks at them, and it has its own cache.
 func CacheOptions() map[client.Object]cache.ByObject {
 	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// FuzzReconcile makes passes over odd and partial objects, copies among them that somebody has edited: nothing panics, and once nothing
+// FuzzReconcile makes passes over odd and partial objects, copies among them that a user has edited: nothing panics, and once nothing
 // changes any more nothing is written.
 func FuzzReconcile(f *testing.F) {
 	f.Add("a,b", "Succeeded", "InstallSucceeded", "olm.copiedFrom", "operators", "", true, false)

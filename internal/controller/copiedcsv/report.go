@@ -12,11 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // reporter reconciles the OLMConfig: it reports whether copying is disabled and whether the copies are as they should be,
@@ -25,7 +26,8 @@ type reporter struct {
 	c     *Controller
 	clock clock.PassiveClock
 	// told are the operators that an Event of this process is about.
-	told map[types.NamespacedName]bool
+	told    map[types.NamespacedName]bool
+	written reconcile.StatusMemory[v1.OLMConfigStatus]
 	// unfinished is since when copies have been missing or surplus, and generation of which OLMConfig; zero while all is as it should be.
 	unfinished time.Time
 	generation int64
@@ -38,28 +40,29 @@ const patience = 10 * time.Second
 // again is how often it is reported at most which copy is left, while some are.
 const again = time.Minute
 
-// Reconcile looks at all operators that watch all namespaces. Those of other groups are copied whatever the OLMConfig says.
-func (r *reporter) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	config, err := r.c.config(ctx)
-	if err != nil || config == nil {
-		return reconcile.Result{}, err
-	}
+// Reconcile checks all operators that watch all namespaces. Those of other groups are copied whatever the OLMConfig says.
+func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	request.NamespacedName = types.NamespacedName{Name: v1.OLMConfigName} // whatever the event is about
+	return reconcile.Typed[*v1.OLMConfig]{Client: r.c.client, Step: r.pass, Deleting: r.pass, Resources: watched}.Reconcile(ctx, request)
+}
+
+func (r *reporter) pass(ctx context.Context, config *v1.OLMConfig) (ctrl.Result, error) {
 	operators, err := r.global(ctx)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	found, err := r.inspect(ctx, config, operators)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	if err := r.tellAll(ctx, config, operators); err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	condition := found.condition(config)
 	if wait := r.postponed(config, found, condition); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+		return ctrl.Result{RequeueAfter: wait}, nil
 	}
-	return reconcile.Result{}, quiet(r.write(ctx, config, condition))
+	return ctrl.Result{}, r.write(ctx, config, condition)
 }
 
 // postponed is how long to wait before it is written that copies are left: they may be on their way, and each one is an event that brings the OLMConfig here.
@@ -110,7 +113,7 @@ func (r *reporter) global(ctx context.Context) ([]*v1alpha1.ClusterServiceVersio
 		}
 		for j := range list.Items {
 			// Where copying is enabled, the operator is copied to namespaces other than its own, whatever these are called.
-			if (policy{}).stand(&list.Items[j], siblings, namespace+"-") == wanted {
+			if (policy{}).stand(&list.Items[j], siblings, namespace+"-") == desired {
 				out = append(out, &list.Items[j])
 			}
 		}
@@ -205,14 +208,12 @@ func (f findings) condition(config *v1.OLMConfig) metav1.Condition {
 
 // write puts the condition into the status, if it changes.
 func (r *reporter) write(ctx context.Context, config *v1.OLMConfig, condition metav1.Condition) error {
-	updated := config.DeepCopy()
+	w := reconcile.StatusWriter[*v1.OLMConfig, v1.OLMConfigStatus]{Client: r.c.client, Owner: fieldManager, Memory: &r.written, Optimistic: true,
+		Status: func(config *v1.OLMConfig) *v1.OLMConfigStatus { return &config.Status },
+		States: func(s *v1.OLMConfigStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}
+	next := w.Latest(config).Status.DeepCopy()
 	condition.LastTransitionTime = metav1.NewTime(r.clock.Now()).Rfc3339Copy()
-	if !meta.SetStatusCondition(&updated.Status.Conditions, condition) {
-		return nil
-	}
-	patch := client.MergeFromWithOptions(config, client.MergeFromWithOptimisticLock{})
-	if err := r.c.client.Status().Patch(ctx, updated, patch, client.FieldOwner(fieldManager)); err != nil {
-		return fmt.Errorf("write the status of OLMConfig %s: %w", config.Name, err)
-	}
-	return nil
+	meta.SetStatusCondition(&next.Conditions, condition)
+	_, err := w.Write(ctx, config, *next)
+	return err
 }

@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 )
 
-// settling is how long after a change of its source a copy is looked at, so that a few changes are one write.
+// settling is how long after a change of its source a copy is reconciled, so that a few changes are one write.
 const settling = time.Second
 
 // defaultWorkers is how many copies are written at a time.

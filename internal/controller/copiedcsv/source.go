@@ -13,10 +13,11 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // sourceOf finds the ClusterServiceVersion that a copy is to be made from; nil when there is none. Of several that have the
-// same name and target the same namespace, it is the oldest. keep tells whether a copy from a namespace stays as it is.
+// same name and target the same namespace, it is the oldest. keep reports whether a copy from a namespace stays as it is.
 func (c *Controller) sourceOf(ctx context.Context, key types.NamespacedName) (from *v1alpha1.ClusterServiceVersion, keep func(namespace string) bool, err error) {
 	policy, err := c.policy(ctx)
 	if err != nil {
@@ -34,7 +35,7 @@ func (c *Controller) sourceOf(ctx context.Context, key types.NamespacedName) (fr
 			return nil, nil, err
 		}
 		switch policy.stand(csv, groups, key.Namespace) {
-		case wanted:
+		case desired:
 			if c.watches(csv.Namespace) && (from == nil || older(csv, from)) {
 				from = csv
 			}
@@ -73,7 +74,7 @@ func (c *Controller) groupsIn(ctx context.Context, namespace string) ([]v1.Opera
 	return groups.Items, nil
 }
 
-// watches says whether the manager manages a namespace.
+// watches reports whether the manager manages a namespace.
 func (c *Controller) watches(namespace string) bool {
 	return len(c.limits.namespaces) == 0 || slices.Contains(c.limits.namespaces, namespace)
 }
@@ -120,4 +121,53 @@ func (p *prepared) forget(key types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.known, key)
+}
+
+// standing is what a ClusterServiceVersion has to do with a namespace.
+type standing int
+
+const (
+	absent  standing = iota // it has no copy there
+	kept                    // a copy that is there stays as it is: it cannot be told at the moment what it should be
+	desired                 // it has a copy there
+)
+
+// policy reports whether operators that watch all namespaces are copied.
+type policy struct {
+	disabled bool
+	// protected are namespaces that have copies nevertheless.
+	protected []string
+}
+
+// uncopied are the reasons of ClusterServiceVersions that are no members of a group at the moment. Their copies stay as
+// they are as long as the group targets the namespace.
+var uncopied = []v1alpha1.ConditionReason{
+	v1alpha1.CSVReasonCopied, v1alpha1.CSVReasonInvalidInstallModes, v1alpha1.CSVReasonNoTargetNamespaces,
+	v1alpha1.CSVReasonUnsupportedOperatorGroup, v1alpha1.CSVReasonNoOperatorGroup, v1alpha1.CSVReasonTooManyOperatorGroups,
+	v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs,
+}
+
+// stand judges a ClusterServiceVersion, with the groups of its namespace, for one namespace.
+func (p policy) stand(csv *v1alpha1.ClusterServiceVersion, groups []v1.OperatorGroup, namespace string) standing {
+	switch {
+	case csv.Namespace == namespace, csv.IsCopied(), !csv.DeletionTimestamp.IsZero(), len(groups) == 0:
+		return absent
+	case len(groups) > 1, groups[0].Status.LastUpdated == nil:
+		return kept
+	}
+	group := &groups[0]
+	conflict := csv.Status.Phase == v1alpha1.CSVPhaseFailed && csv.Status.Reason == v1alpha1.CSVReasonInterOperatorGroupOwnerConflict
+	switch {
+	case conflict, !tenancy.Targets(group, namespace), p.disabled && tenancy.IsGlobal(group) && !slices.Contains(p.protected, namespace):
+		return absent
+	case !copyable(csv):
+		return kept
+	default:
+		return desired
+	}
+}
+
+// copyable reports whether the status of a ClusterServiceVersion is one that copies may show.
+func copyable(csv *v1alpha1.ClusterServiceVersion) bool {
+	return csv.Status.Phase != v1alpha1.CSVPhaseNone && !slices.Contains(uncopied, csv.Status.Reason)
 }

@@ -22,9 +22,9 @@ func TestStanding(t *testing.T) {
 		policy policy
 		want   standing
 	}{
-		"targeted":                              {groups: []*v1.OperatorGroup{group("a")}, want: wanted},
-		"among others":                          {groups: []*v1.OperatorGroup{group("b", "a")}, want: wanted},
-		"all":                                   {groups: []*v1.OperatorGroup{group("")}, want: wanted},
+		"targeted":                              {groups: []*v1.OperatorGroup{group("a")}, want: desired},
+		"among others":                          {groups: []*v1.OperatorGroup{group("b", "a")}, want: desired},
+		"all":                                   {groups: []*v1.OperatorGroup{group("")}, want: desired},
 		"not targeted":                          {groups: []*v1.OperatorGroup{group("b")}, want: absent},
 		"a group that selects nothing":          {groups: []*v1.OperatorGroup{group()}, want: absent},
 		"no group":                              {want: absent},
@@ -33,8 +33,8 @@ func TestStanding(t *testing.T) {
 		"its own namespace":                     {groups: []*v1.OperatorGroup{group("a")}, how: func(c *v1alpha1.ClusterServiceVersion) { c.Namespace = "a" }, want: absent},
 		"going":                                 {groups: []*v1.OperatorGroup{group("a")}, how: func(c *v1alpha1.ClusterServiceVersion) { c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, want: absent},
 		"a copy":                                {groups: []*v1.OperatorGroup{group("a")}, how: func(c *v1alpha1.ClusterServiceVersion) { c.Labels["olm.copiedFrom"] = "x" }, want: absent},
-		"pending":                               {groups: []*v1.OperatorGroup{group("a")}, how: status("Pending", "RequirementsNotMet"), want: wanted},
-		"failed":                                {groups: []*v1.OperatorGroup{group("a")}, how: status("Failed", "ComponentUnhealthy"), want: wanted},
+		"pending":                               {groups: []*v1.OperatorGroup{group("a")}, how: status("Pending", "RequirementsNotMet"), want: desired},
+		"failed":                                {groups: []*v1.OperatorGroup{group("a")}, how: status("Failed", "ComponentUnhealthy"), want: desired},
 		"not looked at yet":                     {groups: []*v1.OperatorGroup{group("a")}, how: status("", ""), want: kept},
 		"no member":                             {groups: []*v1.OperatorGroup{group("a")}, how: status("Failed", "UnsupportedOperatorGroup"), want: kept},
 		"no member and no target":               {groups: []*v1.OperatorGroup{group("b")}, how: status("Failed", "UnsupportedOperatorGroup"), want: absent},
@@ -42,8 +42,8 @@ func TestStanding(t *testing.T) {
 		"static":                                {groups: []*v1.OperatorGroup{group("a")}, how: status("Failed", "CannotModifyStaticOperatorGroupProvidedAPIs"), want: kept},
 		"in conflict":                           {groups: []*v1.OperatorGroup{group("a")}, how: status("Failed", "InterOperatorGroupOwnerConflict"), want: absent},
 		"disabled":                              {groups: []*v1.OperatorGroup{group("")}, policy: policy{disabled: true}, want: absent},
-		"disabled, protected":                   {groups: []*v1.OperatorGroup{group("")}, policy: policy{disabled: true, protected: []string{"x", "a"}}, want: wanted},
-		"disabled, but the group names the one": {groups: []*v1.OperatorGroup{group("a")}, policy: policy{disabled: true}, want: wanted},
+		"disabled, protected":                   {groups: []*v1.OperatorGroup{group("")}, policy: policy{disabled: true, protected: []string{"x", "a"}}, want: desired},
+		"disabled, but the group names the one": {groups: []*v1.OperatorGroup{group("a")}, policy: policy{disabled: true}, want: desired},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

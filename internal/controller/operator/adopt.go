@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // adopt puts the component label of an Operator on what belongs to it: its Subscription, the operator and the plan that this has come to,
@@ -128,7 +127,7 @@ func (c *Controller) patch(ctx context.Context, gvk schema.GroupVersionKind, o c
 	target := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	target.SetGroupVersionKind(gvk)
 	err = c.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), fieldManager)
-	if err == nil || outdated(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if err == nil || reconcile.IsOutdated(err) || reconcile.Superseded(err) {
 		return nil
 	}
 	return fmt.Errorf("set the component label %s of %s %s: %w", key, gvk.Kind, client.ObjectKeyFromObject(o), err)

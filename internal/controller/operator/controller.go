@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,11 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // fieldManager owns the fields that this controller writes.
@@ -35,17 +35,19 @@ type Controller struct {
 	events record.EventRecorder
 	limits limits
 	clock  clock.PassiveClock
+
+	written reconcile.StatusMemory[v1.OperatorStatus]
 }
 
 // Reconcile makes one pass over an Operator and its components. It reports them at once, and labels further ones when these are at rest.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := v1alpha1.ComponentLabel(req.Name)
 	if key == "" || !c.limits.allow(req.Name) {
-		return reconcile.Result{}, nil
+		return ctrl.Result{}, nil
 	}
 	wait, err := c.unrest(ctx, req.Name)
 	if err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
 	var adopted error
 	if wait <= 0 {
@@ -56,9 +58,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		err = c.report(ctx, req.Name, key, components)
 	}
 	if err := errors.Join(adopted, err); err != nil {
-		return reconcile.Result{}, err
+		return ctrl.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: max(wait, 0)}, nil
+	return ctrl.Result{RequeueAfter: max(wait, 0)}, nil
 }
 
 // components are the objects with the label of an Operator.
@@ -78,7 +80,7 @@ func (c *Controller) components(ctx context.Context, name string) ([]v1.RichRefe
 	return refs, nil
 }
 
-// each calls a function with the objects of a kind that are in the cache. They are the cache's own: nobody may change them.
+// each calls a function with the objects of a kind that are in the cache. They are the cache's own: no one may change them.
 func (c *Controller) each(ctx context.Context, k kind, do func(client.Object) error, options ...client.ListOption) error {
 	from, list := client.Reader(c.client), k.list()
 	if k.own {
@@ -106,26 +108,19 @@ func (c *Controller) report(ctx context.Context, name, key string, components []
 	if err != nil {
 		return fmt.Errorf("read or create Operator %s: %w", name, err)
 	}
-	status, left := statusOf(key, components)
-	if !operator.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(operator.Status, status) {
+	if !operator.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	updated := operator.DeepCopy()
-	updated.Status = status
-	err = c.client.Status().Patch(ctx, updated, client.MergeFromWithOptions(operator, client.MergeFromWithOptimisticLock{}), fieldManager)
-	if err != nil {
-		if outdated(err) {
-			return nil
-		}
-		return fmt.Errorf("write the components of Operator %s: %w", name, err)
+	status, left := statusOf(key, components)
+	after, err := reconcile.StatusWriter[*v1.Operator, v1.OperatorStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written, Optimistic: true,
+		Status: func(o *v1.Operator) *v1.OperatorStatus { return &o.Status }}.Write(ctx, operator, status)
+	if err != nil && !reconcile.IsOutdated(err) {
+		return err
 	}
-	if left > 0 {
+	if left > 0 && after != operator {
 		c.events.Eventf(operator, corev1.EventTypeWarning, reasonTooManyComponents,
 			"the status lists %d of %d components, because more do not fit into one object; all of them have the label %s, by which kubectl get KIND -A -l %s finds them",
 			len(components)-left, len(components), key, key)
 	}
 	return nil
 }
-
-// outdated says that an object has changed or is gone since it was read: an event brings it here again.
-func outdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }

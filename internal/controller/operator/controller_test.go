@@ -261,7 +261,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
-// TestTooManyComponents are listed as far as there is room, and that is told.
+// TestTooManyComponents are listed as far as there is room, and that is reported.
 func TestTooManyComponents(t *testing.T) {
 	const count = 4_000
 	objects := []client.Object{with(newCSV("etcd.v1"), key), subscription("etcd.v1", "")}

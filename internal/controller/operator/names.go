@@ -52,7 +52,7 @@ func owners(o client.Object) []types.NamespacedName {
 	return out
 }
 
-// belongs says whether an object is owned by a ClusterServiceVersion, and not by an earlier one of the same name.
+// belongs reports whether an object is owned by a ClusterServiceVersion, and not by an earlier one of the same name.
 func belongs(o client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
 	if o.GetNamespace() == csv.Namespace {
 		for _, r := range o.GetOwnerReferences() {
@@ -72,7 +72,7 @@ func refersToCSV(r metav1.OwnerReference) bool {
 // limits are the namespaces that the manager is limited to; none for no limit.
 type limits []string
 
-// allow says whether the Operator of a name is this manager's business: it is that of the manager of its namespace, which the name ends
+// allow reports whether the Operator of a name is this manager's business: it is that of the manager of its namespace, which the name ends
 // with. Two managers would otherwise write the same status, each with the components that it sees.
 func (l limits) allow(operator string) bool {
 	return len(l) == 0 || slices.ContainsFunc(l, func(namespace string) bool { return strings.HasSuffix(operator, "."+namespace) })

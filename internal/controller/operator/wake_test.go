@@ -10,12 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // TestWhoIsWoken by an object that is, was, or ought to be a component.

@@ -3,7 +3,6 @@ package operatorgroup
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,10 +13,11 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
-// unseenInterval is how often a group is looked at that must not claim an API because of a group which the cache does not show. That one may
+// unseenInterval is how often a group is reconciled that must not claim an API because of a group which the cache does not show. That one may
 // be gone again before the cache has shown it, as when the connection broke; then no event tells of its end.
 const unseenInterval = 5 * time.Second
 
@@ -99,6 +99,7 @@ func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis
 	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return group, fmt.Errorf("annotate OperatorGroup %s with the APIs that its operators provide: %w", client.ObjectKeyFromObject(group), err)
 	}
+	reconcile.Log(ctx, updated).Info("provided APIs changed", "apis", apis.String(), "before", group.Annotations[v1alpha1.ProvidedAPIsAnnotation])
 	return updated, nil
 }
 
@@ -148,20 +149,4 @@ func providedBy(o client.Object) []string {
 		return nil
 	}
 	return tenancy.ProvidedBy(csv).Sorted()
-}
-
-// providersOf are the namespaces of the operators that provide one of the APIs.
-func (c *Controller) providersOf(ctx context.Context, apis tenancy.APIs) []string {
-	var namespaces []string
-	for api := range apis {
-		var list v1alpha1.ClusterServiceVersionList
-		if err := c.client.List(ctx, &list, client.MatchingFields{indexCSVByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
-			return nil
-		}
-		for i := range list.Items {
-			namespaces = append(namespaces, list.Items[i].Namespace)
-		}
-	}
-	slices.Sort(namespaces)
-	return slices.Compact(namespaces)
 }

@@ -146,7 +146,7 @@ func TestAClaimIsCheckedWithTheCluster(t *testing.T) {
 	}
 }
 
-// TestAGroupThatGrowsGivesWay: the operator that was there goes on.
+// TestAGroupThatGrowsGivesWay: the operator that was there continues.
 func TestAGroupThatGrowsGivesWay(t *testing.T) {
 	const goose = "Goose.v1.example.com"
 	k := newCluster(t, groupIn("a", "x"), groupIn("b", "y"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"))
@@ -184,9 +184,9 @@ func TestRivalsAreWokenUp(t *testing.T) {
 		o     client.Object
 		want  []string
 	}{
-		"what a group lists": {k.c.rivals, lists, []string{"a/group", "b/group"}},
-		"a group of nothing": {k.c.rivals, groupIn("d"), nil},
-		"an operator":        {k.c.siblings, operator("c", "op.v1"), []string{"c/group"}},
+		"what a group lists": {k.c.watches().rivals, lists, []string{"a/group", "b/group"}},
+		"a group of nothing": {k.c.watches().rivals, groupIn("d"), nil},
+		"an operator":        {k.c.watches().siblings, operator("c", "op.v1"), []string{"c/group"}},
 	} {
 		var got []string
 		for _, r := range test.wakes(t.Context(), test.o) {
@@ -205,12 +205,12 @@ func TestLimitedManagersHearOfOtherGroups(t *testing.T) {
 	k.c.namespaces = []string{"a"}
 	lists := groupIn("b", "x")
 	lists.Annotations = map[string]string{"olm.providedAPIs": "Goose.v1.example.com"}
-	requests := slices.Concat(k.c.rivals(t.Context(), lists), k.c.siblings(t.Context(), lists))
+	requests := slices.Concat(k.c.watches().rivals(t.Context(), lists), k.c.watches().siblings(t.Context(), lists))
 	if len(requests) != 1 || requests[0].String() != "a/group" {
 		t.Errorf("the group of another namespace wakes up %v, want a/group", requests)
 	}
-	if k.c.owns(lists) || !k.c.owns(groupIn("a")) {
-		t.Errorf("it reconciles b/group (%t), and a/group (%t)", k.c.owns(lists), k.c.owns(groupIn("a")))
+	if k.c.watches().owns(lists) || !k.c.watches().owns(groupIn("a")) {
+		t.Errorf("it reconciles b/group (%t), and a/group (%t)", k.c.watches().owns(lists), k.c.watches().owns(groupIn("a")))
 	}
 }
 
@@ -225,7 +225,7 @@ func TestIdleClaimsNothing(t *testing.T) {
 	crd.Annotations = map[string]string{bundle.InstalledAlongsideKey("a", "op.v1"): "a/op.v1"}
 	k.update(crd)
 	k.wantAPIs("a", "") // its other API is another operator's
-	if got := (&Controller{client: k.client}).owners(t.Context(), crd); len(got) != 1 || got[0].Namespace != "a" {
+	if got := (watches{client: k.client}).owners(t.Context(), crd); len(got) != 1 || got[0].Namespace != "a" {
 		t.Errorf("the definition wakes up %v", got)
 	}
 	if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(idle), idle); err != nil {
@@ -247,7 +247,7 @@ func TestDefinitionsWakeTheirOwners(t *testing.T) {
 	service := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.example.com", Labels: map[string]string{v1alpha1.OwnerLabel: "op.v1"}}}
 	for definition, want := range map[client.Object][]string{crd: {"a", "b"}, service: {"e"}} {
 		var got []string
-		for _, request := range k.c.owners(t.Context(), definition) {
+		for _, request := range k.c.watches().owners(t.Context(), definition) {
 			got = append(got, request.Namespace)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

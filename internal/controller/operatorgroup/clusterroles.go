@@ -34,38 +34,38 @@ const maxRoleName = 253
 // suffixes are the levels of access, one ClusterRole each.
 var suffixes = []string{"admin", "edit", "view"}
 
-// applyClusterRoles brings the three ClusterRoles of the group up to date. It returns when to look again at those that only have APIs to come,
+// applyClusterRoles brings the three ClusterRoles of the group up to date. It returns when to retry those that only have APIs to come,
 // of operators that are being installed: each of those would be another write of all three, and one more of the cluster.
 func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGroup, seen *observed) (later time.Duration, _ error) {
 	var errs []error
 	for _, suffix := range suffixes {
-		wanted := clusterRole(group, suffix)
-		live := slices.IndexFunc(seen.roles, func(r rbacv1.ClusterRole) bool { return r.Name == wanted.Name })
-		if live >= 0 && upToDate(wanted, &seen.roles[live]) {
+		desired := clusterRole(group, suffix)
+		live := slices.IndexFunc(seen.roles, func(r rbacv1.ClusterRole) bool { return r.Name == desired.Name })
+		if live >= 0 && upToDate(desired, &seen.roles[live]) {
 			continue
 		}
-		if live >= 0 && hasLabels(wanted, &seen.roles[live]) {
-			wait, err := c.unrest(ctx, toCome(wanted, &seen.roles[live]), suffix, seen)
+		if live >= 0 && hasLabels(desired, &seen.roles[live]) {
+			wait, err := c.unrest(ctx, toCome(desired, &seen.roles[live]), suffix, seen)
 			if err == nil && wait > 0 {
 				later = reconcile.Sooner(later, wait)
 				continue
 			}
 			errs = append(errs, err)
 		}
-		if err := rollout.Assert(ctx, c.client, applied(wanted), fieldManager); err != nil {
-			errs = append(errs, fmt.Errorf("apply ClusterRole %s of OperatorGroup %s: %w", wanted.Name, client.ObjectKeyFromObject(group), err))
+		if err := rollout.Assert(ctx, c.client, applied(desired), fieldManager); err != nil {
+			errs = append(errs, fmt.Errorf("apply ClusterRole %s of OperatorGroup %s: %w", desired.Name, client.ObjectKeyFromObject(group), err))
 		}
 	}
 	return later, errors.Join(errs...)
 }
 
 // toCome are the labels that a role is going to gather by and does not yet, where that is all that changes; else none.
-func toCome(wanted, live *rbacv1.ClusterRole) map[string]bool {
+func toCome(desired, live *rbacv1.ClusterRole) map[string]bool {
 	if live.AggregationRule == nil {
 		return nil
 	}
 	coming := map[string]bool{}
-	for _, s := range wanted.AggregationRule.ClusterRoleSelectors {
+	for _, s := range desired.AggregationRule.ClusterRoleSelectors {
 		for label := range s.MatchLabels {
 			coming[label] = true
 		}
@@ -157,14 +157,14 @@ func providedAPIs(group *v1.OperatorGroup) []catalog.GVK {
 	return apis
 }
 
-// upToDate says whether the live role has the labels and the aggregation rule that are wanted. Its rules are written by
+// upToDate reports whether the live role has the labels and the aggregation rule that are desired. Its rules are written by
 // the cluster.
-func upToDate(wanted, live *rbacv1.ClusterRole) bool {
-	return hasLabels(wanted, live) && equality.Semantic.DeepEqual(wanted.AggregationRule, live.AggregationRule)
+func upToDate(desired, live *rbacv1.ClusterRole) bool {
+	return hasLabels(desired, live) && equality.Semantic.DeepEqual(desired.AggregationRule, live.AggregationRule)
 }
 
-func hasLabels(wanted, live *rbacv1.ClusterRole) bool {
-	for key, value := range wanted.Labels {
+func hasLabels(desired, live *rbacv1.ClusterRole) bool {
+	for key, value := range desired.Labels {
 		if have, ok := live.Labels[key]; !ok || have != value {
 			return false
 		}

@@ -26,20 +26,27 @@ type Controller struct {
 	live       client.Reader
 	clock      clock.PassiveClock
 	namespaces []string // those that the manager is limited to, if any
+	written    reconcile.StatusMemory[v1.OperatorGroupStatus]
 }
 
 // Reconcile brings one OperatorGroup and what belongs to it up to date.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if req == sweeping {
-		return ctrl.Result{}, c.sweep(ctx)
+		return ctrl.Result{}, c.labels().sweep(ctx)
 	}
-	group := &v1.OperatorGroup{}
-	err := c.client.Get(ctx, req.NamespacedName, group)
-	if apierrors.IsNotFound(err) || err == nil && !group.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, c.cleanUp(ctx, req.NamespacedName)
-	}
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("read OperatorGroup %s: %w", req.NamespacedName, err)
+	return reconcile.Typed[*v1.OperatorGroup]{Client: c.client, Step: c.pass,
+		Deleting: func(ctx context.Context, group *v1.OperatorGroup) (ctrl.Result, error) {
+			return ctrl.Result{}, c.cleanUp(ctx, client.ObjectKeyFromObject(group))
+		},
+		Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+			c.written.Forget(key)
+			return ctrl.Result{}, c.cleanUp(ctx, key)
+		}}.Reconcile(ctx, req)
+}
+
+func (c *Controller) pass(ctx context.Context, group *v1.OperatorGroup) (ctrl.Result, error) {
+	if c.written.Stale(group) {
+		return ctrl.Result{}, nil // an event follows
 	}
 	seen, err := c.observe(ctx, group)
 	if err != nil {
@@ -67,10 +74,10 @@ func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *ob
 // act brings everything around the group up to date. The ClusterRoles remember whose labels there may be on namespaces: labels of groups that
 // had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
 //
-// It returns when to look again at what is put off.
+// It returns when to continue with what is put off.
 func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) (later time.Duration, _ error) {
 	account := c.manageAccount(ctx, group, seen)
-	if err := c.unlabelNamespaces(ctx, staleUIDs(seen.roles, group.UID)); err != nil {
+	if err := c.labels().remove(ctx, staleUIDs(seen.roles, group.UID)); err != nil {
 		return 0, errors.Join(account, err)
 	}
 	if seen.unlabelable == nil {
@@ -79,35 +86,29 @@ func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *obs
 			return later, errors.Join(account, err)
 		}
 	}
-	return later, errors.Join(account, c.labelNamespaces(ctx, group, seen))
+	return later, errors.Join(account, c.labels().set(ctx, group, seen))
 }
 
 // report writes the status, if it changes.
 func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
-	updated := group.DeepCopy()
-	updated.Status = status(group, seen, c.clock.Now())
-	if sameStatus(&group.Status, &updated.Status) {
-		return group, nil
-	}
-	patch := client.MergeFromWithOptions(group, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
-		return group, fmt.Errorf("write the status of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
-	}
-	return updated, nil
+	return reconcile.StatusWriter[*v1.OperatorGroup, v1.OperatorGroupStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written, Optimistic: true, Equal: sameStatus,
+		Status: func(group *v1.OperatorGroup) *v1.OperatorGroupStatus { return &group.Status },
+		States: func(s *v1.OperatorGroupStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) },
+	}.Write(ctx, group, status(group, seen, c.clock.Now()))
 }
 
 // cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID. A group with a name too long
-// for labels has none, so that all namespaces are looked at.
+// for labels has none, so all namespaces are checked.
 func (c *Controller) cleanUp(ctx context.Context, group types.NamespacedName) error {
 	roles, err := c.rolesOf(ctx, group)
 	if err != nil {
 		return err
 	}
-	if err := c.unlabelNamespaces(ctx, staleUIDs(roles, "")); err != nil {
+	if err := c.labels().remove(ctx, staleUIDs(roles, "")); err != nil {
 		return err
 	}
 	if len(roles) == 0 {
-		return c.sweep(ctx)
+		return c.labels().sweep(ctx)
 	}
 	for i := range roles {
 		if err := client.IgnoreNotFound(c.client.Delete(ctx, &roles[i])); err != nil {

@@ -534,16 +534,16 @@ func TestWhatWakesUp(t *testing.T) {
 		o     client.Object
 		want  string
 	}{
-		"a sibling":             {k.c.siblings, named, "operators/broken operators/named operators/selecting"},
-		"a named namespace":     {k.c.groupsOfNamespace, namespace("a"), "operators/named"},
-		"a matching namespace":  {k.c.groupsOfNamespace, namespace("z", "x"), "operators/selecting"},
-		"a namespace that was":  {k.c.groupsOfNamespace, namespace("was"), "operators/selecting"},
-		"another namespace":     {k.c.groupsOfNamespace, namespace("z"), ""},
-		"the account":           {k.c.groupsOfAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "installer"}}, "operators/named"},
-		"another account":       {k.c.groupsOfAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}}, ""},
-		"a role":                {k.c.groupOfRole, role(ns), "operators/gone"},
-		"a role of elsewhere":   {k.c.groupOfRole, role("elsewhere"), ""},
-		"a role without labels": {k.c.groupOfRole, &rbacv1.ClusterRole{}, ""},
+		"a sibling":             {k.c.watches().siblings, named, "operators/broken operators/named operators/selecting"},
+		"a named namespace":     {k.c.watches().groupsOfNamespace, namespace("a"), "operators/named"},
+		"a matching namespace":  {k.c.watches().groupsOfNamespace, namespace("z", "x"), "operators/selecting"},
+		"a namespace that was":  {k.c.watches().groupsOfNamespace, namespace("was"), "operators/selecting"},
+		"another namespace":     {k.c.watches().groupsOfNamespace, namespace("z"), ""},
+		"the account":           {k.c.watches().groupsOfAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "installer"}}, "operators/named"},
+		"another account":       {k.c.watches().groupsOfAccount, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}}, ""},
+		"a role":                {k.c.watches().groupOfRole, role(ns), "operators/gone"},
+		"a role of elsewhere":   {k.c.watches().groupOfRole, role("elsewhere"), ""},
+		"a role without labels": {k.c.watches().groupOfRole, &rbacv1.ClusterRole{}, ""},
 	} {
 		var got []string
 		for _, r := range tc.wakes(t.Context(), tc.o) {

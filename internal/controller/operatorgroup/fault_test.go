@@ -111,7 +111,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
-// TestConflictOnEveryWrite: somebody else was faster, whichever object it is about. That is no error of the controller where an event tells
+// TestConflictOnEveryWrite: another client was faster, whichever object it is about. That is no error of the controller where an event tells
 // of it, and nothing is lost.
 func TestConflictOnEveryWrite(t *testing.T) {
 	whole, k := newLife(t), newLife(t)

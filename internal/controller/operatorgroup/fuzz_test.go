@@ -64,11 +64,11 @@ func FuzzPartialObjects(f *testing.F) {
 			t.Errorf("it does not come to rest: %v", k.writes)
 		}
 		for _, o := range objects {
-			k.c.siblings(t.Context(), o)
-			k.c.rivals(t.Context(), o)
-			k.c.groupsOfNamespace(t.Context(), o)
-			k.c.groupsOfAccount(t.Context(), o)
-			_ = k.c.groupOfRole(t.Context(), o)
+			k.c.watches().siblings(t.Context(), o)
+			k.c.watches().rivals(t.Context(), o)
+			k.c.watches().groupsOfNamespace(t.Context(), o)
+			k.c.watches().groupsOfAccount(t.Context(), o)
+			_ = k.c.watches().groupOfRole(t.Context(), o)
 		}
 	})
 }

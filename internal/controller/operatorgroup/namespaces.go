@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
@@ -47,57 +48,65 @@ func staleUIDs(roles []rbacv1.ClusterRole, current types.UID) []string {
 	return sortedSet(uids)
 }
 
-// labelNamespaces puts the label of the group on its target namespaces and takes it off all others. A group that targets all namespaces
+// namespaceLabels are the labels of groups on their target namespaces.
+type namespaceLabels struct {
+	client client.Client
+	live   client.Reader // asked which groups exist before labels of those that do not are removed
+}
+
+func (c *Controller) labels() namespaceLabels { return namespaceLabels{c.client, c.live} }
+
+// set puts the label of the group on its target namespaces and takes it off all others. A group that targets all namespaces
 // labels none.
-func (c *Controller) labelNamespaces(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+func (l namespaceLabels) set(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
 	if seen.invalid != nil {
 		return nil
 	}
-	labelled, err := c.namespacesLabelled(ctx, string(group.UID))
+	labelled, err := l.of(ctx, string(group.UID))
 	if err != nil {
 		return err
 	}
 	var errs []error
-	var wanted []string
+	var desired []string
 	if !global(seen.targets) {
-		wanted = seen.targets
+		desired = seen.targets
 	}
 	have := map[string]bool{}
 	for i := range labelled {
 		name := labelled[i].Name
 		have[name] = true
-		if !slices.Contains(wanted, name) {
-			errs = append(errs, c.patchLabel(ctx, name, string(group.UID), false))
+		if !slices.Contains(desired, name) {
+			errs = append(errs, l.patch(ctx, name, string(group.UID), false))
 		}
 	}
-	for _, name := range wanted {
+	for _, name := range desired {
 		if !have[name] {
-			errs = append(errs, c.patchLabel(ctx, name, string(group.UID), true))
+			errs = append(errs, l.patch(ctx, name, string(group.UID), true))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// unlabelNamespaces takes the labels of groups that are gone off all namespaces.
-func (c *Controller) unlabelNamespaces(ctx context.Context, uids []string) error {
+// remove takes the labels of groups that are gone off all namespaces.
+func (l namespaceLabels) remove(ctx context.Context, uids []string) error {
 	var errs []error
 	for _, uid := range uids {
-		labelled, err := c.namespacesLabelled(ctx, uid)
+		labelled, err := l.of(ctx, uid)
 		errs = append(errs, err)
 		for i := range labelled {
-			errs = append(errs, c.patchLabel(ctx, labelled[i].Name, uid, false))
+			errs = append(errs, l.patch(ctx, labelled[i].Name, uid, false))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// patchLabel sets or removes one label of a namespace. It is no apply request because groups share namespaces, and an
+// patch sets or removes one label of a namespace. It is no apply request because groups share namespaces, and an
 // apply request would have to know the labels of them all. A namespace that does not exist is left alone; it is labelled when
 // it comes into being.
-func (c *Controller) patchLabel(ctx context.Context, namespace, uid string, set bool) error {
+func (l namespaceLabels) patch(ctx context.Context, namespace, uid string, set bool) error {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := c.client.Get(ctx, client.ObjectKey{Name: namespace}, object); apierrors.IsNotFound(err) {
+	if err := l.client.Get(ctx, client.ObjectKey{Name: namespace}, object); apierrors.IsNotFound(err) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("label namespace %s: %w", namespace, err)
@@ -110,9 +119,76 @@ func (c *Controller) patchLabel(ctx context.Context, namespace, uid string, set 
 	if err != nil {
 		return fmt.Errorf("label namespace %s: %w", namespace, err)
 	}
-	err = c.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), fieldManager)
+	err = l.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), fieldManager)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("label namespace %s with %s: %w", namespace, uidLabel(uid), err)
 	}
 	return nil
+}
+
+// of reads the namespaces that carry the label of the group with this UID.
+func (l namespaceLabels) of(ctx context.Context, uid string) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	if err := l.client.List(ctx, list, client.MatchingFields{indexNamespaceByGroup: uid}); err != nil {
+		return nil, fmt.Errorf("list the namespaces of the OperatorGroup with UID %s: %w", uid, err)
+	}
+	return list.Items, nil
+}
+
+// sweeping asks for the labels of groups that are gone to be taken off namespaces. It can be no group: these have a namespace.
+var sweeping = ctrl.Request{NamespacedName: types.NamespacedName{Name: "labels of groups that are gone"}}
+
+// orphaned asks for a sweep when a namespace has the label of a group that is gone. That is how labels are found that stayed because the
+// group was deleted while no manager ran.
+func (l namespaceLabels) orphaned(ctx context.Context, o client.Object) []ctrl.Request {
+	for _, uid := range groupUIDs(o) {
+		if !l.known(ctx, uid) {
+			return []ctrl.Request{sweeping}
+		}
+	}
+	return nil
+}
+
+// known reports whether the caches have a group of this UID. What cannot be read counts as known.
+func (l namespaceLabels) known(ctx context.Context, uid string) bool {
+	var list v1.OperatorGroupList
+	err := l.client.List(ctx, &list, client.MatchingFields{indexGroupByUID: uid}, client.UnsafeDisableDeepCopy)
+	return err != nil || len(list.Items) > 0
+}
+
+// sweep takes the labels of all groups that are gone off the namespaces. It asks the cluster which groups there are, after it has read the
+// labels: the caches may show a label sooner than its group.
+func (l namespaceLabels) sweep(ctx context.Context) error {
+	namespaces := &metav1.PartialObjectMetadataList{}
+	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	if err := l.client.List(ctx, namespaces, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the namespaces, to take the labels of deleted OperatorGroups off: %w", err)
+	}
+	var uids []string
+	for i := range namespaces.Items {
+		for _, uid := range groupUIDs(&namespaces.Items[i]) {
+			if !l.known(ctx, uid) {
+				uids = append(uids, uid)
+			}
+		}
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	var groups v1.OperatorGroupList
+	if err := l.live.List(ctx, &groups); err != nil {
+		return fmt.Errorf("list the OperatorGroups, to take the labels of deleted ones off namespaces: %w", err)
+	}
+	there := map[string]bool{}
+	for i := range groups.Items {
+		there[string(groups.Items[i].UID)] = true
+	}
+	var gone []string
+	for _, uid := range sortedSet(uids) {
+		if !there[uid] {
+			gone = append(gone, uid)
+		}
+	}
+	return l.remove(ctx, gone)
 }

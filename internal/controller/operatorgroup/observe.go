@@ -2,7 +2,9 @@ package operatorgroup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -101,17 +103,7 @@ func (c *Controller) rolesOf(ctx context.Context, group types.NamespacedName) ([
 	return list.Items, nil
 }
 
-// namespacesLabelled reads the namespaces that carry the label of the group with this UID.
-func (c *Controller) namespacesLabelled(ctx context.Context, uid string) ([]metav1.PartialObjectMetadata, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	if err := c.client.List(ctx, list, client.MatchingFields{indexNamespaceByGroup: uid}); err != nil {
-		return nil, fmt.Errorf("list the namespaces of the OperatorGroup with UID %s: %w", uid, err)
-	}
-	return list.Items, nil
-}
-
-// selects says whether the group selects its namespaces by label.
+// selects reports whether the group selects its namespaces by label.
 func selects(spec *v1.OperatorGroupSpec) bool {
 	return len(spec.TargetNamespaces) == 0 && !emptySelector(spec.Selector)
 }
@@ -120,8 +112,42 @@ func emptySelector(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// matching says whether the group's selector matches the labels; a selector that cannot be read matches nothing.
+// matching reports whether the group's selector matches the labels; a selector that cannot be read matches nothing.
 func matching(spec *v1.OperatorGroupSpec, set map[string]string) bool {
 	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
 	return err == nil && selector.Matches(labels.Set(set))
 }
+
+// targets are the target namespaces of a group, sorted: those it names, whether they exist or not; else those that its
+// selector matches, which may be none; else one empty name, which stands for all namespaces.
+func targets(spec *v1.OperatorGroupSpec, namespaces []metav1.PartialObjectMetadata) ([]string, error) {
+	if len(spec.TargetNamespaces) > 0 {
+		if slices.Contains(spec.TargetNamespaces, metav1.NamespaceAll) {
+			return nil, errors.New("spec.targetNamespaces has an empty name: name every namespace, or leave out both spec.targetNamespaces and spec.selector to target all namespaces")
+		}
+		return sortedSet(spec.TargetNamespaces), nil
+	}
+	if emptySelector(spec.Selector) {
+		return []string{metav1.NamespaceAll}, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("spec.selector cannot be read: %w", err)
+	}
+	names := []string{}
+	for i := range namespaces {
+		if selector.Matches(labels.Set(namespaces[i].Labels)) {
+			names = append(names, namespaces[i].Name)
+		}
+	}
+	return sortedSet(names), nil
+}
+
+func sortedSet(names []string) []string {
+	out := slices.Clone(names)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// global reports whether the targets are all namespaces.
+func global(targets []string) bool { return slices.Equal(targets, []string{metav1.NamespaceAll}) }

@@ -61,17 +61,18 @@ func Setup(mgr manager.Manager, o Options) error {
 		}
 	}
 	c := &Controller{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: o.Clock, namespaces: o.Namespaces}
+	w := c.watches()
 	err := builder.ControllerManagedBy(mgr).Named("operatorgroup").
-		For(&v1.OperatorGroup{}, builder.WithPredicates(predicate.NewPredicateFuncs(c.owns))).
-		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.siblings)).
-		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.rivals)).
-		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.siblings), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, beganToRun))).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.owners), builder.WithPredicates(evidenceChanged)).
-		Watches(&apiregistrationv1.APIService{}, handler.EnqueueRequestsFromMapFunc(c.owners), builder.WithPredicates(evidenceChanged)).
-		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfNamespace)).
-		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.orphaned)).
-		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(c.groupsOfAccount)).
-		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(c.groupOfRole)).
+		For(&v1.OperatorGroup{}, builder.WithPredicates(predicate.NewPredicateFuncs(w.owns))).
+		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(w.siblings)).
+		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(w.rivals)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(w.siblings), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, beganToRun))).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(w.owners), builder.WithPredicates(evidenceChanged)).
+		Watches(&apiregistrationv1.APIService{}, handler.EnqueueRequestsFromMapFunc(w.owners), builder.WithPredicates(evidenceChanged)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(w.groupsOfNamespace)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.labels().orphaned)).
+		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(w.groupsOfAccount)).
+		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(w.groupOfRole)).
 		WithOptions(reconcile.Options(1)). // see claim
 		Complete(c)
 	if err != nil {
@@ -117,9 +118,17 @@ func indexes() []index {
 	}
 }
 
+// watches find the groups that an event concerns.
+type watches struct {
+	client     client.Reader
+	namespaces []string // those that the manager is limited to, if any
+}
+
+func (c *Controller) watches() watches { return watches{c.client, c.namespaces} }
+
 // siblings wakes up the groups of a namespace: whether there are several concerns them all, and so do its operators.
-func (c *Controller) siblings(ctx context.Context, o client.Object) []ctrl.Request {
-	return c.groups(ctx, nil, client.InNamespace(o.GetNamespace()))
+func (w watches) siblings(ctx context.Context, o client.Object) []ctrl.Request {
+	return w.groups(ctx, nil, client.InNamespace(o.GetNamespace()))
 }
 
 // beganToRun leaves out the changes of an operator but that it has run now and had not before: then it has a claim to its APIs.
@@ -173,13 +182,13 @@ func ownedBy(o client.Object) []string {
 }
 
 // owners wakes up the groups of the operators that list a definition as their own: their claims change with it, whomever it was brought for.
-func (c *Controller) owners(ctx context.Context, o client.Object) []ctrl.Request {
+func (w watches) owners(ctx context.Context, o client.Object) []ctrl.Request {
 	kind := crdKind
 	if _, ok := o.(*apiregistrationv1.APIService); ok {
 		kind = apiServiceKind
 	}
 	var list v1alpha1.ClusterServiceVersionList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexCSVByDefinition: kind + "/" + o.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := w.client.List(ctx, &list, client.MatchingFields{indexCSVByDefinition: kind + "/" + o.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil // as in groups
 	}
 	var namespaces []string
@@ -188,53 +197,69 @@ func (c *Controller) owners(ctx context.Context, o client.Object) []ctrl.Request
 	}
 	var requests []ctrl.Request
 	for _, namespace := range sortedSet(namespaces) {
-		requests = append(requests, c.groups(ctx, nil, client.InNamespace(namespace))...)
+		requests = append(requests, w.groups(ctx, nil, client.InNamespace(namespace))...)
 	}
 	return requests
 }
 
 // rivals wakes up the groups whose operators provide an API that a group lists, or listed before: they may have to give
 // way, or need no longer.
-func (c *Controller) rivals(ctx context.Context, o client.Object) []ctrl.Request {
+func (w watches) rivals(ctx context.Context, o client.Object) []ctrl.Request {
 	group, ok := o.(*v1.OperatorGroup)
 	if !ok {
 		return nil
 	}
 	var requests []ctrl.Request
-	for _, namespace := range c.providersOf(ctx, tenancy.AnnotatedOn(group)) {
-		requests = append(requests, c.groups(ctx, nil, client.InNamespace(namespace))...)
+	for _, namespace := range w.providersOf(ctx, tenancy.AnnotatedOn(group)) {
+		requests = append(requests, w.groups(ctx, nil, client.InNamespace(namespace))...)
 	}
 	return requests
 }
 
+// providersOf are the namespaces of the operators that provide one of the APIs.
+func (w watches) providersOf(ctx context.Context, apis tenancy.APIs) []string {
+	var namespaces []string
+	for api := range apis {
+		var list v1alpha1.ClusterServiceVersionList
+		if err := w.client.List(ctx, &list, client.MatchingFields{indexCSVByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		for i := range list.Items {
+			namespaces = append(namespaces, list.Items[i].Namespace)
+		}
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
+}
+
 // groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.
-func (c *Controller) groupsOfNamespace(ctx context.Context, o client.Object) []ctrl.Request {
+func (w watches) groupsOfNamespace(ctx context.Context, o client.Object) []ctrl.Request {
 	matches := func(g *v1.OperatorGroup) bool { return matching(&g.Spec, o.GetLabels()) }
 	return append(
-		c.groups(ctx, matches, client.MatchingFields{indexGroupBySelecting: "true"}),
-		c.groups(ctx, nil, client.MatchingFields{indexGroupByTarget: o.GetName()})...)
+		w.groups(ctx, matches, client.MatchingFields{indexGroupBySelecting: "true"}),
+		w.groups(ctx, nil, client.MatchingFields{indexGroupByTarget: o.GetName()})...)
 }
 
 // groupsOfAccount wakes up the groups that name a service account.
-func (c *Controller) groupsOfAccount(ctx context.Context, o client.Object) []ctrl.Request {
+func (w watches) groupsOfAccount(ctx context.Context, o client.Object) []ctrl.Request {
 	names := func(g *v1.OperatorGroup) bool { return g.Spec.ServiceAccountName == o.GetName() }
-	return c.groups(ctx, names, client.InNamespace(o.GetNamespace()))
+	return w.groups(ctx, names, client.InNamespace(o.GetNamespace()))
 }
 
 // groupOfRole wakes up the group of a ClusterRole, even one that no longer exists: the role is then to be deleted.
-func (c *Controller) groupOfRole(_ context.Context, o client.Object) []ctrl.Request {
+func (w watches) groupOfRole(_ context.Context, o client.Object) []ctrl.Request {
 	group, ok := owningGroup(o)
-	if ok && c.manages(group.Namespace) {
+	if ok && w.manages(group.Namespace) {
 		return []ctrl.Request{{NamespacedName: group}}
 	}
 	return nil
 }
 
-// owns says whether an object is in a namespace of this manager.
-func (c *Controller) owns(o client.Object) bool { return c.manages(o.GetNamespace()) }
+// owns reports whether an object is in a namespace of this manager.
+func (w watches) owns(o client.Object) bool { return w.manages(o.GetNamespace()) }
 
-func (c *Controller) manages(namespace string) bool {
-	return len(c.namespaces) == 0 || slices.Contains(c.namespaces, namespace)
+func (w watches) manages(namespace string) bool {
+	return len(w.namespaces) == 0 || slices.Contains(w.namespaces, namespace)
 }
 
 func owningGroup(o client.Object) (types.NamespacedName, bool) {
@@ -245,14 +270,14 @@ func owningGroup(o client.Object) (types.NamespacedName, bool) {
 
 // groups lists the groups of this manager that fit. The cache is always there to be read while events arrive, so a failure leaves only
 // the possibility that the manager is shutting down.
-func (c *Controller) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, options ...client.ListOption) []ctrl.Request {
+func (w watches) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, options ...client.ListOption) []ctrl.Request {
 	var list v1.OperatorGroupList
-	if err := c.client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := w.client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil
 	}
 	var requests []ctrl.Request
 	for i := range list.Items {
-		if c.owns(&list.Items[i]) && (fits == nil || fits(&list.Items[i])) {
+		if w.owns(&list.Items[i]) && (fits == nil || fits(&list.Items[i])) {
 			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

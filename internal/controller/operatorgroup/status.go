@@ -1,16 +1,21 @@
 package operatorgroup
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 const (
@@ -72,4 +77,36 @@ func sameStatus(a, b *v1.OperatorGroupStatus) bool {
 		slices.Equal(a.Namespaces, b.Namespaces) &&
 		equality.Semantic.DeepEqual(a.ServiceAccountRef, b.ServiceAccountRef) &&
 		equality.Semantic.DeepEqual(a.Conditions, b.Conditions)
+}
+
+// manageAccount labels the service account of the group, so that tools see that it is in use. The UID keeps an account
+// that was deleted in the meantime from being made again.
+func (c *Controller) manageAccount(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+	account := seen.account
+	if account == nil || account.Labels[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue {
+		return nil
+	}
+	desired := applycorev1.ServiceAccount(account.Name, account.Namespace).
+		WithUID(account.UID).
+		WithLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
+	err := c.client.Apply(ctx, desired, client.FieldOwner(v1alpha1.FieldManagerServiceAccount), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("label ServiceAccount %s/%s of OperatorGroup %s: %w", account.Namespace, account.Name, group.Name, err)
+	}
+	return nil
+}
+
+// accountRef is the reference to the service account; nil when there is none. It leaves the resource version out: that
+// changes without anything about the group changing.
+func accountRef(seen *observed) *corev1.ObjectReference {
+	if seen.account == nil {
+		return nil
+	}
+	return &corev1.ObjectReference{
+		APIVersion: "v1",
+		Kind:       "ServiceAccount",
+		Namespace:  seen.account.Namespace,
+		Name:       seen.account.Name,
+		UID:        seen.account.UID,
+	}
 }

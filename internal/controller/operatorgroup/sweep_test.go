@@ -79,7 +79,7 @@ func TestSweep(t *testing.T) {
 	n := tenant()
 	n.Labels = map[string]string{uidLabel("gone"): "", uidLabel(string(g.UID)): "", "other": "label"}
 	k := newCluster(t, g, n)
-	requests := k.c.orphaned(t.Context(), n)
+	requests := k.c.labels().orphaned(t.Context(), n)
 	if len(requests) != 1 {
 		t.Fatalf("a namespace with a label of a group that is gone asks for %v", requests)
 	}
@@ -93,7 +93,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("labels are %v", l)
 	}
 	n.Labels = l
-	if requests := k.c.orphaned(t.Context(), n); len(requests) > 0 {
+	if requests := k.c.labels().orphaned(t.Context(), n); len(requests) > 0 {
 		t.Errorf("then it asks for %v", requests)
 	}
 }

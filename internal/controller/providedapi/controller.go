@@ -52,6 +52,9 @@ type Controller struct {
 	managerRoles bool
 	// told is what was last reported of operators that justify no roles, by definition and UID of the operator.
 	told map[string]map[types.UID]string
+	// seen is which operators the passes of this manager have found, by definition. The roles remember the same, but are written late, when no operator is
+	// being installed.
+	seen map[string]memory
 	// squats are the foreign roles whose names are needed, by name.
 	squats sync.Map
 }
@@ -65,6 +68,7 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	err := c.client.Get(ctx, client.ObjectKey{Name: req.Name}, definition)
 	if apierrors.IsNotFound(err) || err == nil && !definition.GetDeletionTimestamp().IsZero() {
 		delete(c.told, kind+"/"+req.Name)
+		delete(c.seen, kind+"/"+req.Name)
 		return ctrl.Result{}, nil // its roles go with it
 	}
 	if err != nil {
@@ -85,11 +89,21 @@ func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition
 		return ctrl.Result{}, err
 	}
 	roles, err := c.rolesOf(ctx, kind, definition)
-	if err != nil || len(operators)+len(roles) == 0 {
-		delete(c.told, kind+"/"+definition.GetName())
+	if err != nil {
 		return ctrl.Result{}, err
 	}
-	j := judgement{Controller: c, kind: kind, definition: definition, memory: remembered(roles)}
+	j := judgement{Controller: c, kind: kind, definition: definition}
+	about := kind + "/" + definition.GetName()
+	if kind == kindCRD {
+		j.memory = remembered(roles, c.seen[about]).with(definition, operators)
+	}
+	if c.seen[about] = j.memory; len(j.memory) == 0 {
+		delete(c.seen, about)
+	}
+	if len(operators)+len(roles)+len(j.memory) == 0 {
+		delete(c.told, about)
+		return ctrl.Result{}, nil
+	}
 	var providers []provider
 	for i := range operators {
 		p, err := j.of(ctx, &operators[i])
@@ -99,11 +113,16 @@ func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition
 		providers = append(providers, p)
 	}
 	c.tell(ctx, j, providers)
+	if len(roles) == 0 { // otherwise before those are removed
+		if err := j.forget(ctx, providers); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
 	if wait, err := c.unrest(ctx, providers); err != nil || wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, err
 	}
 	// What is opened comes before what is closed: the roles of two versions of an API give the same access.
-	if err := j.applyAll(ctx, operators, providers); err != nil {
+	if err := j.applyAll(ctx, providers); err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, j.remove(ctx, roles, providers)
@@ -182,14 +201,10 @@ func given(providers []provider) []api {
 }
 
 // applyAll applies the roles that operators give.
-func (j judgement) applyAll(ctx context.Context, operators []v1alpha1.ClusterServiceVersion, providers []provider) error {
-	memory := ""
-	if j.kind == kindCRD {
-		memory = j.memory.with(j.definition, operators).String()
-	}
+func (j judgement) applyAll(ctx context.Context, providers []provider) error {
 	var errs []error
 	for _, a := range given(providers) {
-		a.providers = memory
+		a.providers = j.memory.String()
 		errs = append(errs, j.apply(ctx, a))
 	}
 	return errors.Join(errs...)
@@ -231,28 +246,28 @@ func (j judgement) apply(ctx context.Context, a api) error {
 		a = a.elsewhere()
 	}
 	var errs []error
-	for _, wanted := range a.roles() {
-		live, err := c.read(ctx, wanted.Name)
+	for _, desired := range a.roles() {
+		live, err := c.read(ctx, desired.Name)
 		if err == nil && live != nil && belongsElsewhere(live, a.owner) {
-			ctrl.LoggerFrom(ctx).Info("the ClusterRole of an API stays as it is: it belongs to another definition", "role", wanted.Name, "name", a.owner.Name)
+			ctrl.LoggerFrom(ctx).Info("the ClusterRole of an API stays as it is: it belongs to another definition", "role", desired.Name, "name", a.owner.Name)
 			continue
 		}
 		if why := foreign(live); err == nil && why != "" {
 			c.reportForeign(ctx, j.definition, j.kind, live, why)
 			continue
 		}
-		c.squats.Delete(wanted.Name)
-		if err == nil && (live == nil || !upToDate(wanted, live)) {
-			err = rollout.Assert(ctx, c.client, applied(wanted), fieldManager)
+		c.squats.Delete(desired.Name)
+		if err == nil && (live == nil || !upToDate(desired, live)) {
+			err = rollout.Assert(ctx, c.client, applied(desired), fieldManager)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("apply ClusterRole %s, which gives access to %s: %w", wanted.Name, a.gvk, err))
+			errs = append(errs, fmt.Errorf("apply ClusterRole %s, which gives access to %s: %w", desired.Name, a.gvk, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// taken says whether the names of the roles belong to another aggregated API.
+// taken reports whether the names of the roles belong to another aggregated API.
 func (c *Controller) taken(ctx context.Context, a api) (bool, error) {
 	if a.crd != "" {
 		return false, nil
@@ -276,15 +291,15 @@ func (c *Controller) read(ctx context.Context, name string) (*rbacv1.ClusterRole
 	return live, err
 }
 
-// upToDate says whether the live role has all that is wanted. What others add to its metadata stays.
-func upToDate(wanted, live *rbacv1.ClusterRole) bool {
+// upToDate reports whether the live role has all that is desired. What others add to its metadata stays.
+func upToDate(desired, live *rbacv1.ClusterRole) bool {
 	labels := maps.Clone(live.Labels)
-	maps.DeleteFunc(labels, func(key, _ string) bool { _, ok := wanted.Labels[key]; return !ok })
-	if want := wanted.Annotations[v1alpha1.ProvidersAnnotation]; want != live.Annotations[v1alpha1.ProvidersAnnotation] {
+	maps.DeleteFunc(labels, func(key, _ string) bool { _, ok := desired.Labels[key]; return !ok })
+	if want := desired.Annotations[v1alpha1.ProvidersAnnotation]; want != live.Annotations[v1alpha1.ProvidersAnnotation] {
 		return false
 	}
-	owned := slices.ContainsFunc(live.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == wanted.OwnerReferences[0].UID })
-	return owned && maps.Equal(labels, wanted.Labels) && equality.Semantic.DeepEqual(wanted.Rules, live.Rules)
+	owned := slices.ContainsFunc(live.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == desired.OwnerReferences[0].UID })
+	return owned && maps.Equal(labels, desired.Labels) && equality.Semantic.DeepEqual(desired.Rules, live.Rules)
 }
 
 func applied(role *rbacv1.ClusterRole) *applyrbacv1.ClusterRoleApplyConfiguration {

@@ -57,13 +57,14 @@ type cluster struct {
 	namespaces []string // those that the manager is limited to
 	denied     bool     // to list the operators of all namespaces
 	told       map[string]map[types.UID]string
+	seen       map[string]memory
 	// managerRoles is set where the manager has no rule for every resource.
 	managerRoles bool
 }
 
 // newCluster has the objects, and an OperatorGroup in the namespaces a and b unless it is among them.
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
-	k := &cluster{t: t, events: record.NewFakeRecorder(100), told: map[string]map[types.UID]string{}}
+	k := &cluster{t: t, events: record.NewFakeRecorder(100), told: map[string]map[types.UID]string{}, seen: map[string]memory{}}
 	for _, namespace := range []string{"a", "b", "mine", "theirs"} {
 		if !slices.ContainsFunc(objects, func(o client.Object) bool {
 			_, ok := o.(*operatorsv1.OperatorGroup)
@@ -121,7 +122,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 
 // controller is one that has told before what others of the cluster have told.
 func (k *cluster) controller() *Controller {
-	return &Controller{client: k.client, live: k.client, clock: clock.RealClock{}, events: k.events, namespaces: k.namespaces, told: k.told, managerRoles: k.managerRoles}
+	return &Controller{client: k.client, live: k.client, clock: clock.RealClock{}, events: k.events, namespaces: k.namespaces, told: k.told, seen: k.seen, managerRoles: k.managerRoles}
 }
 
 func group(namespace, account string) *operatorsv1.OperatorGroup {
@@ -244,7 +245,7 @@ func TestRolesOfACRD(t *testing.T) {
 	rule := func(verbs ...string) []rbacv1.PolicyRule {
 		return []rbacv1.PolicyRule{{Verbs: verbs, APIGroups: []string{"etcd.database.coreos.com"}, Resources: []string{"etcdclusters"}}}
 	}
-	wanted := map[string]struct {
+	desired := map[string]struct {
 		level string
 		rules []rbacv1.PolicyRule
 	}{
@@ -253,7 +254,7 @@ func TestRolesOfACRD(t *testing.T) {
 		"view":    {"view", rule("get", "list", "watch")},
 		"crdview": {"view", []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{etcd}}}},
 	}
-	for suffix, want := range wanted {
+	for suffix, want := range desired {
 		role := roles[prefix+suffix]
 		if diff := cmp.Diff(want.rules, role.Rules); diff != "" {
 			t.Errorf("rules of %s:\n%s", suffix, diff)

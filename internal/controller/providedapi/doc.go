@@ -1,6 +1,11 @@
-// Package providedapi is the controller of the ClusterRoles with which people get access to the APIs of operators: admin,
-// edit and view for each API that an operator which runs owns, and one that lets the definition of a custom resource be
-// read. By their labels the cluster gathers them in its own roles of these names and in those of the OperatorGroup.
+// Package providedapi is the controller of the ClusterRoles with which people get access to the APIs of operators: admin, edit and view for each API
+// that an operator which runs owns, and one that lets the definition of a custom resource be read. By their labels the cluster gathers them in its own
+// roles of these names and in those of the OperatorGroup.
+//
+//   - It observes ClusterServiceVersions, CustomResourceDefinitions, APIServices, OperatorGroups, ClusterRoles and their bindings.
+//   - It decides which operators justify roles.
+//   - It writes these ClusterRoles, and removes from a definition the annotations about operators that no longer exist.
+//   - It sets no condition. The reasons of its Events are ProvidedRolesRefused and ProvidedRolesRemoved, and those of foreign.go.
 //
 // An operator only writes down what it owns, so each role has to be justified: by the InstallPlan that brought the definition for this operator, or
 // by the label of an administrator on the definition; and where the OperatorGroup has a service account, by the rights of that account. APIs of

@@ -91,7 +91,7 @@ func (j judgement) unjustified(ctx context.Context, csv *v1alpha1.ClusterService
 		return fmt.Sprintf("the label %s=false of %s forbids it", v1alpha1.ProvidedRolesLabel, name), nil
 	}
 	if j.kind == kindCRD {
-		return j.unbrought(j.definition, csv), nil
+		return unbrought(j.definition, csv, j.memory), nil
 	}
 	labels := j.definition.GetLabels()
 	if labels[v1alpha1.OwnerLabel] != csv.Name || labels[v1alpha1.OwnerNamespaceLabel] != csv.Namespace || labels[v1alpha1.OwnerKindLabel] != v1alpha1.ClusterServiceVersionKind {
@@ -101,12 +101,12 @@ func (j judgement) unjustified(ctx context.Context, csv *v1alpha1.ClusterService
 }
 
 // unbrought is why a CRD was not brought for an operator.
-func (j judgement) unbrought(crd client.Object, csv *v1alpha1.ClusterServiceVersion) string {
+func unbrought(crd client.Object, csv *v1alpha1.ClusterServiceVersion, known memory) string {
 	remedy := fmt.Sprintf("an administrator allows it by the label %s=true on the %s", v1alpha1.ProvidedRolesLabel, kindCRD)
 	switch {
 	case !tenancy.Brought(crd, csv.Namespace, csv.Name):
 		return fmt.Sprintf("no InstallPlan brought %s %s for it, or it was there before; %s", kindCRD, crd.GetName(), remedy)
-	case j.memory.anotherThan(crd, csv):
+	case known.anotherThan(crd, csv):
 		return fmt.Sprintf("an InstallPlan brought %s %s for another ClusterServiceVersion of this name, which no longer exists; %s", kindCRD, crd.GetName(), remedy)
 	}
 	return ""
@@ -134,7 +134,7 @@ func (j judgement) besideCRD(ctx context.Context, csv *v1alpha1.ClusterServiceVe
 		if crd.Labels[v1alpha1.ProvidedRolesLabel] == "false" {
 			return fmt.Sprintf("an administrator closed %s %s, which has the same resource, by the label %s", kindCRD, crd.Name, v1alpha1.ProvidedRolesLabel), nil
 		}
-		if why := j.unbrought(crd, csv); why != "" && crd.Labels[v1alpha1.ProvidedRolesLabel] != "true" {
+		if why := unbrought(crd, csv, j.seen[kindCRD+"/"+crd.Name]); why != "" && crd.Labels[v1alpha1.ProvidedRolesLabel] != "true" {
 			return why, nil
 		}
 	}

@@ -265,6 +265,47 @@ func TestAnotherOfTheName(t *testing.T) {
 	}
 }
 
+// TestAnotherOfTheNameBeforeTheRoles: the operator that the definition was brought for is replaced by another one of its name while its roles still wait
+// for other installations to end. The other one justifies nothing, neither by the definition nor by an aggregated API of the same resource.
+func TestAnotherOfTheNameBeforeTheRoles(t *testing.T) {
+	for name, seen := range map[string]bool{"the deletion is seen": true, "the deletion is not seen": false} {
+		t.Run(name, func(t *testing.T) {
+			installing := metav1.Now()
+			busy := operator("b", 2, func(csv *v1alpha1.ClusterServiceVersion) {
+				csv.Name, csv.Spec.CustomResourceDefinitions.Owned = "busy", nil
+				csv.Status.Phase, csv.Status.LastUpdateTime = v1alpha1.CSVPhaseInstalling, &installing
+			})
+			settled := func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.LastUpdateTime = &installing }
+			k := newCluster(t, crd(), operator("a", 1, settled), busy)
+			if k.pass(kindCRD, etcd); len(k.provided()) > 0 {
+				t.Fatalf("roles are not put off: %v", k.provided())
+			}
+			first := &v1alpha1.ClusterServiceVersion{}
+			k.get("a", "op.v1", first)
+			k.delete(first)
+			if seen {
+				k.pass(kindCRD, etcd)
+			}
+			k.delete(busy)
+			k.create(operator("a", 5, func(csv *v1alpha1.ClusterServiceVersion) { csv.UID = "another" }))
+			for range 2 {
+				k.pass(kindCRD, etcd)
+				if got := k.provided(); len(got) > 0 {
+					t.Fatalf("it has roles %v", got)
+				}
+			}
+			definition := &apiextensionsv1.CustomResourceDefinition{}
+			k.get("", etcd, definition)
+			if _, ok := definition.Annotations[bundle.InstalledAlongsideKey("a", "op.v1")]; ok {
+				t.Error("the definition still says that it was brought for it")
+			}
+			if _, ok := definition.Annotations[bundle.InstalledAlongsideKey("b", "op.v1")]; !ok {
+				t.Error("it does not say any more that it was brought for another operator, which is to come")
+			}
+		})
+	}
+}
+
 // TestForgedMemoryIsNotBelieved: what another field manager writes into a role, such as an InstallPlan whose bundle has a ClusterRole of that name, does
 // not keep an operator from its roles, and is overwritten where the controller has its own record.
 func TestForgedMemoryIsNotBelieved(t *testing.T) {

@@ -23,10 +23,13 @@ type memory map[string][]meant // by namespace/name
 // meant is a ClusterServiceVersion, and the InstallPlan that brought the CRD for it; the latter is empty for CRDs of earlier versions of the manager.
 type meant struct{ uid, plan string }
 
-// remembered reads the memory from the roles of a CRD. What another field manager wrote into a role, such as a bundle that brings one of that name, is
-// not believed.
-func remembered(roles []rbacv1.ClusterRole) memory {
+// remembered is the memory of the roles of a CRD, and what was seen before there were any. What another field manager wrote into a role, such as a bundle
+// that brings one of that name, is not believed.
+func remembered(roles []rbacv1.ClusterRole, seen memory) memory {
 	m := memory{}
+	for name, all := range seen {
+		m[name] = slices.Clone(all)
+	}
 	for i := range roles {
 		if !isOwnMemory(&roles[i]) {
 			continue

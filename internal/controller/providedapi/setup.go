@@ -56,7 +56,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		}
 	}
 	c := &Controller{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, namespaces: o.Namespaces, managerRoles: o.ManagerRoles,
-		told:   map[string]map[types.UID]string{},
+		told: map[string]map[types.UID]string{}, seen: map[string]memory{},
 		events: mgr.GetEventRecorderFor(eventSource)} //nolint:staticcheck // The newer recorder has no source, and all kinds have this one.
 	to := handler.EnqueueRequestsFromMapFunc
 	err := builder.ControllerManagedBy(mgr).Named("providedapi").

@@ -82,7 +82,7 @@ func (s *state) countOn(next *v1alpha1.InstallPlan, g *group) {
 	}
 }
 
-// isFor tells whether a plan was made for what the group chose. Plans of another implementation do not record that; they tell by the
+// isFor reports whether a plan was made for what the group chose. Plans of another implementation do not record that; they tell by the
 // bundles that they name.
 func isFor(p *v1alpha1.InstallPlan, g *group) bool {
 	if content := p.Annotations[contentAnnotation]; content != "" {
@@ -94,7 +94,7 @@ func isFor(p *v1alpha1.InstallPlan, g *group) bool {
 	return !slices.ContainsFunc(g.Choices, func(c resolution.Choice) bool { return !hasBundle(p, c) })
 }
 
-// hasBundle tells whether a plan names the bundle of a choice as it was chosen.
+// hasBundle reports whether a plan names the bundle of a choice as it was chosen.
 func hasBundle(p *v1alpha1.InstallPlan, c resolution.Choice) bool {
 	return slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
 		return l.Identifier == c.Bundle.Name && l.Path == c.Bundle.Image && l.Replaces == c.Replaces && l.CatalogSourceRef != nil &&

@@ -91,7 +91,7 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 	for _, minutes := range []time.Duration{0, 1, 5, 10, 20, 40, 60, 60, 60} {
 		failAndChange(minutes * time.Minute)
 	}
-	last := w.newestPlan() // nothing changes of what it fails on, and that lets nobody hurry either
+	last := w.newestPlan() // nothing changes of what it fails on, and that lets no one hurry either
 	w.fail(last)
 	w.clock.Step(repeatLongest - time.Second)
 	w.mustReconcile()

@@ -2,10 +2,14 @@ package subscription
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"google.golang.org/grpc/connectivity"
@@ -16,31 +20,78 @@ import (
 // reasonCatalogLoading is that of CatalogSourcesUnhealthy while it is not known whether the catalog has anything.
 const reasonCatalogLoading = "CatalogSourceLoading"
 
-// catalogs says whether the catalogs that could serve the Subscription do: the one that it names, and those that a dependency would have
-// to be looked for in. Trouble with other catalogs is in catalogHealth.
-func (v view) catalogs() v1alpha1.SubscriptionCondition {
-	target := v.sub.Spec.CatalogSourceNamespace + "/" + v.sub.Spec.CatalogSource
-	switch {
-	case len(v.state.Sources) == 0:
-		return v1alpha1.NewNoCatalogsCondition()
-	case v.source == nil:
-		return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("targeted catalogsource %s missing", target))
-	case v.source.Loading():
-		return v1alpha1.NewSubscriptionCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy, corev1.ConditionUnknown, reasonCatalogLoading, loading(v.source))
-	case !v.source.Healthy():
-		return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("targeted catalogsource %s unhealthy", target))
+// catalogs are the catalogs that concern a Subscription.
+type catalogs struct {
+	sub     *v1alpha1.Subscription
+	all     []snapshot.Source
+	named   *snapshot.Source   // the one that it names; nil when that is not in view
+	missing []*snapshot.Source // those without content that the decision would have had to ask besides
+}
+
+// missing are the catalogs without content that a decision would have had to ask, as far as they are in view.
+func missing(s *state, g *group, held heldBack) []*snapshot.Source {
+	if g == nil {
+		return nil
 	}
-	for _, ref := range v.unavailable() {
-		s := v.state.Source(ref)
-		switch {
-		case s == nil:
-		case s.Loading():
-			return v1alpha1.NewSubscriptionCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy, corev1.ConditionUnknown, reasonCatalogLoading, loading(s))
-		default:
-			return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("catalogsource %s, which would have to be asked as well, unhealthy: %s", ref, tidy(s.Served.Problem)))
+	var refs []catalog.Ref
+	if s.Annotated(snapshot.TogetherAnnotation) {
+		for i := range s.Sources {
+			if !s.Sources[i].Healthy() {
+				refs = append(refs, s.Sources[i].Ref())
+			}
 		}
 	}
-	return v1alpha1.NewCatalogsHealthyCondition()
+	var conflict *resolution.Conflict
+	if errors.As(g.Err, &conflict) {
+		refs = append(refs, conflict.Unavailable...)
+	}
+	for _, h := range held {
+		if h.Conflict != nil {
+			refs = append(refs, h.Conflict.Unavailable...)
+		}
+	}
+	slices.SortFunc(refs, catalog.Ref.Compare)
+	var out []*snapshot.Source
+	for _, ref := range slices.Compact(refs) {
+		if source := s.Source(ref); source != nil {
+			out = append(out, source)
+		}
+	}
+	return out
+}
+
+// loading is the first of the catalogs that is still being loaded; nil when all are.
+func (c catalogs) loading() *snapshot.Source {
+	for _, s := range append([]*snapshot.Source{c.named}, c.missing...) {
+		if s != nil && s.Loading() {
+			return s
+		}
+	}
+	return nil
+}
+
+// condition reports whether the catalogs that could serve the Subscription do: the one that it names, and those that a dependency would have
+// to be searched in. Problems of other catalogs are in catalogHealth.
+func (c catalogs) condition() v1alpha1.SubscriptionCondition {
+	target := c.sub.Spec.CatalogSourceNamespace + "/" + c.sub.Spec.CatalogSource
+	unknown := func(s *snapshot.Source) v1alpha1.SubscriptionCondition {
+		return v1alpha1.NewSubscriptionCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy, corev1.ConditionUnknown, reasonCatalogLoading, loading(s))
+	}
+	switch {
+	case len(c.all) == 0:
+		return v1alpha1.NewNoCatalogsCondition()
+	case c.named == nil:
+		return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("targeted catalogsource %s missing", target))
+	case c.named.Loading():
+		return unknown(c.named)
+	case !c.named.Healthy():
+		return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("targeted catalogsource %s unhealthy", target))
+	case len(c.missing) == 0:
+		return v1alpha1.NewCatalogsHealthyCondition()
+	case c.missing[0].Loading():
+		return unknown(c.missing[0])
+	}
+	return v1alpha1.NewCatalogsUnhealthyCondition(fmt.Sprintf("catalogsource %s, which would have to be asked as well, unhealthy: %s", c.missing[0].Ref(), tidy(c.missing[0].Served.Problem)))
 }
 
 // catalogProblemCondition is there while the catalog that the Subscription names has no content. It reports why: the message of
@@ -49,34 +100,31 @@ const catalogProblemCondition v1alpha1.SubscriptionConditionType = "CatalogProbl
 
 const reasonTargetUnhealthy = "TargetUnhealthy"
 
-// catalogProblem reports why the catalog that the Subscription names is unhealthy.
-func (v view) catalogProblem() []v1alpha1.SubscriptionCondition {
-	if v.source == nil || v.source.Loading() || v.source.Healthy() {
+// problem reports why the catalog that the Subscription names is unhealthy.
+func (c catalogs) problem() []v1alpha1.SubscriptionCondition {
+	if c.named == nil || c.named.Loading() || c.named.Healthy() {
 		return nil
 	}
 	return []v1alpha1.SubscriptionCondition{isTrue(catalogProblemCondition, reasonTargetUnhealthy,
-		fmt.Sprintf("CatalogSource %s has no content to install from: %s; see the status of the CatalogSource", v.source.Ref(), tidy(v.source.Served.Problem)))}
+		fmt.Sprintf("CatalogSource %s has no content to install from: %s; see the status of the CatalogSource", c.named.Ref(), tidy(c.named.Served.Problem)))}
 }
 
 func loading(s *snapshot.Source) string {
 	return fmt.Sprintf("CatalogSource %s is being loaded", s.Ref())
 }
 
-// catalogTrouble tells whether the cause may lie in a catalog rather than in what is asked for.
-func (v view) catalogTrouble() bool { return v.catalogs().Status != corev1.ConditionFalse }
-
-// catalogHealth lists the catalogs in view; an entry keeps its time as long as it says the same.
-func (v view) catalogHealth(now metav1.Time) []v1alpha1.SubscriptionCatalogHealth {
-	health := make([]v1alpha1.SubscriptionCatalogHealth, 0, len(v.state.Sources))
-	for i := range v.state.Sources {
-		s := &v.state.Sources[i]
+// health lists the catalogs in view; an entry keeps its time as long as it says the same.
+func (c catalogs) health(now metav1.Time) []v1alpha1.SubscriptionCatalogHealth {
+	health := make([]v1alpha1.SubscriptionCatalogHealth, 0, len(c.all))
+	for i := range c.all {
+		s := &c.all[i]
 		entry := v1alpha1.SubscriptionCatalogHealth{
 			CatalogSourceRef: &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.CatalogSourceKind,
 				Namespace: s.Object.Namespace, Name: s.Object.Name, UID: s.Object.UID},
 			Healthy:     healthy(s),
 			LastUpdated: &now,
 		}
-		for _, old := range v.sub.Status.CatalogHealth {
+		for _, old := range c.sub.Status.CatalogHealth {
 			if old.Equals(entry) && old.LastUpdated != nil {
 				entry.LastUpdated = old.LastUpdated
 			}
@@ -86,8 +134,7 @@ func (v view) catalogHealth(now metav1.Time) []v1alpha1.SubscriptionCatalogHealt
 	return health
 }
 
-// healthy tells whether a catalog serves; of one that is being loaded counts what it said last, so that a manager that starts changes
-// nothing.
+// healthy reports whether a catalog serves. One that is being loaded counts as what its status says, so that a manager that starts changes nothing.
 func healthy(s *snapshot.Source) bool {
 	if s.Loading() {
 		state := s.Object.Status.GRPCConnectionState
@@ -97,12 +144,12 @@ func healthy(s *snapshot.Source) bool {
 }
 
 // deprecations repeats what the catalog says about the package, the channel and the installed version.
-func (v view) deprecations() []v1alpha1.SubscriptionCondition {
-	if v.source == nil || v.source.Served.Index == nil {
+func (c catalogs) deprecations(installed *v1alpha1.ClusterServiceVersion) []v1alpha1.SubscriptionCondition {
+	if c.named == nil || c.named.Served.Index == nil {
 		return nil
 	}
-	index := v.source.Served.Index
-	p, ok := index.Package(v.sub.Spec.Package)
+	index := c.named.Served.Index
+	p, ok := index.Package(c.sub.Spec.Package)
 	if !ok {
 		return nil
 	}
@@ -115,11 +162,11 @@ func (v view) deprecations() []v1alpha1.SubscriptionCondition {
 		}
 	}
 	note(v1alpha1.SubscriptionPackageDeprecated, "olm.package/"+p.Name, p.Deprecation)
-	if c, ok := p.Channel(cmp.Or(v.sub.Spec.Channel, p.DefaultChannel)); ok { // without one it follows the default channel first
-		note(v1alpha1.SubscriptionChannelDeprecated, "olm.channel/"+c.Name, c.Deprecation)
+	if channel, ok := p.Channel(cmp.Or(c.sub.Spec.Channel, p.DefaultChannel)); ok { // without one it follows the default channel first
+		note(v1alpha1.SubscriptionChannelDeprecated, "olm.channel/"+channel.Name, channel.Deprecation)
 	}
-	if v.installed != nil {
-		if b, ok := index.Bundle(p.Name, v.installed.Name); ok {
+	if installed != nil {
+		if b, ok := index.Bundle(p.Name, installed.Name); ok {
 			note(v1alpha1.SubscriptionBundleDeprecated, "olm.bundle/"+b.Name, b.Deprecation)
 		}
 	}

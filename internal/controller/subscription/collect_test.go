@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// upgradeOften lets operator b have so many versions, one after the other, and a only one. What is to be looked at after each is up to check.
+// upgradeOften lets operator b have so many versions, one after the other, and a only one. What is to be reconciled after each is up to check.
 func upgradeOften(w *world, requires string, times int, check func(upgrade int)) {
 	w.t.Helper()
 	var versions []string
@@ -64,7 +64,7 @@ func TestADeletedOperatorStaysDeletedWhenOldPlansAreCollected(t *testing.T) {
 	}
 }
 
-// TestThePlanThatASubscriptionRefersToIsNotCollected, whoever owns it, so that nobody is told that it is missing.
+// TestThePlanThatASubscriptionRefersToIsNotCollected, whoever owns it, so that it is not reported as missing.
 func TestThePlanThatASubscriptionRefersToIsNotCollected(t *testing.T) {
 	a, b := subscribe("a", "a", ""), subscribe("b", "b", "")
 	for name, tc := range map[string]struct {

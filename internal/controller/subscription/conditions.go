@@ -32,13 +32,13 @@ var owned = []v1alpha1.SubscriptionConditionType{
 
 // setConditions sets what is to be said of the Subscription and takes away what no longer holds.
 func (v view) setConditions(status *v1alpha1.SubscriptionStatus, now metav1.Time) {
-	wanted := v.conditions()
+	desired := v.conditions()
 	for _, kind := range owned {
-		if !slices.ContainsFunc(wanted, func(c v1alpha1.SubscriptionCondition) bool { return c.Type == kind }) {
+		if !slices.ContainsFunc(desired, func(c v1alpha1.SubscriptionCondition) bool { return c.Type == kind }) {
 			status.RemoveConditions(kind)
 		}
 	}
-	for _, c := range wanted {
+	for _, c := range desired {
 		status.SetCondition(c, now)
 	}
 }
@@ -51,12 +51,12 @@ func (v view) conditions() []v1alpha1.SubscriptionCondition {
 		return append(all, v.repeated()...)
 	}
 	all = append(all, v.ready()...)
-	all = append(all, v.catalogs())
-	all = append(all, v.catalogProblem()...)
+	all = append(all, v.catalogs.condition())
+	all = append(all, v.catalogs.problem()...)
 	all = append(all, v.planConditions()...)
 	all = append(all, v.decisionConditions()...)
-	all = append(all, v.named(v.heldBack())...)
-	return append(all, v.deprecations()...)
+	all = append(all, v.held.condition()...)
+	return append(all, v.catalogs.deprecations(v.installed)...)
 }
 
 func isTrue(kind v1alpha1.SubscriptionConditionType, reason, message string) v1alpha1.SubscriptionCondition {
@@ -79,7 +79,7 @@ func (v view) ready() []v1alpha1.SubscriptionCondition {
 const (
 	// readyCondition is the one verdict on a Subscription, in the polarity that tools expect.
 	readyCondition v1alpha1.SubscriptionConditionType = "Ready"
-	// stalledCondition is there while nothing goes on until somebody changes something.
+	// stalledCondition is there while nothing continues until a user changes something.
 	stalledCondition v1alpha1.SubscriptionConditionType = "Stalled"
 )
 
@@ -96,24 +96,39 @@ func (v view) misread() []v1alpha1.SubscriptionCondition {
 	return []v1alpha1.SubscriptionCondition{isTrue(misreadCondition, reasonNotBoolean, tidy(strings.Join(notes, "; ")))}
 }
 
-// heldBackCondition is there while something newer than what was chosen, or than what stays, cannot be had.
-const heldBackCondition v1alpha1.SubscriptionConditionType = "HeldBack"
+// repeats reports whether a catalog that was spoken of before is only being loaded again, so that there is nothing new to say.
+func (v view) repeats() bool {
+	awaited := v.awaited()
+	return awaited != nil && v.sub.Status.ObservedGeneration == v.sub.Generation && len(v.sub.Status.Conditions) > 0 &&
+		slices.ContainsFunc(v.sub.Status.CatalogHealth, func(h v1alpha1.SubscriptionCatalogHealth) bool {
+			return h.CatalogSourceRef != nil && h.CatalogSourceRef.UID == awaited.Object.UID
+		})
+}
 
-// heldBack says in full what holds newer versions back. Its reason tells whether one is known.
-func (v view) heldBack() []v1alpha1.SubscriptionCondition {
-	held := v.held()
-	if len(held) == 0 {
-		return nil
+// repeated are the conditions that follow from the catalog, as they were. The verdict is found again, unless it follows from one of them
+// or says that all is well, as it did.
+func (v view) repeated() []v1alpha1.SubscriptionCondition {
+	was := func(t v1alpha1.SubscriptionConditionType) bool {
+		return v.sub.Status.GetCondition(t).Status == corev1.ConditionTrue
 	}
-	reason, texts := "NoUpgradePath", make([]string, len(held))
-	for i, h := range held {
-		texts[i] = tidy(h.Reason)
-		if h.Conflict != nil {
-			texts[i] = h.Conflict.Error()
+	trouble := was(v1alpha1.SubscriptionResolutionFailed) || was(v1alpha1.SubscriptionBundleUnpacking) || was(v1alpha1.SubscriptionBundleUnpackFailed)
+	anew := !trouble && !(was(readyCondition) && v.verdict().ready)
+	var kept []v1alpha1.SubscriptionCondition
+	for _, c := range v.sub.Status.Conditions {
+		switch c.Type {
+		case v1alpha1.SubscriptionInstallPlanMissing, v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed, misreadCondition:
+			continue // found again
+		case readyCondition, stalledCondition:
+			if anew {
+				continue
+			}
 		}
-		if h.Wanted != "" {
-			reason = "NewerVersionNotPossible"
+		if slices.Contains(owned, c.Type) {
+			kept = append(kept, c)
 		}
 	}
-	return []v1alpha1.SubscriptionCondition{isTrue(heldBackCondition, reason, strings.Join(texts, "\n"))}
+	if anew {
+		kept = append(kept, v.ready()...)
+	}
+	return kept
 }

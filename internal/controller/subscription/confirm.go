@@ -38,7 +38,7 @@ func (c *Controller) confirm(ctx context.Context, s *state, d *decision, ready m
 	return nil
 }
 
-// sameOf tells whether two decisions come to the same for a Subscription.
+// sameOf reports whether two decisions come to the same for a Subscription.
 func (d *decision) sameOf(other *decision, name string) bool {
 	one, two := d.groupOf(name), other.groupOf(name)
 	if one == nil || two == nil {

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/client-go/tools/record"
@@ -55,6 +56,7 @@ type Controller struct {
 	// kubernetes tells the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
 	judgements *judgements
+	written    reconcile.StatusMemory[v1alpha1.SubscriptionStatus]
 }
 
 // Reconcile brings one namespace up to date.
@@ -78,7 +80,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: retry}, errors.Join(err, unreported)
 }
 
-// resolved records how long a resolution took. That the namespace is looked at again before a plan is written is no second one, and where
+// resolved records how long a resolution took. That the namespace is reconciled again before a plan is written is no second one, and where
 // there is nothing to resolve, as without an OperatorGroup, there is none.
 func (c *Controller) resolved(d *decision, took time.Duration) {
 	if d.broken == "" {

@@ -1,10 +1,14 @@
-// Package subscription keeps the operators of a namespace as its Subscriptions want them: it observes the namespace, lets
-// internal/resolution decide, fetches the chosen bundles, writes what is to be installed down as InstallPlans, one for each
-// independent group of Subscriptions, and reports on every Subscription.
+// Package subscription is the controller of Subscriptions. Its unit of work is a namespace, because the Subscriptions of one depend on each other.
 //
-// The unit of work is a namespace, because its Subscriptions depend on each other. The package never executes a plan and never
-// touches an operator. Start reading at Controller.Reconcile (controller.go): observe.go gathers, request.go translates into
-// resolution.NamespaceRequest, act.go sees to it that there are plans (fetch.go, installplan.go, steps.go, supersede.go, collect.go), and report.go tells
-// how it stands. What is told of one Subscription is a function of its view (view.go): verdict.go, conditions.go, catalogs.go, progress.go,
-// repeat.go and status.go. docs/subscriptions.md says it for users.
+//   - It observes the Subscriptions, OperatorGroups, ClusterServiceVersions and InstallPlans of the namespace, and the catalogs in view.
+//   - It lets internal/resolution decide, for each independent group of Subscriptions, which bundles are to be installed.
+//   - It fetches these bundles and writes InstallPlans, removes those that are superseded or old, and writes the status of every Subscription.
+//   - It sets Ready, and Stalled where nothing continues without a change, with the reasons of verdict.go; CatalogSourcesUnhealthy and CatalogProblem
+//     (catalogs.go); InstallPlanPending, InstallPlanFailed, InstallPlanMissing, ResolutionFailed, BundleUnpacking and BundleUnpackFailed (progress.go);
+//     HeldBack (held.go); and the conditions about deprecation.
+//
+// The package never executes a plan and never touches an operator. Start reading at Controller.Reconcile (controller.go): observe.go gathers, request.go
+// translates into resolution.NamespaceRequest, act.go ensures that there are plans (fetch.go, installplan.go, collect.go), and
+// report.go reports. What is reported of one Subscription is a function of its view (view.go): verdict.go, conditions.go, catalogs.go, held.go,
+// progress.go and status.go. docs/subscriptions.md is the page for users.
 package subscription

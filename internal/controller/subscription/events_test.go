@@ -57,7 +57,7 @@ func TestEventOfABundleThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// TestAnnotationsThatSayNothingAreTold: a value that is neither yes nor no is told of, about the OperatorGroup and with every Subscription,
+// TestAnnotationsThatSayNothingAreTold: a value that is neither yes nor no is reported, about the OperatorGroup and with every Subscription,
 // also while catalogs are read, until it is corrected.
 func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 	og := operatorGroup("og")

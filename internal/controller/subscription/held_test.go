@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestOlderVersionSaysWhatHoldsItBack installs a version whose successor needs what nobody provides.
+// TestOlderVersionSaysWhatHoldsItBack installs a version whose successor needs what no one provides.
 func TestOlderVersionSaysWhatHoldsItBack(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	content := pkg("a", "A", "", "1.0.0", "2.0.0")

@@ -5,10 +5,7 @@ import (
 	"testing"
 	"unicode"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/resolution"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestHeldBackIsFitForAStatus has a reason that a catalog wrote: control characters, directions of text and 10 kB of it.
@@ -20,9 +17,7 @@ func TestHeldBackIsFitForAStatus(t *testing.T) {
 		"broken text":        "half \xc3",
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := view{sub: &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
-				group: &group{Group: resolution.Group{Held: []resolution.Held{{Subscription: "a", Wanted: "a.v2.0.0", Reason: reason}}}}}
-			conditions := v.heldBack()
+			conditions := heldOf(&group{Group: resolution.Group{Held: []resolution.Held{{Subscription: "a", Wanted: "a.v2.0.0", Reason: reason}}}}, "a", nil).condition()
 			if len(conditions) != 1 {
 				t.Fatalf("%d conditions", len(conditions))
 			}

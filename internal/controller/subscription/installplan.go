@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,6 +83,7 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []b
 	if err != nil {
 		return fmt.Errorf("create InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
 	}
+	reconcile.Log(ctx, p).Info("InstallPlan created", "clusterServiceVersions", p.Spec.ClusterServiceVersionNames, "approval", p.Spec.Approval, "subscriptions", g.Subscriptions)
 	s.Plans = append([]v1alpha1.InstallPlan{*p}, s.Plans...)
 	g.installPlan = p
 	return c.fill(ctx, p, status)
@@ -106,7 +108,7 @@ func (c *Controller) complete(ctx context.Context, s *state, g *group, deadline 
 	if judged.Annotations[judgedAnnotation] != p.Annotations[judgedAnnotation] { // fill writes the status alone
 		err := c.client.Patch(ctx, judged, client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{}), fieldOwner)
 		switch {
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		case reconcile.IsOutdated(err):
 			return nil // as in fill
 		case err != nil:
 			return fmt.Errorf("note on InstallPlan %s/%s what its content was judged by: %w", p.Namespace, p.Name, err)
@@ -117,13 +119,13 @@ func (c *Controller) complete(ctx context.Context, s *state, g *group, deadline 
 }
 
 // fill writes the content of a plan that has none. Whoever changed the plan meanwhile, such as another manager that filled it, is not
-// overruled: the event of that change is under way, and the namespace is looked at again.
+// overruled: the event of that change is under way, and the namespace is reconciled again.
 func (c *Controller) fill(ctx context.Context, p *v1alpha1.InstallPlan, status v1alpha1.InstallPlanStatus) error {
 	filled := p.DeepCopy()
 	filled.Status = status
 	err := c.client.Status().Patch(ctx, filled, client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{}), fieldOwner)
 	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+	case reconcile.IsOutdated(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("write the steps of InstallPlan %s/%s: %w", p.Namespace, p.Name, err)

@@ -107,7 +107,7 @@ func (w *world) rest(managers ...*Controller) {
 }
 
 // TestTwoManagersTakeTurns lets a second manager do all that it wants to at each write of the first, before or after it, and lets the first
-// be killed there or go on. In the end everything is as if there had been one.
+// be killed there or continue. In the end everything is as if there had been one.
 func TestTwoManagersTakeTurns(t *testing.T) {
 	for what, begin := range map[string]func(*testing.T) *world{"install": beforeInstall, "upgrade": beforeUpgrade} {
 		undisturbed := begin(t)

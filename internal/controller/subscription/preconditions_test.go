@@ -28,7 +28,7 @@ func (w *world) seen() (*state, *decision) {
 	return s, d
 }
 
-// TestAPlanThatIsBeingApprovedIsNotSuperseded: somebody approves it between the look at the namespace and its removal.
+// TestAPlanThatIsBeingApprovedIsNotSuperseded: a user approves it between the look at the namespace and its removal.
 func TestAPlanThatIsBeingApprovedIsNotSuperseded(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", v1alpha1.ApprovalManual))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
@@ -43,7 +43,7 @@ func TestAPlanThatIsBeingApprovedIsNotSuperseded(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeIsWithdrawnOnlyOnceItsOperatorRuns: until then it is not certain that nothing is wanted.
+// TestAnUpgradeIsWithdrawnOnlyOnceItsOperatorRuns: until then it is not certain that nothing is desired.
 func TestAnUpgradeIsWithdrawnOnlyOnceItsOperatorRuns(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", v1alpha1.ApprovalManual))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
@@ -137,7 +137,7 @@ func TestACatalogThatWasMadeAnewIsSpokenOf(t *testing.T) {
 	}
 }
 
-// TestAFailedPlanSaysWhenTheNextOneComes, and that somebody has to approve it where that is so.
+// TestAFailedPlanSaysWhenTheNextOneComes, and that a user has to approve it where that is so.
 func TestAFailedPlanSaysWhenTheNextOneComes(t *testing.T) {
 	for approval, want := range map[v1alpha1.Approval]string{
 		v1alpha1.ApprovalAutomatic: "it is tried again at %s, or at once when you delete it",

@@ -3,11 +3,9 @@ package subscription
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/resolution"
 )
 
 // planConditions tell how far the plan is: at most one of them is there. While an operator is on its way without a plan, or its plan is
@@ -20,8 +18,8 @@ func (v view) planConditions() []v1alpha1.SubscriptionCondition {
 	switch {
 	case v.idle != "":
 		return nil
-	case v.failed() && v.waits(): // until somebody approves what comes next, what runs counts
-	case v.planned() || v.pending() || v.half(): // of any other plan nothing is wanted any more
+	case isIn(v1alpha1.CSVPhaseFailed, v.installed) && v.plan != nil && v.plan.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval: // until a user approves what comes next, what runs counts
+	case v.planned() || v.pending() || v.partiallyInstalled(): // of any other plan nothing is desired any more
 		if c, some := v1alpha1.NewInstallPlanCondition(&v.plan.Status); some {
 			c.Message = tidy(cmp.Or(c.Message, v.plan.Status.Message))
 			return one(c)
@@ -32,9 +30,9 @@ func (v view) planConditions() []v1alpha1.SubscriptionCondition {
 	switch waiting := v.awaited(); {
 	case v.installed == nil && waiting != nil:
 		return one(isTrue(v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionReasonInstallPlanNotReconciled, loading(waiting)))
-	case v.failed():
+	case isIn(v1alpha1.CSVPhaseFailed, v.installed):
 		return one(isTrue(v1alpha1.SubscriptionInstallPlanFailed, string(v1alpha1.InstallPlanReasonInstallCheckFailed), v.notRunning()))
-	case v.installed != nil && !v.running():
+	case v.installed != nil && !isIn(v1alpha1.CSVPhaseSucceeded, v.installed):
 		return one(isTrue(v1alpha1.SubscriptionInstallPlanPending, string(v1alpha1.InstallPlanPhaseInstalling), v.notRunning()))
 	case v.plan == nil && v.sub.Status.InstallPlanRef != nil && v.installed != nil:
 		return one(v1alpha1.NewInstallPlanMissingCondition())
@@ -71,36 +69,4 @@ func (v view) decisionConditions() []v1alpha1.SubscriptionCondition {
 // unpackFailure begins with the kind of the first failure, where the field's tools have the reason of a Job.
 func (g *group) unpackFailure() string {
 	return fmt.Sprintf("Bundle unpacking failed - %s: %s", bundleio.ReasonOf(g.failures[0].err), g.failureText())
-}
-
-// Reasons of HeldBack when the annotation with the version range is what holds.
-const (
-	reasonVersionRange        = "VersionRange"
-	reasonVersionRangeInvalid = "VersionRangeInvalid"
-)
-
-// named gives what is held back by the Subscription's own version range a reason of its own.
-func (v view) named(held []v1alpha1.SubscriptionCondition) []v1alpha1.SubscriptionCondition {
-	if h := v.heldByRange(); h != nil {
-		held[0].Reason = reasonVersionRange
-		if h.Wanted == "" {
-			held[0].Reason = reasonVersionRangeInvalid
-		}
-	}
-	return held
-}
-
-// upgradeWaits tells whether something newer is known that waits until what is installed runs.
-func (v view) upgradeWaits() bool {
-	return v.installed != nil && !v.running() && slices.ContainsFunc(v.held(), func(h resolution.Held) bool { return h.Subscription == v.sub.Name && h.Wanted != "" })
-}
-
-// heldByRange is what the Subscription's own version range holds back; nil when that is nothing.
-func (v view) heldByRange() *resolution.Held {
-	held := v.held()
-	i := slices.IndexFunc(held, func(h resolution.Held) bool { return h.Field == resolution.FieldVersionRange })
-	if i < 0 {
-		return nil
-	}
-	return &held[i]
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // TestADayWithoutNews lets a day pass with four catalogs, polled every ten minutes and always found unchanged, and twenty Subscriptions:
-// nothing is written, no Event is made, and nobody asks to be called again. Every poll is followed by a look at the namespace, though
+// nothing is written, no Event is made, and no one asks to be called again. Every poll is followed by a look at the namespace, though
 // nothing asks for one.
 func TestADayWithoutNews(t *testing.T) {
 	const polls, each = 24 * time.Hour / (10 * time.Minute), 10 * time.Minute

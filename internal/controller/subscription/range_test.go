@@ -19,13 +19,13 @@ func TestVersionRangeHolds(t *testing.T) {
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "2.0.0"))
 	w.mustReconcile()
 	w.carryOut(w.onlyPlan())
-	held := func(when, installed, wanted, reason string) {
+	held := func(when, installed, desired, reason string) {
 		t.Helper()
 		w.mustReconcile()
 		sub := w.subscription("a")
 		c := sub.Status.GetCondition(heldBackCondition)
 		if sub.Status.InstalledCSV != installed || ready(sub) != "True Installed" || c.Status != corev1.ConditionTrue || c.Reason != reason ||
-			!strings.Contains(c.Message, wanted) || !strings.Contains(c.Message, resolution.VersionRangeAnnotation) {
+			!strings.Contains(c.Message, desired) || !strings.Contains(c.Message, resolution.VersionRangeAnnotation) {
 			t.Errorf("%s: %+v", when, sub.Status)
 		}
 		if available := reason == reasonVersionRange; available != (sub.Status.State == v1alpha1.SubscriptionStateUpgradeAvailable) {

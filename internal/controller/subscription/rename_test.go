@@ -44,7 +44,7 @@ func (w *world) ask(name, pkg string) {
 	w.change(name, func(s *v1alpha1.Subscription) { s.Spec.Package = pkg })
 }
 
-// TestARenamedPackageUpgrades changes a Subscription to another package whose bundle goes on from what is installed: it replaces that, as one
+// TestARenamedPackageUpgrades changes a Subscription to another package whose bundle continues from what is installed: it replaces that, as one
 // of the same package does.
 func TestARenamedPackageUpgrades(t *testing.T) {
 	tests := map[string]struct {

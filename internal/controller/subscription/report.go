@@ -3,7 +3,6 @@ package subscription
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -11,9 +10,9 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/resolve"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // report writes the status of every Subscription about which there is something new to say, and returns when bundles that could
@@ -24,8 +23,10 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 	told := map[string]bool{}
 	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
 	retry := d.retry(now)
+	w := reconcile.StatusWriter[*v1alpha1.Subscription, v1alpha1.SubscriptionStatus]{Client: c.client, Owner: fieldOwner, Memory: &c.written,
+		Status: func(sub *v1alpha1.Subscription) *v1alpha1.SubscriptionStatus { return &sub.Status }, States: states}
 	for i := range s.Subscriptions {
-		before := &s.Subscriptions[i]
+		before := w.Latest(&s.Subscriptions[i])
 		after := before.DeepCopy()
 		if !d.outdated[before.Name] {
 			after.Status = d.view(s, before).status(now)
@@ -33,14 +34,8 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		if wait := tooSoon(&before.Status, &after.Status, now); wait > 0 {
 			after, retry = before, reconcile.Sooner(retry, wait)
 		}
-		err := c.publish(ctx, before, after)
-		switch {
-		case apierrors.IsNotFound(err): // it was deleted meanwhile: nobody is to be told of it
-			continue
-		case err != nil:
-			failures = append(failures, fmt.Errorf("write the status of Subscription %s/%s: %w", s.Name, before.Name, err))
-			after = before
-		}
+		after, err := w.Write(ctx, before, after.Status)
+		failures = append(failures, err)
 		c.tell(s, before, after, told)
 		counted = append(counted, countedAs(after))
 	}
@@ -48,12 +43,13 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 	return retry, errors.Join(failures...)
 }
 
-// publish writes a status that says something new.
-func (c *Controller) publish(ctx context.Context, before, after *v1alpha1.Subscription) error {
-	if equality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
+// states are the transitions of a Subscription: of its state, and of the conditions that report whether it is ready and why not.
+func states(s *v1alpha1.SubscriptionStatus) []reconcile.State {
+	out := []reconcile.State{{Type: "State", Status: string(s.State), Reason: string(s.Reason), Message: s.CurrentCSV}}
+	for _, c := range s.Conditions {
+		out = append(out, reconcile.State{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message})
 	}
-	return c.client.Status().Patch(ctx, after, client.MergeFrom(before), fieldOwner)
+	return out
 }
 
 // countedAs is what is counted of a Subscription.
@@ -86,4 +82,32 @@ func resolutionReason(err error) string {
 		return v1alpha1.SubscriptionReasonConstraintsNotSatisfiable
 	}
 	return v1alpha1.SubscriptionReasonErrorPreventedResolution
+}
+
+// detailInterval is how often it is written at most how far an operator is that is being installed. That it is, and what keeps it from being
+// installed, is written at once. While the objects of an operator arrive, the words change with each of them, and a cluster that is busy
+// installing operators has no time for that.
+const detailInterval = reconcile.StatusInterval
+
+// tooSoon is how long to wait before a status is written of which only such words have changed; 0 or less is not at all.
+func tooSoon(before, after *v1alpha1.SubscriptionStatus, now time.Time) time.Duration {
+	since := now.Sub(before.LastUpdated.Time)
+	if since < 0 || after.InstalledCSV == "" || after.GetCondition(readyCondition).Status != corev1.ConditionFalse ||
+		equality.Semantic.DeepEqual(before, after) || !equality.Semantic.DeepEqual(wordless(before), wordless(after)) {
+		return 0
+	}
+	return detailInterval - since
+}
+
+// wordless is a status without the words that say how far an operator is, and without the times that follow them.
+func wordless(s *v1alpha1.SubscriptionStatus) *v1alpha1.SubscriptionStatus {
+	out := s.DeepCopy()
+	out.LastUpdated = metav1.Time{}
+	for i := range out.Conditions {
+		c := &out.Conditions[i]
+		if c.Type == readyCondition || c.Type == v1alpha1.SubscriptionInstallPlanPending {
+			c.Message, c.LastHeartbeatTime, c.LastTransitionTime = "", nil, nil
+		}
+	}
+	return out
 }

@@ -18,7 +18,7 @@ type decision struct {
 	// broken says why nothing could be decided at all.
 	broken string
 	// outdated are the Subscriptions for which something else is decided by now: what was decided does not go with what was observed
-	// since, so nothing is reported of them before the namespace is looked at again.
+	// since, so nothing is reported of them before the namespace is reconciled again.
 	outdated map[string]bool
 }
 
@@ -58,7 +58,7 @@ func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 	return found, nil
 }
 
-// solved tells whether every group has an answer.
+// solved reports whether every group has an answer.
 func (d *decision) solved() bool {
 	return !slices.ContainsFunc(d.groups, func(g group) bool { return g.Err != nil })
 }

@@ -11,9 +11,12 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/version"
 
+	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -122,4 +125,10 @@ func (n *Notifier) requests(ctx context.Context, namespace string) []ctrl.Reques
 		}
 	}
 	return requests
+}
+
+// clusterVersion remembers the version of the cluster; zero when it is not known.
+func clusterVersion(server discovery.ServerVersionInterface, clock clock.PassiveClock) *reconcile.ClusterVersion[semver.Version] {
+	return &reconcile.ClusterVersion[semver.Version]{Server: server, Clock: clock, Parse: version.ParseTolerant,
+		Without: "requirements of operators on it are not checked"}
 }

@@ -28,7 +28,7 @@ func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
 		next.Reason = v.reason(next.State)
 	}
 	v.refer(&next)
-	next.CatalogHealth = v.catalogHealth(stamp)
+	next.CatalogHealth = v.catalogs.health(stamp)
 	v.setConditions(&next, stamp)
 	if equality.Semantic.DeepEqual(old, next) {
 		return old
@@ -65,7 +65,8 @@ func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.Subscripti
 	case v.choice != nil:
 		return v1alpha1.SubscriptionStateUpgradeAvailable
 	}
-	if h := v.heldByRange(); h != nil && h.Wanted != "" || v.upgradeWaits() {
+	// What is newer may be out of the version range, or wait until what is installed runs.
+	if h := v.held.byRange(); h != nil && h.Wanted != "" || !isIn(v1alpha1.CSVPhaseSucceeded, v.installed) && v.held.hasNewer(v.sub.Name) {
 		return v1alpha1.SubscriptionStateUpgradeAvailable
 	}
 	return v1alpha1.SubscriptionStateAtLatest
@@ -74,9 +75,9 @@ func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.Subscripti
 // reason says in one word why the Subscription is in its state, where one of the documented words fits.
 func (v view) reason(state v1alpha1.SubscriptionState) v1alpha1.ConditionReason {
 	switch {
-	case v.catalogs().Status == corev1.ConditionTrue:
+	case v.catalogs.condition().Status == corev1.ConditionTrue:
 		return v1alpha1.SubscriptionReasonInvalidCatalog
-	case state == v1alpha1.SubscriptionStateAtLatest && v.running():
+	case state == v1alpha1.SubscriptionStateAtLatest && isIn(v1alpha1.CSVPhaseSucceeded, v.installed):
 		return v1alpha1.SubscriptionReasonUpgradeSucceeded
 	}
 	return ""

@@ -8,10 +8,12 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/resolve"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // verdict is what the Ready condition says: whether the operator runs as the Subscription asks, and if not, the first cause. It is
-// stalled when nothing goes on until somebody changes something.
+// stalled when nothing continues until a user changes something.
 type verdict struct {
 	ready   bool
 	stalled bool
@@ -26,19 +28,10 @@ func (v view) verdict() verdict {
 	if v.installed == nil {
 		return verdict{reason: "NotInstalled", message: "the operator is not installed yet"}
 	}
-	if !v.running() {
-		return verdict{stalled: v.failed(), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning() + v.withheld()}
+	if !isIn(v1alpha1.CSVPhaseSucceeded, v.installed) {
+		return verdict{stalled: isIn(v1alpha1.CSVPhaseFailed, v.installed), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning() + v.held.summary()}
 	}
-	return verdict{ready: true, reason: "Installed", message: fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name) + v.withheld()}
-}
-
-// withheld says, after what else is to be said, that something is held back.
-func (v view) withheld() string {
-	text := ""
-	for _, h := range v.held() {
-		text += fmt.Sprintf("; %s is held back, see condition %s", cmp.Or(h.Wanted, "an upgrade"), heldBackCondition)
-	}
-	return text
+	return verdict{ready: true, reason: "Installed", message: fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name) + v.held.summary()}
 }
 
 func (v view) notRunning() string {
@@ -59,10 +52,10 @@ func (v view) obstacle() (verdict, bool) {
 	case waiting != nil && v.installed == nil:
 		return verdict{reason: "CatalogLoading", message: loading(waiting)}, true
 	case waiting == nil && v.group != nil && v.group.Err != nil:
-		return verdict{stalled: !v.catalogTrouble(), reason: "ResolutionFailed", message: v.group.Err.Error()}, true
+		return verdict{stalled: v.catalogs.condition().Status == corev1.ConditionFalse, reason: "ResolutionFailed", message: v.group.Err.Error()}, true
 	case v.pending():
 		return v.planObstacle()
-	case v.half():
+	case v.partiallyInstalled():
 		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed after ClusterServiceVersion %s was created: %s; "+
 			"something of the operator may be missing: once the cause is gone, delete both to have it reinstalled", v.plan.Name, v.installed.Name, planMessage(v.plan))}, true
 	case v.group == nil || v.choice == nil:
@@ -74,16 +67,13 @@ func (v view) obstacle() (verdict, bool) {
 	case v.group.unwritten != "":
 		return verdict{reason: "InstallPlanNotWritten", message: v.group.unwritten}, true
 	case !v.planned() || v.group.waitsFor != "" || len(v.group.fetching) > 0:
-		return verdict{reason: v.unplannedReason(), message: v.unplanned()}, true
+		reason := "InstallPlanPending"
+		if len(v.group.fetching) > 0 {
+			reason = "BundleUnpacking"
+		}
+		return verdict{reason: reason, message: v.unplanned()}, true
 	}
 	return v.planObstacle()
-}
-
-func (v view) unplannedReason() string {
-	if len(v.group.fetching) > 0 {
-		return "BundleUnpacking"
-	}
-	return "InstallPlanPending"
 }
 
 // unplanned says what happens before there is a plan.
@@ -100,12 +90,12 @@ func (v view) unplanned() string {
 func (v view) planObstacle() (verdict, bool) {
 	name := v.plan.Name
 	switch v.plan.Status.Phase {
-	case v1alpha1.InstallPlanPhaseRequiresApproval: // what already runs goes on running until somebody wants something newer
+	case v1alpha1.InstallPlanPhaseRequiresApproval: // what already runs continues running until a user wants something newer
 		message := fmt.Sprintf("InstallPlan %s would install %s; set its spec.approved to true to go on", name, strings.Join(v.plan.Spec.ClusterServiceVersionNames, ", "))
-		if v.failed() {
+		if isIn(v1alpha1.CSVPhaseFailed, v.installed) {
 			return verdict{stalled: true, reason: string(v1alpha1.CSVPhaseFailed), message: v.notRunning() + "; " + message}, true
 		}
-		return verdict{ready: v.running(), reason: "RequiresApproval", message: message}, true
+		return verdict{ready: isIn(v1alpha1.CSVPhaseSucceeded, v.installed), reason: "RequiresApproval", message: message}, true
 	case v1alpha1.InstallPlanPhaseFailed:
 		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; %s", name, planMessage(v.plan), v.nextAttempt())}, true
 	case v1alpha1.InstallPlanPhaseComplete:

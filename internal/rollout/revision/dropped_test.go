@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"testing"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 )
 
 // counted answers how many custom resources there are.

@@ -18,7 +18,7 @@ type operator struct {
 
 func (o operator) name() string { return o.pkg + ".v" + o.version }
 
-func (w *world) group() string { return w.namespace + ".example.com" }
+func (w *world) group() string { return w.Namespace + ".example.com" }
 
 // api describes an API in a ClusterServiceVersion.
 func (w *world) api(kind string) string {

@@ -2,14 +2,16 @@ package catalogsource
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"net"
 	"testing"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -17,28 +19,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // versions are those of all that leads to the catalog, and of the CatalogSource.
 func (w *world) versions() (map[string]string, error) {
 	found := map[string]string{}
 	var slices discoveryv1.EndpointSliceList
-	if err := w.List(w.Context(), &slices, client.InNamespace(w.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "catalog"}); err != nil {
+	if err := w.List(w.Context(), &slices, client.InNamespace(w.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "catalog"}); err != nil {
 		return nil, err
 	}
 	for _, s := range slices.Items {
 		found[s.Endpoints[0].Addresses[0]] = s.ResourceVersion
 	}
 	var service corev1.Service
-	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "catalog"}, &service); err != nil {
+	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: "catalog"}, &service); err != nil {
 		return nil, err
 	}
 	s, err := w.source()
@@ -51,28 +43,29 @@ func TestManagersSideBySide(t *testing.T) {
 	w := newWorld(t)
 	w.publish(operator{pkg: "op", version: "1.0.0"})
 	for _, advertised := range []string{"192.0.2.1:50051", "192.0.2.2:4711"} {
-		w.run(devcluster.Config(), func(o *manager.Options) { o.CatalogAddress, o.CatalogAdvertise = freeAddress(t), advertised })
+		w.run(devcluster.Config(), func(o *manager.Options) { o.CatalogAddress, o.CatalogAdvertise = harness.FreeAddress(t), advertised })
 	}
 	s := w.catalogSource()
 	s.Spec.UpdateStrategy = nil
-	w.create(s)
-	w.eventually("both to serve", func() error {
+	w.Make(s)
+	must.Eventually(w, "both to serve", func() error {
 		got, err := w.versions()
 		if err == nil && (got["192.0.2.1"] == "" || got["192.0.2.2"] == "") {
 			err = fmt.Errorf("there are %v", got)
 		}
 		return err
 	})
-	time.Sleep(2 * time.Second) // for what is still on its way
-	before, err := w.versions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var before map[string]string
+	must.Eventually(w, "both to come to rest", func() error {
+		earlier := must.Value(w.versions())(t)
+		time.Sleep(2 * time.Second) // for what is still on its way
+		if before = must.Value(w.versions())(t); !maps.Equal(earlier, before) {
+			return fmt.Errorf("%v became %v", earlier, before)
+		}
+		return nil
+	})
 	time.Sleep(5 * time.Second) // for what should not happen
-	after, err := w.versions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Value(w.versions())(t)
 	if fmt.Sprint(before) != fmt.Sprint(after) {
 		t.Errorf("they fight: %v, later %v", before, after)
 	}
@@ -84,7 +77,7 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 	w.publish(operator{pkg: "op", version: "1.0.0"})
 	g := &gate{}
 	w.run(g.through(devcluster.Config()), func(o *manager.Options) {
-		o.CatalogAddress, o.CatalogAdvertise = freeAddress(t), "192.0.2.3:50051"
+		o.CatalogAddress, o.CatalogAdvertise = harness.FreeAddress(t), "192.0.2.3:50051"
 	})
 	dice := rand.New(rand.NewPCG(5, 21))
 	flap := func(during time.Duration) {
@@ -96,13 +89,10 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 			}
 		}
 	}
-	w.create(w.catalogSource())
+	w.Make(w.catalogSource())
 	flap(5 * time.Second)
 	w.serves(1)
-	first, err := w.source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Value(w.source())(t)
 	w.publish(operator{pkg: "op", version: "1.0.0"}, operator{pkg: "more", version: "1.0.0"})
 	for range 2 {
 		g.set(true)
@@ -127,7 +117,7 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 // serves waits until so many packages are served.
 func (w *world) serves(packages int) {
 	w.Helper()
-	w.eventually(fmt.Sprintf("%d packages to be served", packages), func() error {
+	must.Eventually(w, fmt.Sprintf("%d packages to be served", packages), func() error {
 		s, err := w.source()
 		if err != nil {
 			return err
@@ -146,10 +136,7 @@ func (w *world) serves(packages int) {
 // check looks for what the status must never say: the catalog can be had all the time.
 func (w *world) check() {
 	w.Helper()
-	s, err := w.source()
-	if err != nil {
-		w.Fatal(err)
-	}
+	s := must.Value(w.source())(w)
 	if s.Status.Reason == v1alpha1.CatalogSourceRegistryServerError {
 		w.Errorf("trouble with the API server is told as that of a registry: %s", s.Status.Message)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,11 +39,11 @@ func TestObjectsBesideTheOperator(t *testing.T) {
 		integration("monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor"),
 		integration("monitoring.coreos.com", "v1", "prometheusrules", "PrometheusRule"),
 	} {
-		w.create(crd)
+		w.Make(crd)
 		t.Cleanup(func() { _ = w.Delete(context.Background(), crd) })
-		w.eventually(crd.Name+" to be known", func() error { return w.known(crd.Spec.Group, crd.Spec.Names.Kind) })
+		must.Eventually(w, crd.Name+" to be known", func() error { return w.known(crd.Spec.Group, crd.Spec.Names.Kind) })
 	}
-	priority := w.namespace + "-urgent"
+	priority := w.Namespace + "-urgent"
 	w.publish(operator{pkg: "op", version: "1.0.0", files: map[string]string{
 		"manifests/budget.json":   `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"extra"},"spec":{"maxUnavailable":1,"selector":{"matchLabels":{"app":"op"}}}}`,
 		"manifests/priority.json": `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"` + priority + `"},"value":5}`,
@@ -51,18 +52,18 @@ func TestObjectsBesideTheOperator(t *testing.T) {
 		"manifests/rule.json":     `{"apiVersion":"monitoring.coreos.com/v1","kind":"PrometheusRule","metadata":{"name":"extra"},"spec":{"groups":[]}}`,
 	}})
 	w.run(devcluster.Config(), nil)
-	w.create(w.asked()...)
-	w.succeeds("op.v1.0.0")
+	w.Make(w.asked()...)
+	w.Succeeds("op.v1.0.0")
 	for gvk, key := range map[schema.GroupVersionKind]client.ObjectKey{
-		{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}:               {Namespace: w.namespace, Name: "extra"},
+		{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}:               {Namespace: w.Namespace, Name: "extra"},
 		{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}:          {Name: priority},
-		{Group: "autoscaling.k8s.io", Version: "v1", Kind: "VerticalPodAutoscaler"}: {Namespace: w.namespace, Name: "extra"},
-		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}:     {Namespace: w.namespace, Name: "extra"},
-		{Group: "monitoring.coreos.com", Version: "v1", Kind: "PrometheusRule"}:     {Namespace: w.namespace, Name: "extra"},
+		{Group: "autoscaling.k8s.io", Version: "v1", Kind: "VerticalPodAutoscaler"}: {Namespace: w.Namespace, Name: "extra"},
+		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}:     {Namespace: w.Namespace, Name: "extra"},
+		{Group: "monitoring.coreos.com", Version: "v1", Kind: "PrometheusRule"}:     {Namespace: w.Namespace, Name: "extra"},
 	} {
 		o := &unstructured.Unstructured{}
 		o.SetGroupVersionKind(gvk)
-		w.eventually(gvk.Kind+" of the bundle", func() error { return w.Get(t.Context(), key, o) })
+		must.Eventually(w, gvk.Kind+" of the bundle", func() error { return w.Get(t.Context(), key, o) })
 	}
 }
 
@@ -88,18 +89,18 @@ func TestACRDWithASchema(t *testing.T) {
 	w := newWorld(t)
 	w.publish(operator{pkg: "op", version: "1.0.0", kind: "Gauge"})
 	w.run(devcluster.Config(), nil)
-	w.create(w.asked()...)
-	w.succeeds("op.v1.0.0")
+	w.Make(w.asked()...)
+	w.Succeeds("op.v1.0.0")
 	gauge := &unstructured.Unstructured{Object: map[string]any{"apiVersion": w.group() + "/v1", "kind": "Gauge",
-		"metadata": map[string]any{"namespace": w.namespace, "name": "g"}, "spec": map[string]any{"size": int64(0)}}}
-	w.eventually("the schema of the bundle to be applied", func() error {
+		"metadata": map[string]any{"namespace": w.Namespace, "name": "g"}, "spec": map[string]any{"size": int64(0)}}}
+	must.Eventually(w, "the schema of the bundle to be applied", func() error {
 		if err := w.Create(t.Context(), gauge.DeepCopy()); err == nil || !strings.Contains(err.Error(), "spec.size") {
 			return fmt.Errorf("an object that it forbids: %w", err)
 		}
 		return nil
 	})
 	gauge.Object["spec"] = map[string]any{"size": int64(1)}
-	w.create(gauge)
+	w.Make(gauge)
 }
 
 // TestAnAPIThatTheClusterHasNotAnyMore fails the plan, which names it and says where to read on.
@@ -108,10 +109,10 @@ func TestAnAPIThatTheClusterHasNotAnyMore(t *testing.T) {
 	w.publish(operator{pkg: "op", version: "1.0.0", files: map[string]string{
 		"manifests/budget.json": `{"apiVersion":"policy/v1beta1","kind":"PodDisruptionBudget","metadata":{"name":"extra"},"spec":{"maxUnavailable":1}}`}})
 	w.run(devcluster.Config(), nil)
-	w.create(w.asked()...)
-	w.eventually("the plan to fail", func() error {
+	w.Make(w.asked()...)
+	must.Eventually(w, "the plan to fail", func() error {
 		var plans v1alpha1.InstallPlanList
-		if err := w.List(t.Context(), &plans, client.InNamespace(w.namespace)); err != nil {
+		if err := w.List(t.Context(), &plans, client.InNamespace(w.Namespace)); err != nil {
 			return err
 		}
 		for _, p := range plans.Items {
@@ -130,22 +131,22 @@ func TestADependencyIsUpgradedByAReplacedCatalog(t *testing.T) {
 	dependent := operator{pkg: "op", version: "1.0.0", requires: "Need"}
 	w.publish(dependency, dependent)
 	w.run(devcluster.Config(), nil)
-	w.create(w.asked()...)
-	w.succeeds("op.v1.0.0")
-	w.succeeds("dep.v1.0.0")
+	w.Make(w.asked()...)
+	w.Succeeds("op.v1.0.0")
+	w.Succeeds("dep.v1.0.0")
 	next := operator{pkg: "dep", version: "1.1.0", kind: "Need", replaces: dependency.name()}
 	w.publish(dependency, next, dependent)
-	if csv := w.succeeds("dep.v1.1.0"); csv.Spec.Replaces != "dep.v1.0.0" {
+	if csv := w.Succeeds("dep.v1.1.0"); csv.Spec.Replaces != "dep.v1.0.0" {
 		t.Errorf("spec.replaces is %q", csv.Spec.Replaces)
 	}
-	w.eventually("the old version to go", func() error {
-		err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dep.v1.0.0"}, &v1alpha1.ClusterServiceVersion{})
+	must.Eventually(w, "the old version to go", func() error {
+		err := w.Get(t.Context(), client.ObjectKey{Namespace: w.Namespace, Name: "dep.v1.0.0"}, &v1alpha1.ClusterServiceVersion{})
 		if client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("it is still there: %w", err)
 		}
 		return nil
 	})
-	w.succeeds("op.v1.0.0")
+	w.Succeeds("op.v1.0.0")
 }
 
 // TestACSVWithoutAPIVersion is told with the Subscription, with the name of the field, and nothing is installed.
@@ -155,10 +156,10 @@ func TestACSVWithoutAPIVersion(t *testing.T) {
 	o.csv = strings.Replace(w.csv(o), `"apiVersion":"operators.coreos.com/v1alpha1",`, "", 1)
 	w.publish(o)
 	w.run(devcluster.Config(), nil)
-	w.create(w.asked()...)
-	w.eventually("to be told", func() error {
+	w.Make(w.asked()...)
+	must.Eventually(w, "to be told", func() error {
 		var sub v1alpha1.Subscription
-		if err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "op"}, &sub); err != nil {
+		if err := w.Get(t.Context(), client.ObjectKey{Namespace: w.Namespace, Name: "op"}, &sub); err != nil {
 			return err
 		}
 		if c := sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed); c.Status != corev1.ConditionTrue || !strings.Contains(c.Message, "apiVersion") {

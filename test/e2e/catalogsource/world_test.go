@@ -3,7 +3,6 @@ package catalogsource
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -30,58 +29,38 @@ func TestMain(m *testing.M) {
 
 // world is a namespace of the cluster, and the registry.
 type world struct {
-	*testing.T
-	client.Client
-	namespace string
+	harness.World
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	return &world{T: t, Client: harness.Client(t, devcluster.Config()), namespace: devcluster.Namespace(t)}
+	return &world{harness.NewWorld(t, func() (client.Client, error) { return harness.Client(t, devcluster.Config()), nil })}
 }
 
 // run runs a manager for the namespace until stop is called, or the test ends.
 func (w *world) run(config *rest.Config, change func(*manager.Options)) (stop func()) {
 	w.Helper()
-	o := manager.Options{Config: config, Namespaces: []string{w.namespace}, InstallPlanRetryTimeout: 2 * time.Second}
+	o := manager.Options{Config: config, Namespaces: []string{w.Namespace}, InstallPlanRetryTimeout: 2 * time.Second}
 	if change != nil {
 		change(&o)
 	}
 	return harness.Run(w.T, o)
 }
 
-// eventually waits until the check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
-}
-
-func (w *world) create(objects ...client.Object) {
-	w.Helper()
-	harness.Create(w.T, w, objects...)
-}
-
-func (w *world) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
-}
-
 // asked are an OperatorGroup, the catalog, polled each second, and a Subscription for package op. The group targets its own namespace: others
 // share the cluster, and would have copies of operators that watch all namespaces.
 func (w *world) asked() []client.Object {
-	return []client.Object{&operatorsv1.OperatorGroup{ObjectMeta: w.meta("own"), Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{w.namespace}}}, w.catalogSource(),
-		&v1alpha1.Subscription{ObjectMeta: w.meta("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "op"}}}
+	return []client.Object{&operatorsv1.OperatorGroup{ObjectMeta: w.Named("own"), Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{w.Namespace}}}, w.catalogSource(),
+		&v1alpha1.Subscription{ObjectMeta: w.Named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "op"}}}
 }
 
 func (w *world) catalogSource() *v1alpha1.CatalogSource {
-	return &v1alpha1.CatalogSource{ObjectMeta: w.meta("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: w.ref("catalog:latest"),
+	return &v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: w.ref("catalog:latest"),
 		UpdateStrategy: &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: time.Second}, RawInterval: "1s"}}}}
 }
 
 func (w *world) ref(name string) string {
-	return devcluster.Registry() + "/" + w.namespace + "/" + name
+	return devcluster.Registry() + "/" + w.Namespace + "/" + name
 }
 
 func (w *world) push(name string, files map[string]string, labels map[string]string) string {
@@ -99,23 +78,8 @@ func (w *world) catalog(content string) {
 // source reads the CatalogSource.
 func (w *world) source() (*v1alpha1.CatalogSource, error) {
 	var s v1alpha1.CatalogSource
-	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "catalog"}, &s)
+	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: "catalog"}, &s)
 	return &s, err
-}
-
-func (w *world) succeeds(name string) *v1alpha1.ClusterServiceVersion {
-	w.Helper()
-	csv := &v1alpha1.ClusterServiceVersion{}
-	w.eventually(name+" to succeed", func() error {
-		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, csv); err != nil {
-			return err
-		}
-		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
-			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
-		}
-		return nil
-	})
-	return csv
 }
 
 // gate decides whether there is a way to the API server.

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -52,13 +53,6 @@ func (w *world) manage() *harness.Requests {
 	return asked
 }
 
-func (w *world) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
 // define makes kinds known to the cluster, with a status and whatever else, and lets the manager find out about them.
 func (w *world) define(scope apiextensionsv1.ResourceScope, group, version string, kinds ...string) {
 	w.Helper()
@@ -71,8 +65,8 @@ func (w *world) define(scope apiextensionsv1.ResourceScope, group, version strin
 				Schema:       &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &free}},
 				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}}}}
 		harness.Create(w.T, w, crd)
-		harness.Eventually(w.T, kind+" to be served", func() error {
-			w.must(w.Get(w.Context(), client.ObjectKeyFromObject(crd), crd))
+		must.Eventually(w.T, kind+" to be served", func() error {
+			must.NoError(w, w.Get(w.Context(), client.ObjectKeyFromObject(crd), crd))
 			for _, c := range crd.Status.Conditions {
 				if c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue {
 					return nil
@@ -124,9 +118,9 @@ func (w *world) install(name string) {
 func (w *world) installed(name string, number int) *olmv1.ClusterObjectSet {
 	w.Helper()
 	set := &olmv1.ClusterObjectSet{}
-	harness.Eventually(w.T, fmt.Sprintf("revision %d of %s", number, name), func() error {
+	must.Eventually(w.T, fmt.Sprintf("revision %d of %s", number, name), func() error {
 		ext := &olmv1.ClusterExtension{}
-		w.must(w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
+		must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
 		if !harness.Read(w.T, w, "", fmt.Sprintf("%s-%d", name, number), set) || !meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded) ||
 			!meta.IsStatusConditionTrue(ext.Status.Conditions, olmv1.TypeInstalled) {
 			return fmt.Errorf("%+v; %+v", ext.Status.Conditions, set.Status.Conditions)
@@ -140,9 +134,9 @@ func (w *world) installed(name string, number int) *olmv1.ClusterObjectSet {
 func (w *world) bundles(name string) map[string][]byte {
 	w.Helper()
 	v, m, crd := &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfiguration{}, &apiextensionsv1.CustomResourceDefinition{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: "mut." + name + ".example.com"}, m))
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: "things." + name + ".example.com"}, crd))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "mut." + name + ".example.com"}, m))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "things." + name + ".example.com"}, crd))
 	return map[string][]byte{"validating": v.Webhooks[0].ClientConfig.CABundle, "mutating": m.Webhooks[0].ClientConfig.CABundle,
 		"conversion": crd.Spec.Conversion.Webhook.ClientConfig.CABundle}
 }

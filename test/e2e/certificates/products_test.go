@@ -11,8 +11,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,10 +38,8 @@ func TestProducts(t *testing.T) {
 	w.installed("openshift", 1)
 	w.trusts("openshift")
 	service := &corev1.Service{}
-	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: "openshift", Name: "openshift-service"}, service))
-	if got := service.Annotations["service.beta.openshift.io/serving-cert-secret-name"]; got != "openshift-service-cert" {
-		t.Errorf("service-ca is asked for Secret %q", got)
-	}
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: "openshift", Name: "openshift-service"}, service))
+	must.Equal(t, "service-ca is asked for Secret", service.Annotations["service.beta.openshift.io/serving-cert-secret-name"], "openshift-service-cert")
 
 	w.define(apiextensionsv1.NamespaceScoped, "cert-manager.io", "v1", "Certificate", "Issuer")
 	certManager := w.certManager()
@@ -69,7 +67,7 @@ func TestProducts(t *testing.T) {
 			t.Errorf("certificates of %s are made by %s once its configuration is another one", name, after.Annotations[providerKey])
 		}
 		d := &appsv1.Deployment{}
-		w.must(w.Get(t.Context(), client.ObjectKey{Namespace: name, Name: name}, d))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: name, Name: name}, d))
 		if env := d.Spec.Template.Spec.Containers[0].Env; len(env) == 0 || env[0].Name != "A" {
 			t.Errorf("the Deployment of %s has the variables %v", name, env)
 		}
@@ -97,7 +95,7 @@ func (w *world) restarts(names ...string) {
 	w.stop()
 	before := w.versions(names...)
 	asked := w.manage()
-	harness.Eventually(w.T, "the other manager to look at what is installed", func() error {
+	must.Eventually(w.T, "the other manager to look at what is installed", func() error {
 		all := asked.All()
 		for _, name := range names {
 			for _, what := range []string{"/deployments/" + name, "/things." + name + ".example.com", "/val." + name + ".example.com"} {
@@ -115,9 +113,7 @@ func (w *world) restarts(names ...string) {
 	if writes := asked.Writes(); len(writes) > 0 {
 		w.Errorf("a manager that starts writes %d times: %q", len(writes), writes)
 	}
-	if diff := cmp.Diff(before, w.versions(names...)); diff != "" {
-		w.Errorf("a manager that starts changes (-before +after):\n%s", diff)
-	}
+	must.Equal(w, "a manager that starts changes", w.versions(names...), before)
 }
 
 // versions are those of extensions and their revisions.
@@ -126,11 +122,11 @@ func (w *world) versions(names ...string) []string {
 	var out []string
 	for _, name := range names {
 		ext := &olmv1.ClusterExtension{}
-		w.must(w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
+		must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
 		out = append(out, name+" "+ext.ResourceVersion)
 	}
 	var sets olmv1.ClusterObjectSetList
-	w.must(w.List(w.Context(), &sets))
+	must.NoError(w, w.List(w.Context(), &sets))
 	for i := range sets.Items {
 		out = append(out, sets.Items[i].Name+" "+sets.Items[i].ResourceVersion)
 	}
@@ -140,7 +136,7 @@ func (w *world) versions(names ...string) []string {
 // waits makes sure that an extension is not installed as long as its certificate is not there, and says so.
 func (w *world) waits(name string) {
 	w.Helper()
-	harness.Eventually(w.T, name+" to wait for its certificate", func() error {
+	must.Eventually(w.T, name+" to wait for its certificate", func() error {
 		set := &olmv1.ClusterObjectSet{}
 		if !harness.Read(w.T, w, "", name+"-1", set) {
 			return fmt.Errorf("it has no revision")
@@ -163,29 +159,25 @@ func (w *world) waits(name string) {
 func (w *world) asks(name string) {
 	w.Helper()
 	certificate := custom("Certificate")
-	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name + "-service-cert"}, certificate))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name + "-service-cert"}, certificate))
 	host := name + "-service." + name
 	want := map[string]any{"secretName": name + "-service-cert", "commonName": host, "dnsNames": []any{host, host + ".svc", host + ".svc.cluster.local"},
 		"usages": []any{"server auth"}, "isCA": false, "duration": "17520h0m0s", "renewBefore": "24h0m0s",
 		"issuerRef": map[string]any{"group": "cert-manager.io", "kind": "Issuer", "name": name + "-service-cert-selfsigned-issuer"}}
-	if diff := cmp.Diff(want, certificate.Object["spec"]); diff != "" {
-		w.Errorf("Certificate (-want +got):\n%s", diff)
-	}
+	must.Equal(w, "Certificate", certificate.Object["spec"], any(want))
 	v := &admissionv1.ValidatingWebhookConfiguration{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
-	if got := v.Annotations["cert-manager.io/inject-ca-from"]; got != name+"/"+name+"-service-cert" {
-		w.Errorf("authorities are asked for from %q", got)
-	}
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
+	must.Equal(w, "authorities are asked", v.Annotations["cert-manager.io/inject-ca-from"], name+"/"+name+"-service-cert")
 }
 
 // secret is the one that the pods of an extension mount.
 func (w *world) secret(name string) *corev1.Secret {
 	w.Helper()
 	d, secret := &appsv1.Deployment{}, &corev1.Secret{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name}, d))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name}, d))
 	for _, v := range d.Spec.Template.Spec.Volumes {
 		if v.Secret != nil {
-			w.must(w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: v.Secret.SecretName}, secret))
+			must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: v.Secret.SecretName}, secret))
 		}
 	}
 	return secret
@@ -194,7 +186,7 @@ func (w *world) secret(name string) *corev1.Secret {
 // trusts waits until whatever leads to an operator trusts what its pods show.
 func (w *world) trusts(name string) {
 	w.Helper()
-	harness.Eventually(w.T, "the certificate of "+name+" to be trusted", func() error {
+	must.Eventually(w.T, "the certificate of "+name+" to be trusted", func() error {
 		block, _ := pem.Decode(w.secret(name).Data["tls.crt"])
 		if block == nil {
 			return fmt.Errorf("there is no certificate")
@@ -229,11 +221,11 @@ func (w *world) drifts(name string) {
 		d.Labels[olmv1.OwnerNameKey] = "wrong"
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, "example.com/mine", "stays")
 	})
-	harness.Eventually(w.T, "what was changed of "+name+" to be put right", func() error {
+	must.Eventually(w.T, "what was changed of "+name+" to be put right", func() error {
 		v, m, d := &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfiguration{}, &apiextensionsv1.CustomResourceDefinition{}
-		w.must(w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
-		w.must(w.Get(w.Context(), client.ObjectKey{Name: "mut." + name + ".example.com"}, m))
-		w.must(w.Get(w.Context(), client.ObjectKey{Name: "things." + name + ".example.com"}, d))
+		must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
+		must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "mut." + name + ".example.com"}, m))
+		must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "things." + name + ".example.com"}, d))
 		if *v.Webhooks[0].FailurePolicy == wrong || *m.Webhooks[0].FailurePolicy == wrong || d.Labels[olmv1.OwnerNameKey] != name {
 			return fmt.Errorf("it is not")
 		}
@@ -247,17 +239,17 @@ func (w *world) drifts(name string) {
 // settles waits until extensions are as they are to be, and earlier revisions are archived.
 func (w *world) settles(names ...string) {
 	w.Helper()
-	harness.Eventually(w.T, "everything to be done", func() error {
+	must.Eventually(w.T, "everything to be done", func() error {
 		for _, name := range names {
 			ext := &olmv1.ClusterExtension{}
-			w.must(w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
+			must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
 			c := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeProgressing)
 			if c == nil || c.Reason != olmv1.ReasonSucceeded || len(ext.Status.ActiveRevisions) != 1 {
 				return fmt.Errorf("%s: %+v", name, ext.Status)
 			}
 		}
 		var sets olmv1.ClusterObjectSetList
-		w.must(w.List(w.Context(), &sets))
+		must.NoError(w, w.List(w.Context(), &sets))
 		for _, set := range sets.Items {
 			if set.Spec.LifecycleState == olmv1.LifecycleStateArchived && !meta.IsStatusConditionFalse(set.Status.Conditions, olmv1.TypeProgressing) {
 				return fmt.Errorf("%s: %+v", set.Name, set.Status.Conditions)

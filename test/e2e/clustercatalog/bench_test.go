@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // BenchmarkFullCatalog serves a catalog of the size of the largest public one: how long it takes from the object to the status that it is
@@ -18,16 +20,13 @@ func BenchmarkFullCatalog(b *testing.B) {
 	dir, what := bigcatalog.Dir(b)
 	files := map[string]string{}
 	for _, path := range paths(b, dir) {
-		content, err := os.ReadFile(filepath.Join(dir, path))
-		if err != nil {
-			b.Fatal(err)
-		}
+		content := must.Value(os.ReadFile(filepath.Join(dir, path)))(b)
 		files["configs/"+path] = string(content)
 	}
 	for b.Loop() {
 		w := newWorld(b)
 		w.pushFiles("full:latest", files, image.CatalogLabels())
-		store, address := b.TempDir(), freeAddress(b)
+		store, address := b.TempDir(), harness.FreeAddress(b)
 		same := func(o *manager.Options) { o.StoreDir, o.CatalogHTTP.Address = store, address }
 		stop := w.run(same)
 		begun := time.Now()
@@ -37,7 +36,7 @@ func BenchmarkFullCatalog(b *testing.B) {
 
 		before, asked := cpu(b), w.asked.Load()
 		w.minute("full")
-		w.eventually("the registry to be asked", func() error {
+		must.Eventually(w, "the registry to be asked", func() error {
 			if w.asked.Load() == asked {
 				return os.ErrNotExist
 			}
@@ -79,8 +78,6 @@ func paths(b *testing.B, dir string) []string {
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,9 +40,7 @@ func TestMirror(t *testing.T) {
 		{"schema":"olm.bundle","package":"mirrored","name":"mirrored.v1.0.0","image":"registry.invalid/org/bundle:v1.0.0",
 		"properties":[{"type":"olm.package","value":{"packageName":"mirrored","version":"1.0.0"}}]}`}, image.CatalogLabels())
 	conf := filepath.Join(t.TempDir(), "registries.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, "[[registry]]\nlocation = \"registry.invalid\"\n[[registry.mirror]]\nlocation = %q\n", strings.TrimSuffix(w.ref(""), "/")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(conf, fmt.Appendf(nil, "[[registry]]\nlocation = \"registry.invalid\"\n[[registry.mirror]]\nlocation = %q\n", strings.TrimSuffix(w.ref(""), "/")), 0o600))
 	for _, name := range []string{"olm", "mirrored"} {
 		if err := w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); client.IgnoreAlreadyExists(err) != nil {
 			t.Fatal(err)
@@ -55,17 +54,14 @@ func TestMirror(t *testing.T) {
 	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "mirrored"}, Spec: olmv1.ClusterExtensionSpec{Namespace: "mirrored",
 		Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "mirrored"}}}}
 	harness.Create(t, w, ext)
-	w.eventually("the operator to run", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(ext), ext); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKeyFromObject(ext), ext, "the operator to run", func() error {
 		if ext.Status.Install == nil || !meta.IsStatusConditionTrue(ext.Status.Conditions, olmv1.TypeAvailable) {
 			return fmt.Errorf("its conditions are %+v", ext.Status.Conditions)
 		}
 		return nil
 	})
 	harness.Remove(t, w, ext)
-	w.eventually("the extension to go", func() error {
+	must.Eventually(w, "the extension to go", func() error {
 		if harness.Read(t, w, "", ext.Name, ext) {
 			return fmt.Errorf("it is there: %+v", ext.Status.Conditions)
 		}

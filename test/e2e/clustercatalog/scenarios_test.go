@@ -12,6 +12,8 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,19 +51,17 @@ func TestTheLifeOfACatalog(t *testing.T) {
 	asked := w.asked.Load()
 	w.minute("life")
 	touched := w.read("life").ResourceVersion
-	w.eventually("the registry to be asked", func() error {
+	must.Eventually(w, "the registry to be asked", func() error {
 		if w.asked.Load() == asked {
 			return errors.New("it is not")
 		}
 		return nil
 	})
-	if after := w.read("life").ResourceVersion; after != touched {
-		t.Errorf("a poll that found nothing new wrote the object: version %s, then %s", touched, after)
-	}
+	must.Equal(t, fmt.Sprintf("a poll that found nothing new wrote the object: version %s, then", touched), w.read("life").ResourceVersion, touched)
 	second := w.push("catalog:latest", "a", "b", "c")
 	w.minute("life")
 	w.packages(base, "a", "b", "c")
-	w.eventually("the status to name the new content", func() error {
+	must.Eventually(w, "the status to name the new content", func() error {
 		if got := w.read("life").Status.ResolvedSource.Image.Ref; got != second {
 			return fmt.Errorf("it names %s, pushed %s", got, second)
 		}
@@ -82,14 +82,10 @@ func TestTheLifeOfACatalog(t *testing.T) {
 
 	w.change("life", func(o *olmv1.ClusterCatalog) { o.Spec.Source.Image = &olmv1.ImageSource{Ref: first} })
 	w.packages(base, "a", "b")
-	if got := w.says("life", succeeded, available).Status.ResolvedSource.Image.Ref; got != first {
-		t.Errorf("resolved to %s, pinned %s", got, first)
-	}
+	must.Equal(t, "resolved", w.says("life", succeeded, available).Status.ResolvedSource.Image.Ref, first)
 
-	if err := w.Delete(t.Context(), w.read("life")); err != nil {
-		t.Fatal(err)
-	}
-	w.eventually("nothing to be served of a catalog that is gone", func() error {
+	must.NoError(t, w.Delete(t.Context(), w.read("life")))
+	must.Eventually(w, "nothing to be served of a catalog that is gone", func() error {
 		if code, body, err := w.answer(base + "/api/v1/all"); err != nil || code != http.StatusNotFound {
 			return fmt.Errorf("%d %q, %w", code, body, err)
 		}
@@ -108,7 +104,7 @@ func TestTrouble(t *testing.T) {
 		"no-catalog":      {w.ref("none:latest"), retrying, "operators.operatorframework.io.index.configs.v1"},
 		"never-a-catalog": {none, blocked, "operators.operatorframework.io.index.configs.v1"},
 		"never-a-package": {empty, blocked, "holds no package"},
-		"no-registry":     {freeAddress(t) + "/a/b:v1", retrying, "connection refused"},
+		"no-registry":     {harness.FreeAddress(t) + "/a/b:v1", retrying, "connection refused"},
 	} {
 		w.ask(name, test.ref)
 		object := w.says(name, test.progressing, nothing)
@@ -126,7 +122,7 @@ func TestTrouble(t *testing.T) {
 func TestARestartNeedsNoRegistry(t *testing.T) {
 	w := newWorld(t)
 	pinned := w.push("catalog:latest", "a")
-	dir, address := filepath.Join(t.TempDir(), "store"), freeAddress(t)
+	dir, address := filepath.Join(t.TempDir(), "store"), harness.FreeAddress(t)
 	same := func(o *manager.Options) { o.StoreDir, o.CatalogHTTP.Address = dir, address }
 	stop := w.run(same)
 	w.ask("polled", w.ref("catalog:latest"))
@@ -150,10 +146,8 @@ func TestARestartNeedsNoRegistry(t *testing.T) {
 func TestEveryReplicaServes(t *testing.T) {
 	w := newWorld(t)
 	w.push("catalog:latest", "a")
-	if err := w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "replicas"}}); err != nil {
-		t.Fatal(err)
-	}
-	addresses := []string{freeAddress(t), freeAddress(t)}
+	must.NoError(t, w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "replicas"}}))
+	addresses := []string{harness.FreeAddress(t), harness.FreeAddress(t)}
 	replica := func(i int) (stop func()) {
 		return w.run(func(o *manager.Options) {
 			o.LeaderElection, o.LeaderNamespace = true, "replicas"
@@ -162,9 +156,7 @@ func TestEveryReplicaServes(t *testing.T) {
 	}
 	stop := replica(0)
 	w.ask("shared", w.ref("catalog:latest"))
-	if base := w.says("shared", succeeded, available).Status.URLs.Base; base != "http://fairlead-catalogs.replicas.svc/catalogs/shared" {
-		t.Errorf("base %s", base)
-	}
+	must.Equal(t, "base", w.says("shared", succeeded, available).Status.URLs.Base, "http://fairlead-catalogs.replicas.svc/catalogs/shared")
 	replica(1)
 	follower := "http://" + addresses[1] + "/catalogs/shared"
 	w.packages(follower, "a")
@@ -177,7 +169,7 @@ func TestEveryReplicaServes(t *testing.T) {
 	w.registry.Close()
 	stop()
 	w.packages(follower, "a", "b")
-	w.eventually("the other one to lead, and to tell of the registry", func() error {
+	must.Eventually(w, "the other one to lead, and to tell of the registry", func() error {
 		if w.read("shared").ResourceVersion == version {
 			return fmt.Errorf("nothing was written")
 		}
@@ -209,8 +201,6 @@ func TestPullSecretForAll(t *testing.T) {
 	host := strings.TrimPrefix(w.registry.URL, "http://")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pull"}, Type: corev1.SecretTypeDockerConfigJson,
 		StringData: map[string]string{corev1.DockerConfigJsonKey: fmt.Sprintf(`{"auths":{%q:{"username":"me","password":"secret"}}}`, host)}}
-	if err := w.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), secret))
 	w.packages(w.says("private", succeeded, available).Status.URLs.Base, "a")
 }

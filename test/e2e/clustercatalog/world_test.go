@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,22 +70,6 @@ func (w *world) run(change func(*manager.Options)) (stop func()) {
 	return harness.Run(w.TB, o)
 }
 
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// eventually waits until the check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.TB, what, check)
-}
-
 func (w *world) ref(name string) string {
 	return strings.TrimPrefix(w.registry.URL, "http://") + "/" + name
 }
@@ -118,17 +102,13 @@ func (w *world) ask(name, ref string) {
 	}
 	object := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: source}}}
-	if err := w.Create(w.Context(), object); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.Create(w.Context(), object))
 }
 
 func (w *world) read(name string) *olmv1.ClusterCatalog {
 	w.Helper()
 	var object olmv1.ClusterCatalog
-	if err := w.Get(w.Context(), client.ObjectKey{Name: name}, &object); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, &object))
 	return &object
 }
 
@@ -138,9 +118,7 @@ func (w *world) change(name string, change func(*olmv1.ClusterCatalog)) {
 	before := w.read(name)
 	after := before.DeepCopy()
 	change(after)
-	if err := w.Patch(w.Context(), after, client.MergeFrom(before)); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.Patch(w.Context(), after, client.MergeFrom(before)))
 }
 
 // minute lets the time of a poll come, and the catalog be looked at.
@@ -157,7 +135,7 @@ func (w *world) minute(name string) {
 func (w *world) says(name, progressing, serving string) *olmv1.ClusterCatalog {
 	w.Helper()
 	var object *olmv1.ClusterCatalog
-	w.eventually(fmt.Sprintf("catalog %s to be %s, %s", name, progressing, serving), func() error {
+	must.Eventually(w, fmt.Sprintf("catalog %s to be %s, %s", name, progressing, serving), func() error {
 		object = w.read(name)
 		for kind, want := range map[string]string{olmv1.TypeProgressing: progressing, olmv1.TypeServing: serving} {
 			c := meta.FindStatusCondition(object.Status.Conditions, kind)
@@ -187,7 +165,7 @@ func (w *world) answer(url string) (int, string, error) {
 // packages waits until a catalog is served with exactly these packages at a URL.
 func (w *world) packages(base string, want ...string) {
 	w.Helper()
-	w.eventually(fmt.Sprintf("%s to have %v", base, want), func() error {
+	must.Eventually(w, fmt.Sprintf("%s to have %v", base, want), func() error {
 		code, body, err := w.answer(base + "/api/v1/metas?schema=olm.package")
 		if err != nil || code != http.StatusOK || strings.Count(body, "\n") != len(want) {
 			return fmt.Errorf("%d %q, %w", code, body, err)

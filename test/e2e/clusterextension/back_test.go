@@ -15,6 +15,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // poke has the newest revision reconciled: real time has not passed, so nothing else leads to that.
@@ -29,7 +30,7 @@ func (w *world) poke(name string) {
 	}
 	before := newest.DeepCopy()
 	metav1.SetMetaDataAnnotation(&newest.ObjectMeta, "example.com/look", time.Now().String())
-	w.must(w.Patch(w.Context(), newest, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(w.Context(), newest, client.MergeFrom(before)))
 }
 
 // TestAStuckUpgradeGoesBack: an upgrade that widens a schema and gets stuck counts as failed after the deadline that goes with going back. While
@@ -53,21 +54,19 @@ func TestAStuckUpgradeGoesBack(t *testing.T) {
 	}
 	thing := &unstructured.Unstructured{Object: map[string]any{"apiVersion": w.name + ".example.com/v1", "kind": "Thing",
 		"metadata": map[string]any{"name": "red", "namespace": w.name}, "spec": map[string]any{"color": "red", "size": int64(1)}}}
-	w.must(w.Create(t.Context(), thing))
+	must.NoError(w, w.Create(t.Context(), thing))
 
 	w.jump((revision.RollbackDeadlineMinutes + 1) * time.Minute)
 	w.poke(w.name)
 	const loses = "1 of 1 custom resources would lose fields: "
 	w.says(w.name, "Progressing", "True", "Retrying", loses)
-	told, err := ops.ReadHistory(t.Context(), w, w.name)
-	w.must(err)
-	back, err := told.Judge(t.Context(), w, 1)
-	w.must(err)
+	told := must.Value(ops.ReadHistory(t.Context(), w, w.name))(w)
+	back := must.Value(told.Judge(t.Context(), w, 1))(w)
 	if len(back.Blocked) != 1 || !strings.Contains(progressMessage(w.extension(w.name)), back.Blocked[0]) {
 		t.Errorf("fairlead rollback says %q, the controller %q", back.Blocked, progressMessage(w.extension(w.name)))
 	}
 
-	w.must(w.Delete(t.Context(), thing))
+	must.NoError(w, w.Delete(t.Context(), thing))
 	w.jump(2 * time.Minute)
 	w.poke(w.name)
 	w.says(w.name, "Progressing", "False", "Blocked", "went back to what was installed before")
@@ -76,7 +75,7 @@ func TestAStuckUpgradeGoesBack(t *testing.T) {
 	}
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	w.until("the narrow schema is back", func() (bool, string) {
-		w.must(w.Get(t.Context(), client.ObjectKey{Name: "things." + w.name + ".example.com"}, live))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: "things." + w.name + ".example.com"}, live))
 		_, wide := live.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["color"]
 		return !wide, "the wide one"
 	})
@@ -101,7 +100,7 @@ func TestScaledToZero(t *testing.T) {
 	scale := func(to int32) {
 		d := w.deployment(w.name)
 		w.there(d)
-		w.must(w.Patch(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: d.Name}},
+		must.NoError(w, w.Patch(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: d.Name}},
 			client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":`+fmt.Sprint(to)+`}}`))))
 	}
 	scale(0)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +62,7 @@ func TestDependencies(t *testing.T) {
 	w.change(w.name, annotated("operators.fairlead.dev/install-dependencies", "true"))
 	w.installed(w.name, o.name())
 	w.installed(db, db+".v1.0.0")
-	w.must(w.Delete(t.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name)))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: db}})
 }
 
@@ -112,17 +113,17 @@ func TestServingCertificate(t *testing.T) {
 	w.installed(w.name, o.name())
 	var bundles [][]byte
 	var validating admissionv1.ValidatingWebhookConfigurationList
-	w.must(w.List(t.Context(), &validating, client.MatchingLabels{olmv1.OwnerNameKey: w.name}))
+	must.NoError(w, w.List(t.Context(), &validating, client.MatchingLabels{olmv1.OwnerNameKey: w.name}))
 	for _, c := range validating.Items {
 		bundles = append(bundles, c.Webhooks[0].ClientConfig.CABundle)
 	}
 	var mutating admissionv1.MutatingWebhookConfigurationList
-	w.must(w.List(t.Context(), &mutating, client.MatchingLabels{olmv1.OwnerNameKey: w.name}))
+	must.NoError(w, w.List(t.Context(), &mutating, client.MatchingLabels{olmv1.OwnerNameKey: w.name}))
 	for _, c := range mutating.Items {
 		bundles = append(bundles, c.Webhooks[0].ClientConfig.CABundle)
 	}
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	w.must(w.Get(t.Context(), client.ObjectKey{Name: crdName}, definition))
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: crdName}, definition))
 	bundles = append(bundles, definition.Spec.Conversion.Webhook.ClientConfig.CABundle)
 	if len(bundles) != 3 {
 		t.Fatalf("there are %d webhooks", len(bundles))
@@ -132,13 +133,11 @@ func TestServingCertificate(t *testing.T) {
 	var secret corev1.Secret
 	for _, v := range d.Spec.Template.Spec.Volumes {
 		if v.Secret != nil {
-			w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: v.Secret.SecretName}, &secret))
+			must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: v.Secret.SecretName}, &secret))
 		}
 	}
-	pair, err := tls.X509KeyPair(secret.Data["tls.crt"], secret.Data["tls.key"])
-	w.must(err)
-	leaf, err := x509.ParseCertificate(pair.Certificate[0])
-	w.must(err)
+	pair := must.Value(tls.X509KeyPair(secret.Data["tls.crt"], secret.Data["tls.key"]))(w)
+	leaf := must.Value(x509.ParseCertificate(pair.Certificate[0]))(w)
 	for i, ca := range bundles {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(ca)
@@ -147,7 +146,7 @@ func TestServingCertificate(t *testing.T) {
 			t.Errorf("webhook %d does not trust the certificate of the pods: %v", i, err)
 		}
 	}
-	w.must(w.Delete(t.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name)))
 	w.gone(definition)
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	w.gone(&secret)
@@ -171,7 +170,7 @@ func TestQuick(t *testing.T) {
 	w.publish(o)
 	w.until("content", func() (bool, string) {
 		c := &olmv1.ClusterCatalog{}
-		w.must(w.Get(t.Context(), client.ObjectKey{Name: w.name}, c))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: w.name}, c))
 		return meta.IsStatusConditionTrue(c.Status.Conditions, olmv1.TypeServing), fmt.Sprint(c.Status.Conditions)
 	})
 	began := time.Now()

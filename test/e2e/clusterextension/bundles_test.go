@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,10 +68,8 @@ func (o operator) manifest() string {
 // push pushes files as an image.
 func (w *world) push(ref string, files map[string][]byte, labels map[string]string) string {
 	w.Helper()
-	tree, err := image.Files(files)
-	w.must(err)
-	digest, err := image.Push(context.Background(), ref, tree, labels, image.PushOptions{})
-	w.must(err)
+	tree := must.Value(image.Files(files))(w)
+	digest := must.Value(image.Push(context.Background(), ref, tree, labels, image.PushOptions{}))(w)
 	return digest
 }
 
@@ -78,8 +77,7 @@ func (w *world) push(ref string, files map[string][]byte, labels map[string]stri
 func (w *world) pushBundle(o operator) string {
 	w.Helper()
 	labels := image.BundleLabels(o.pkg, []string{"stable"}, "stable")
-	annotations, err := json.Marshal(map[string]any{"annotations": labels})
-	w.must(err)
+	annotations := must.Value(json.Marshal(map[string]any{"annotations": labels}))(w)
 	files := map[string][]byte{"manifests/csv.json": []byte(o.manifest()), "metadata/annotations.json": annotations}
 	for name, text := range o.files {
 		files["manifests/"+name+".json"] = []byte(text)
@@ -137,10 +135,10 @@ func (w *world) serve(name, ref string) {
 		w.create(object)
 		return
 	}
-	w.must(err)
+	must.NoError(w, err)
 	before := object.DeepCopy()
 	object.Spec.Source = source
-	w.must(w.Patch(w.Context(), object, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(w.Context(), object, client.MergeFrom(before)))
 }
 
 // clean is a context for what follows a test.

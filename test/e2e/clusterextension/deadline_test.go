@@ -5,6 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -29,7 +30,7 @@ func TestProgressDeadline(t *testing.T) {
 	set := w.revisions(w.name)[1]
 	before := set.DeepCopy()
 	metav1.SetMetaDataAnnotation(&set.ObjectMeta, "example.com/look", "again") // real time has not passed, so nothing else leads to a look
-	w.must(w.Patch(t.Context(), &set, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(t.Context(), &set, client.MergeFrom(before)))
 	w.says(w.name, "Progressing", "False", "ProgressDeadlineExceeded", "Revision has not rolled out for 10 minute(s). Last status: Revision 1.0.0 is rolling out. Object Deployment.apps/v1 "+w.name+"/"+w.name+":")
 	w.says(w.name, "Installed", "False", "Absent", "")
 	w.change(w.name, func(e *olmv1.ClusterExtension) { e.Spec.Config = nil })
@@ -50,10 +51,10 @@ func TestSameTag(t *testing.T) {
 	poll := func(look string) {
 		w.jump(62 * time.Second)
 		object := &olmv1.ClusterCatalog{}
-		w.must(w.Get(t.Context(), client.ObjectKey{Name: w.name}, object))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: w.name}, object))
 		before := object.DeepCopy()
 		metav1.SetMetaDataAnnotation(&object.ObjectMeta, "example.com/look", look)
-		w.must(w.Patch(t.Context(), object, client.MergeFrom(before)))
+		must.NoError(w, w.Patch(t.Context(), object, client.MergeFrom(before)))
 	}
 	changed := all[0]
 	changed.files = map[string]string{"config": configMap(w.name+"-changed", "again")}

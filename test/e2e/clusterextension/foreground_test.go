@@ -9,15 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/rollout/revision"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const inForeground = client.PropagationPolicy(metav1.DeletePropagationForeground)
@@ -25,8 +26,7 @@ const inForeground = client.PropagationPolicy(metav1.DeletePropagationForeground
 // guard puts the policy of the manifests in force that lets nobody delete revisions in the foreground, and waits for that.
 func (w *world) guard() {
 	w.Helper()
-	data, err := os.ReadFile("../../../config/policies.yaml")
-	w.must(err)
+	data := must.Value(os.ReadFile("../../../config/policies.yaml"))(w)
 	found := 0
 	for d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
 		o := &unstructured.Unstructured{}
@@ -58,11 +58,11 @@ func TestForegroundRemoval(t *testing.T) {
 	w.guard()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 
-	w.must(w.Delete(t.Context(), w.extension(w.name), inForeground))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name), inForeground))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	w.gone(w.deployment(w.name))
 	w.there(mine)
-	w.must(w.Get(t.Context(), client.ObjectKey{Name: w.things()}, definition))
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: w.things()}, definition))
 	if definition.DeletionTimestamp != nil || metav1.GetControllerOf(definition) != nil {
 		t.Errorf("the definition is about to go: %v", definition.ObjectMeta)
 	}
@@ -70,7 +70,7 @@ func TestForegroundRemoval(t *testing.T) {
 	// Where somebody asks for it custom resources go, and still before the operator.
 	w.extend(w.name, w.name, func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{revision.DeleteCRDsKey: w.things()} })
 	w.installed(w.name, w.name+".v1.0.0")
-	w.must(w.Delete(t.Context(), w.extension(w.name), inForeground))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name), inForeground))
 	w.says(w.name, "Progressing", "True", "RollingOut", "Thing "+w.name+"/mine waits for its finalizers example.com/up; the operator stays for that until")
 	w.there(w.deployment(w.name))
 	w.release(mine)

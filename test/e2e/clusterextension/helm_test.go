@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,12 +27,11 @@ func (w *world) byHelm(released bool) (definition *apiextensionsv1.CustomResourc
 	yes := true
 	owners := []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: w.name, UID: w.extension(w.name).UID, Controller: &yes}}
 	installed := &unstructured.Unstructured{}
-	w.must(installed.UnmarshalJSON([]byte(crd("thing", w.name, "a thing"))))
-	manifest, err := installed.MarshalJSON()
-	w.must(err)
+	must.NoError(w, installed.UnmarshalJSON([]byte(crd("thing", w.name, "a thing"))))
+	manifest := must.Value(installed.MarshalJSON())(w)
 	installed.SetOwnerReferences(owners)
 	definition = &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: w.things()}}
-	w.must(w.Create(w.Context(), installed, client.FieldOwner("operator-controller")))
+	must.NoError(w, w.Create(w.Context(), installed, client.FieldOwner("operator-controller")))
 	w.Cleanup(func() {
 		_ = w.Delete(w.clean(), &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: w.things()}})
 		w.release(w.thing())
@@ -56,12 +56,12 @@ func (w *world) byHelm(released bool) (definition *apiextensionsv1.CustomResourc
 func (w *world) helmRelease(manifest string, owners []metav1.OwnerReference) *corev1.Secret {
 	w.Helper()
 	text, err := json.Marshal(map[string]any{"name": w.name, "namespace": w.name, "version": 1, "info": map[string]any{"status": "deployed"}, "manifest": manifest})
-	w.must(err)
+	must.NoError(w, err)
 	var data bytes.Buffer
 	z := gzip.NewWriter(&data)
 	_, err = z.Write(text)
-	w.must(err)
-	w.must(z.Close())
+	must.NoError(w, err)
+	must.NoError(w, z.Close())
 	return &corev1.Secret{Type: "operatorframework.io/index.v1",
 		ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "sh.helm.release.v1." + w.name + ".v1", OwnerReferences: owners,
 			Labels: map[string]string{"owner": "operator-controller", "name": w.name, "status": "deployed", "type": "index",
@@ -83,15 +83,15 @@ func TestWhatHelmHasInstalled(t *testing.T) {
 				if r := w.revisions(w.name)[1]; r.Labels[olmv1.MigratedFromHelmKey] != "true" {
 					t.Errorf("the first revision is not of the release: %v", r.Labels)
 				}
-				w.must(w.Get(t.Context(), client.ObjectKeyFromObject(definition), definition))
+				must.NoError(w, w.Get(t.Context(), client.ObjectKeyFromObject(definition), definition))
 				if owners := definition.OwnerReferences; len(owners) != 1 || owners[0].Kind != olmv1.ClusterObjectSetKind {
 					t.Errorf("the definition has the owners %v", owners)
 				}
 			}
-			w.must(w.Delete(t.Context(), w.extension(w.name)))
+			must.NoError(w, w.Delete(t.Context(), w.extension(w.name)))
 			w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 			w.gone(extra) // by then Kubernetes has looked at what the extension owned
-			w.must(w.Get(t.Context(), client.ObjectKeyFromObject(definition), definition))
+			must.NoError(w, w.Get(t.Context(), client.ObjectKeyFromObject(definition), definition))
 			if definition.DeletionTimestamp != nil || len(definition.OwnerReferences) > 0 {
 				t.Errorf("the definition is about to go: %v", definition.ObjectMeta)
 			}

@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,7 +55,7 @@ func TestABundleFromAnImage(t *testing.T) {
 	w.change(w.name, annotated(snapshot.BundleImageKey, ""))
 	w.installed(w.name, next.name())
 
-	w.must(w.Delete(w.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(w.Context(), w.extension(w.name)))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	if left := w.revisions(w.name); len(left) > 0 {
 		t.Errorf("%v is left", left)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +43,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("the revision has labels %v, annotations %v and owners %v", revision.Labels, revision.Annotations, revision.OwnerReferences)
 	}
 	var secrets corev1.SecretList
-	w.must(w.List(t.Context(), &secrets, client.InNamespace("olm"), client.MatchingLabels{olmv1.RevisionNameKey: revision.Name}))
+	must.NoError(w, w.List(t.Context(), &secrets, client.InNamespace("olm"), client.MatchingLabels{olmv1.RevisionNameKey: revision.Name}))
 	if len(secrets.Items) == 0 {
 		t.Error("the revision has no Secrets")
 	}
@@ -67,12 +68,8 @@ func TestProperties(t *testing.T) {
 	w.extend(w.name, w.name)
 	w.installed(w.name, o.name())
 	got := w.revisions(w.name)[1].Annotations
-	if !strings.Contains(got[olmv1.PropertiesKey], `"olm.maxOpenShiftVersion"`) {
-		t.Errorf("%s is %s", olmv1.PropertiesKey, got[olmv1.PropertiesKey])
-	}
-	if kept := got["operators.fairlead.dev/properties"]; !strings.Contains(kept, `"olm.gvk"`) || !strings.Contains(kept, `"olm.package"`) {
-		t.Errorf("kept of the catalog is %s", kept)
-	}
+	must.Contain(t, olmv1.PropertiesKey, got[olmv1.PropertiesKey], `"olm.maxOpenShiftVersion"`)
+	must.Contain(t, "kept", got["operators.fairlead.dev/properties"], `"olm.gvk"`, `"olm.package"`)
 }
 
 // TestAmbiguousCatalogs are reported, and another priority decides.
@@ -90,10 +87,10 @@ func TestAmbiguousCatalogs(t *testing.T) {
 	w.says(w.name, "Progressing", "True", "Retrying", fmt.Sprintf("found bundles for package %q in multiple catalogs with the same priority [%s %s]", pkg, w.name, second))
 	w.says(w.name, "Installed", "False", "Failed", "No bundle installed")
 	catalog := &olmv1.ClusterCatalog{}
-	w.must(w.Get(t.Context(), client.ObjectKey{Name: second}, catalog))
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: second}, catalog))
 	before := catalog.DeepCopy()
 	catalog.Spec.Priority = 1
-	w.must(w.Patch(t.Context(), catalog, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(t.Context(), catalog, client.MergeFrom(before)))
 	w.installed(w.name, o.name())
 }
 
@@ -132,9 +129,7 @@ func TestWatchNamespace(t *testing.T) {
 			w.installed(w.name, o.name())
 			d := w.deployment(w.name)
 			w.there(d)
-			if got := d.Spec.Template.Annotations["olm.targetNamespaces"]; got != fill(test.target) {
-				t.Errorf("the operator watches %q, want %q", got, fill(test.target))
-			}
+			must.Equal(t, "the operator watches", d.Spec.Template.Annotations["olm.targetNamespaces"], fill(test.target))
 		})
 	}
 }

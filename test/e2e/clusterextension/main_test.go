@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -76,13 +77,6 @@ func newWorldAlone(t *testing.T) *world {
 	return w
 }
 
-func (w *world) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
 func (w *world) namespace(name string) {
 	w.Helper()
 	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
@@ -91,7 +85,7 @@ func (w *world) namespace(name string) {
 // create makes an object that goes with the test.
 func (w *world) create(o client.Object) {
 	w.Helper()
-	w.must(w.Create(w.Context(), o))
+	must.NoError(w, w.Create(w.Context(), o))
 	w.Cleanup(func() { _ = w.Delete(w.clean(), o.DeepCopyObject().(client.Object)) })
 }
 
@@ -124,7 +118,7 @@ func (w *world) extend(name, pkg string, change ...func(*olmv1.ClusterExtension)
 func (w *world) extension(name string) *olmv1.ClusterExtension {
 	w.Helper()
 	ext := &olmv1.ClusterExtension{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, ext))
 	return ext
 }
 
@@ -134,7 +128,7 @@ func (w *world) change(name string, change func(*olmv1.ClusterExtension)) {
 	ext := w.extension(name)
 	before := ext.DeepCopy()
 	change(ext)
-	w.must(w.Patch(w.Context(), ext, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(w.Context(), ext, client.MergeFrom(before)))
 }
 
 func version(v string) func(*olmv1.ClusterExtension) {
@@ -175,7 +169,7 @@ func (w *world) installed(name, bundle string) {
 func (w *world) revisions(name string) map[int64]olmv1.ClusterObjectSet {
 	w.Helper()
 	var list olmv1.ClusterObjectSetList
-	w.must(w.List(w.Context(), &list, client.MatchingLabels{olmv1.OwnerNameKey: name}))
+	must.NoError(w, w.List(w.Context(), &list, client.MatchingLabels{olmv1.OwnerNameKey: name}))
 	out := map[int64]olmv1.ClusterObjectSet{}
 	for _, r := range list.Items {
 		out[r.Spec.Revision] = r

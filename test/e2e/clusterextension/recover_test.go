@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +28,7 @@ func TestRecover(t *testing.T) {
 		config := w.configMap(w.name + "-1.0.0")
 		w.there(config)
 		uid := config.UID
-		w.must(w.Delete(t.Context(), config))
+		must.NoError(w, w.Delete(t.Context(), config))
 		w.until("another ConfigMap", func() (bool, string) {
 			again := w.configMap(w.name + "-1.0.0")
 			err := w.Get(t.Context(), client.ObjectKeyFromObject(again), again)
@@ -36,7 +37,7 @@ func TestRecover(t *testing.T) {
 	}
 	lose()
 	catalog := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: w.name}}
-	w.must(w.Delete(t.Context(), catalog))
+	must.NoError(w, w.Delete(t.Context(), catalog))
 	w.gone(catalog)
 	lose()
 	w.change(w.name, inline(`{"deploymentConfig":{"env":[{"name":"A","value":"b"}]}}`))
@@ -74,7 +75,7 @@ func TestConflictGoes(t *testing.T) {
 	w.extend(w.name, w.name)
 	w.says(w.name, "Progressing", "True", "Retrying", "revision object collisions")
 	w.says(w.name, "Installed", "False", "Failed", "No bundle installed")
-	w.must(w.Delete(t.Context(), mine))
+	must.NoError(w, w.Delete(t.Context(), mine))
 	w.installed(w.name, o.name())
 }
 
@@ -90,7 +91,7 @@ func TestReadiness(t *testing.T) {
 		w.there(d)
 		before := d.DeepCopy()
 		d.Spec.Template.Spec.NodeSelector = to
-		w.must(w.Patch(t.Context(), d, client.MergeFrom(before)))
+		must.NoError(w, w.Patch(t.Context(), d, client.MergeFrom(before)))
 	}
 	selector(map[string]string{"no": "node"})
 	w.says(w.name, "Available", "False", "ProbeFailure", w.name)
@@ -118,7 +119,7 @@ func TestUserManagedFields(t *testing.T) {
 		d.Spec.Template.Annotations = map[string]string{}
 	}
 	d.Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] = time.Now().Format(time.RFC3339)
-	w.must(w.Patch(t.Context(), d, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(t.Context(), d, client.MergeFrom(before)))
 	w.publish(all[0], all[1])
 	w.installed(w.name, all[1].name())
 	w.there(d)
@@ -138,7 +139,7 @@ func TestUninstall(t *testing.T) {
 	w.installed(w.name, all[0].name())
 	w.change(w.name, version("1.1.0"))
 	w.installed(w.name, w.name+".v1.1.0")
-	w.must(w.Delete(t.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name)))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	if got := w.revisions(w.name); len(got) != 0 {
 		t.Errorf("%d revisions are left", len(got))
@@ -170,9 +171,9 @@ func TestTheOperatorSaysNotNow(t *testing.T) {
 	}
 	condition.Spec.Conditions = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionFalse, Reason: "Busy", Message: "a backup is under way",
 		LastTransitionTime: metav1.Now(), ObservedGeneration: condition.Generation + 1}}
-	w.must(w.Update(w.Context(), condition))
+	must.NoError(w, w.Update(w.Context(), condition))
 	w.until("the report is in the status", func() (bool, string) {
-		w.must(w.Get(w.Context(), client.ObjectKeyFromObject(condition), condition))
+		must.NoError(w, w.Get(w.Context(), client.ObjectKeyFromObject(condition), condition))
 		return condition.CheckUpgradeable() != nil, fmt.Sprintf("%+v", condition.Status)
 	})
 	w.publish(all[0], all[1])
@@ -180,9 +181,9 @@ func TestTheOperatorSaysNotNow(t *testing.T) {
 	w.says(w.name, "Installed", "True", "Succeeded", "")
 	before := condition.DeepCopy()
 	condition.Spec.Overrides = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionTrue, Reason: "Admin", Message: "I know", LastTransitionTime: metav1.Now()}}
-	w.must(w.Patch(w.Context(), condition, client.MergeFrom(before)))
+	must.NoError(w, w.Patch(w.Context(), condition, client.MergeFrom(before)))
 	w.installed(w.name, all[1].name())
-	w.must(w.Delete(w.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(w.Context(), w.extension(w.name)))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	w.gone(&v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}})
 }

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/rollout/revision"
-
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // things is the name of the definition that the operator of thingOperator has.
@@ -58,18 +59,18 @@ func (w *world) holding() *unstructured.Unstructured {
 func TestRemovalKeepsData(t *testing.T) {
 	w := newWorld(t)
 	mine := w.holding()
-	w.must(w.Delete(t.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name)))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	w.gone(w.deployment(w.name))
 	w.there(mine)
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	w.must(w.Get(t.Context(), client.ObjectKey{Name: w.things()}, definition))
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: w.things()}, definition))
 	if definition.DeletionTimestamp != nil || metav1.GetControllerOf(definition) != nil {
 		t.Errorf("the definition is about to go: %v", definition.ObjectMeta)
 	}
 	w.until("an Event tells of it", func() (bool, string) {
 		var events corev1.EventList
-		w.must(w.List(t.Context(), &events))
+		must.NoError(w, w.List(t.Context(), &events))
 		for _, e := range events.Items {
 			if e.Reason == "CRDKept" && e.InvolvedObject.Kind == olmv1.ClusterExtensionKind && e.InvolvedObject.Name == w.name {
 				return true, e.Message
@@ -79,7 +80,7 @@ func TestRemovalKeepsData(t *testing.T) {
 	})
 	w.extend(w.name, w.name)
 	w.installed(w.name, w.name+".v1.0.0")
-	w.must(w.Get(t.Context(), client.ObjectKey{Name: w.things()}, definition))
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Name: w.things()}, definition))
 	if owner := metav1.GetControllerOf(definition); owner == nil || owner.Kind != olmv1.ClusterObjectSetKind {
 		t.Errorf("the next extension does not have it: %v", owner)
 	}
@@ -91,7 +92,7 @@ func TestRemovalWithData(t *testing.T) {
 	w := newWorld(t)
 	mine := w.holding()
 	w.change(w.name, func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{revision.DeleteCRDsKey: w.things()} })
-	w.must(w.Delete(t.Context(), w.extension(w.name)))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name)))
 	w.says(w.name, "Progressing", "True", "RollingOut", "Thing "+w.name+"/mine waits for its finalizers example.com/up; the operator stays for that until")
 	if err := w.Get(t.Context(), client.ObjectKeyFromObject(w.deployment(w.name)), w.deployment(w.name)); err != nil {
 		t.Errorf("the operator went first: %v", err)
@@ -114,14 +115,14 @@ func TestOrphaning(t *testing.T) {
 	uid := deployment.UID
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: w.name}}
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: w.things()}}
-	w.must(w.Delete(t.Context(), w.extension(w.name), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+	must.NoError(w, w.Delete(t.Context(), w.extension(w.name), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
 	w.gone(&olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.name}})
 	w.until("the revisions are gone", func() (bool, string) {
 		all := w.revisions(w.name)
 		return len(all) == 0, fmt.Sprint(len(all))
 	})
 	for _, o := range []client.Object{deployment, account, definition} {
-		w.must(w.Get(t.Context(), client.ObjectKeyFromObject(o), o))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKeyFromObject(o), o))
 		w.Cleanup(func() { _ = w.Delete(w.clean(), o) })
 		if o.GetDeletionTimestamp() != nil || len(o.GetOwnerReferences()) > 0 || o.GetLabels()[olmv1.OwnerNameKey] != "" {
 			t.Errorf("%T %s is still managed: %v %v %v", o, o.GetName(), o.GetDeletionTimestamp(), o.GetOwnerReferences(), o.GetLabels())

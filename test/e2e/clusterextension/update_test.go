@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -183,10 +184,8 @@ func TestUnsafeCRD(t *testing.T) {
 	w.publish(first, unsafe)
 	w.says(w.name, "Progressing", "True", "Retrying", fmt.Sprintf("validating upgrade for CRD %q: v1: ^.spec.size: minimum", "things."+w.name+".example.com"))
 	report := &corev1.ConfigMap{}
-	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: "olm", Name: w.name + "-crd-upgrade-report"}, report))
-	if !strings.Contains(report.Data["things."+w.name+".example.com"], "to do:") {
-		t.Errorf("the report is %v", report.Data)
-	}
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: "olm", Name: w.name + "-crd-upgrade-report"}, report))
+	must.Contain(t, "the report", report.Data["things."+w.name+".example.com"], "to do:")
 	w.change(w.name, func(e *olmv1.ClusterExtension) {
 		e.Spec.Install = &olmv1.ClusterExtensionInstallConfig{Preflight: &olmv1.PreflightConfig{
 			CRDUpgradeSafety: &olmv1.CRDUpgradeSafetyPreflightConfig{Enforcement: olmv1.CRDUpgradeSafetyEnforcementNone}}}

@@ -12,25 +12,21 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // revise brings a revision of an extension named after the namespace into the cluster, as the controller of ClusterExtensions does.
 func (w *world) revise(number int64, change func(o *revision.Options), objects ...*unstructured.Unstructured) {
 	w.Helper()
 	o := revision.Options{
-		Extension: revision.Extension{Name: w.namespace, Namespace: w.namespace}, Number: number, SystemNamespace: w.namespace, Objects: objects,
+		Extension: revision.Extension{Name: w.Namespace, Namespace: w.Namespace}, Number: number, SystemNamespace: w.Namespace, Objects: objects,
 		Annotations: map[string]string{olmv1.BundleVersionKey: fmt.Sprintf("%d.0.0", number), olmv1.PackageNameKey: "pkg"},
 	}
 	if change != nil {
 		change(&o)
 	}
-	r, err := revision.Build(o)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if err := revision.Write(w.Context(), w, r); err != nil {
-		w.Fatal(err)
-	}
+	r := must.Value(revision.Build(o))(w)
+	must.NoError(w, revision.Write(w.Context(), w, r))
 	w.Cleanup(func() { w.removeNow(r.Set) })
 }
 
@@ -38,9 +34,9 @@ func (w *world) revise(number int64, change func(o *revision.Options), objects .
 func (w *world) ofExtension(o *revision.Options) {
 	w.Helper()
 	ext := &olmv1.ClusterExtension{}
-	err := w.Get(w.Context(), client.ObjectKey{Name: w.namespace}, ext)
+	err := w.Get(w.Context(), client.ObjectKey{Name: w.Namespace}, ext)
 	if apierrors.IsNotFound(err) {
-		ext = &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.namespace,
+		ext = &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.Namespace,
 			Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "pkg",
 				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"no": "catalog"}}}}}}
 		if err = w.Create(w.Context(), ext); err == nil {
@@ -55,13 +51,13 @@ func (w *world) ofExtension(o *revision.Options) {
 
 func (w *world) configMap(name, value string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"namespace": w.namespace, "name": name}, "data": map[string]any{"key": value}}}
+		"metadata": map[string]any{"namespace": w.Namespace, "name": name}, "data": map[string]any{"key": value}}}
 }
 
 func (w *world) web(image string) *unstructured.Unstructured {
 	labels := map[string]any{"app": "web"}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"namespace": w.namespace, "name": "web"},
+		"metadata": map[string]any{"namespace": w.Namespace, "name": "web"},
 		"spec": map[string]any{"selector": map[string]any{"matchLabels": labels}, "template": map[string]any{
 			"metadata": map[string]any{"labels": labels},
 			"spec":     map[string]any{"containers": []any{map[string]any{"name": "web", "image": image}}}}}}}
@@ -77,7 +73,7 @@ func TestUpgrade(t *testing.T) {
 		ref := p.Objects[0].Ref
 		s := w.get("v1", "Secret", ref.Name)
 		if immutable, _, _ := unstructured.NestedBool(s.Object, "immutable"); !immutable || s.Object["type"] != olmv1.SecretTypeObjectData ||
-			!slices.ContainsFunc(s.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == w.namespace+"-1" }) {
+			!slices.ContainsFunc(s.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == w.Namespace+"-1" }) {
 			t.Errorf("Secret of phase %s: %v", p.Name, s.Object["metadata"])
 		}
 	}
@@ -85,7 +81,7 @@ func TestUpgrade(t *testing.T) {
 	w.reports("NS-2", "Progressing=True/Succeeded", "Revision 2.0.0 has rolled out.")
 	w.reports("NS-1", "Progressing=False/Archived", "")
 	w.there(false, "v1", "ConfigMap", "old")
-	if got := w.get("v1", "ConfigMap", "config"); got.Object["data"].(map[string]any)["key"] != "2" || metav1.GetControllerOf(got).Name != w.namespace+"-2" {
+	if got := w.get("v1", "ConfigMap", "config"); got.Object["data"].(map[string]any)["key"] != "2" || metav1.GetControllerOf(got).Name != w.Namespace+"-2" {
 		t.Errorf("%v", got.Object)
 	}
 	if w.get("apps/v1", "Deployment", "web").GetUID() != uid {
@@ -99,15 +95,11 @@ func TestGivingUp(t *testing.T) {
 	w.revise(1, w.ofExtension, w.configMap("config", "1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	broken := w.web("web:v2")
-	if err := unstructured.SetNestedField(broken.Object, map[string]any{"no": "node"}, "spec", "template", "spec", "nodeSelector"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, unstructured.SetNestedField(broken.Object, map[string]any{"no": "node"}, "spec", "template", "spec", "nodeSelector"))
 	w.revise(2, w.ofExtension, w.configMap("config", "2"), broken)
 	w.reports("NS-2", "Available=False/ProbeFailure", "Object Deployment.apps/v1 NS/web: ")
 	w.reports("NS-1", "Progressing=True/RollingOut", "")
-	if err := w.Delete(t.Context(), w.set("NS-2")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-2")))
 	w.there(false, "apps/v1", "Deployment", "web")
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	if got := w.get("v1", "ConfigMap", "config"); got.Object["data"].(map[string]any)["key"] != "1" {
@@ -124,7 +116,7 @@ func TestDrift(t *testing.T) {
 		o["data"] = map[string]any{"key": "theirs", "more": "theirs"}
 		o["metadata"].(map[string]any)["labels"].(map[string]any)["theirs"] = "too"
 	})
-	w.eventually("the edit to be healed", func() error {
+	must.Eventually(w, "the edit to be healed", func() error {
 		u := w.get("v1", "ConfigMap", "config")
 		data := u.Object["data"].(map[string]any)
 		if data["key"] != "1" || data["more"] != "theirs" || u.GetLabels()["theirs"] != "too" {
@@ -132,9 +124,7 @@ func TestDrift(t *testing.T) {
 		}
 		return nil
 	})
-	if err := w.Delete(t.Context(), w.configMap("config", "")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.configMap("config", "")))
 	w.there(true, "v1", "ConfigMap", "config")
 	w.edit("apps/v1", "Deployment", "web", func(o map[string]any) {
 		_ = unstructured.SetNestedField(o, "now", "spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
@@ -144,7 +134,7 @@ func TestDrift(t *testing.T) {
 		containers := []any{map[string]any{"name": "web", "image": "web:theirs"}}
 		_ = unstructured.SetNestedSlice(o, containers, "spec", "template", "spec", "containers")
 	})
-	w.eventually("the image to come back", func() error {
+	must.Eventually(w, "the image to come back", func() error {
 		u := w.get("apps/v1", "Deployment", "web")
 		containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", "containers")
 		restarted, _, _ := unstructured.NestedString(u.Object, "spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
@@ -164,9 +154,7 @@ func TestCollision(t *testing.T) {
 	if w.get("v1", "ConfigMap", "other") != nil {
 		t.Error("half of it was written")
 	}
-	if err := w.Delete(t.Context(), w.configMap("config", "")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.configMap("config", "")))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 }
 
@@ -179,16 +167,14 @@ func TestTeardown(t *testing.T) {
 		w.edit("apps/v1", "Deployment", "web", func(o map[string]any) { (&unstructured.Unstructured{Object: o}).SetFinalizers(finalizers) })
 	}
 	hold("example.com/hold")
-	if err := w.Delete(t.Context(), w.set("NS-1"), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1"), client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	w.reports("NS-1", "Progressing=True/Retrying", "2 of 2 objects are left.\nDeployment NS/web is being deleted, which waits for [example.com/hold]")
 	if w.get("v1", "ConfigMap", "config") == nil {
 		t.Error("an earlier phase went first")
 	}
 	hold()
 	w.there(false, "v1", "ConfigMap", "config")
-	w.eventually("the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
+	must.Eventually(w, "the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
 }
 
 // TestServiceAccount: a set is read and written as its account; what that may not do is told, and goes on when it may.
@@ -221,11 +207,7 @@ subjects: [{kind: ServiceAccount, name: installer, namespace: NS}]
 		o["rules"] = []any{map[string]any{"apiGroups": []any{"", "apps"}, "resources": []any{"configmaps", "deployments", "secrets"}, "verbs": []any{"create", "delete", "get"}}}
 	})
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
-	if err := w.Delete(t.Context(), w.get("v1", "ServiceAccount", "installer")); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Delete(t.Context(), w.set("NS-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.get("v1", "ServiceAccount", "installer")))
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
 	w.there(false, "v1", "ConfigMap", "config")
 }

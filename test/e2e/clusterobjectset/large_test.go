@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLargeBundle: 20 MB of objects are installed, among them a CustomResourceDefinition of 1.3 MB and an object of its kind, which a watch
 // has to be started for on the way.
 func TestLargeBundle(t *testing.T) {
 	w := newWorld(t)
-	group := w.namespace + ".example.com"
+	group := w.Namespace + ".example.com"
 	var objects []*unstructured.Unstructured
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 21 {
@@ -32,20 +34,18 @@ func TestLargeBundle(t *testing.T) {
 			"spec": map[string]any{"group": group, "scope": "Namespaced", "names": map[string]any{"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
 				"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": schema}}}}}},
 		&unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1", "kind": "Thing",
-			"metadata": map[string]any{"namespace": w.namespace, "name": "one"}, "spec": map[string]any{"size": int64(1)}}})
+			"metadata": map[string]any{"namespace": w.Namespace, "name": "one"}, "spec": map[string]any{"size": int64(1)}}})
 	began := time.Now()
 	w.revise(1, nil, objects...)
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	t.Logf("installed in %s", time.Since(began).Round(10*time.Millisecond))
 	w.edit(group+"/v1", "Thing", "one", func(o map[string]any) { o["spec"] = map[string]any{"size": int64(2)} })
-	w.eventually("the edit to be healed", func() error {
+	must.Eventually(w, "the edit to be healed", func() error {
 		if size, _, _ := unstructured.NestedInt64(w.get(group+"/v1", "Thing", "one").Object, "spec", "size"); size != 1 {
 			return fmt.Errorf("its size is %d", size)
 		}
 		return nil
 	})
-	if err := w.Delete(t.Context(), w.set("NS-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
 	w.there(false, "v1", "ConfigMap", "map-0")
 }

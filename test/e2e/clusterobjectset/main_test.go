@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var errNotYet = errors.New("not yet")
@@ -38,22 +39,13 @@ var shared = sync.OnceValues(func() (client.Client, error) {
 
 // world is the cluster for one test.
 type world struct {
-	*testing.T
-	client.Client
-	namespace string
+	harness.World
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
 	t.Parallel()
-	c, err := shared()
-	if err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	return &world{T: t, Client: c, namespace: devcluster.Namespace(t)}
+	return &world{harness.NewWorld(t, shared)}
 }
 
 // apply creates the objects of YAML documents, in which NS stands for the namespace of the test. What is left of them goes with the test.
@@ -61,19 +53,15 @@ func (w *world) apply(text string) {
 	w.Helper()
 	for _, document := range strings.Split(text, "\n---\n") {
 		u := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(strings.ReplaceAll(document, "NS", w.namespace)), &u.Object); err != nil {
-			w.Fatal(err)
-		}
-		if err := w.Create(w.Context(), u); err != nil {
-			w.Fatalf("create %s %s: %v", u.GetKind(), u.GetName(), err)
-		}
+		must.NoError(w, yaml.Unmarshal([]byte(strings.ReplaceAll(document, "NS", w.Namespace)), &u.Object))
+		must.NoErrorf(w, w.Create(w.Context(), u), "create %s %s", u.GetKind(), u.GetName())
 		w.Cleanup(func() { w.removeNow(u) })
 	}
 }
 
 // removeNow is for the end of a test, whose context is over.
 func (w *world) removeNow(o client.Object) {
-	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Timeout)
 	defer cancel()
 	if err := w.Delete(ctx, o); client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
 		w.Errorf("delete %s: %v", o.GetName(), err)
@@ -86,7 +74,7 @@ func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(apiVersion)
 	u.SetKind(kind)
-	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, u)
+	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: name}, u)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -99,23 +87,15 @@ func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
 func (w *world) set(name string) *olmv1.ClusterObjectSet {
 	w.Helper()
 	set := &olmv1.ClusterObjectSet{}
-	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.namespace)}, set); err != nil {
-		w.Fatalf("read ClusterObjectSet %s: %v", name, err)
-	}
+	must.NoErrorf(w, w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.Namespace)}, set), "read ClusterObjectSet %s", name)
 	return set
-}
-
-// eventually waits until a check is satisfied.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
 }
 
 // reports waits for a condition of a set: Type=Status/Reason, and a part of its message.
 func (w *world) reports(set, condition, message string) {
 	w.Helper()
-	message = strings.ReplaceAll(message, "NS", w.namespace)
-	w.eventually(set+" to report "+condition, func() error {
+	message = strings.ReplaceAll(message, "NS", w.Namespace)
+	must.Eventually(w, set+" to report "+condition, func() error {
 		var all []string
 		for _, c := range w.set(set).Status.Conditions {
 			all = append(all, fmt.Sprintf("%s=%s/%s %q", c.Type, c.Status, c.Reason, c.Message))
@@ -130,7 +110,7 @@ func (w *world) reports(set, condition, message string) {
 // change edits a set until nobody else does at the same time.
 func (w *world) change(name string, do func(*olmv1.ClusterObjectSet)) {
 	w.Helper()
-	w.eventually("an edit of "+name, func() error {
+	must.Eventually(w, "an edit of "+name, func() error {
 		set := w.set(name)
 		do(set)
 		return w.Update(w.Context(), set)
@@ -140,7 +120,7 @@ func (w *world) change(name string, do func(*olmv1.ClusterObjectSet)) {
 // edit changes an object until nobody else does at the same time.
 func (w *world) edit(apiVersion, kind, name string, do func(o map[string]any)) {
 	w.Helper()
-	w.eventually("an edit of "+kind+" "+name, func() error {
+	must.Eventually(w, "an edit of "+kind+" "+name, func() error {
 		u := w.get(apiVersion, kind, name)
 		if u == nil {
 			return errors.New("it is not there")
@@ -152,15 +132,13 @@ func (w *world) edit(apiVersion, kind, name string, do func(o map[string]any)) {
 
 func (w *world) make(o client.Object) {
 	w.Helper()
-	if err := w.Create(w.Context(), o); err != nil {
-		w.Fatalf("create %s: %v", o.GetName(), err)
-	}
+	must.NoErrorf(w, w.Create(w.Context(), o), "create %s", o.GetName())
 }
 
 // gone is an error as long as a set is there, other than that it is not.
 func (w *world) gone(name string) error {
 	set := &olmv1.ClusterObjectSet{}
-	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.namespace)}, set); err != nil {
+	if err := w.Get(w.Context(), client.ObjectKey{Name: strings.ReplaceAll(name, "NS", w.Namespace)}, set); err != nil {
 		return err
 	}
 	return fmt.Errorf("it is there: %v", set.Status.Conditions)
@@ -169,7 +147,7 @@ func (w *world) gone(name string) error {
 // there waits until an object exists, or is gone.
 func (w *world) there(yes bool, apiVersion, kind, name string) {
 	w.Helper()
-	w.eventually(fmt.Sprintf("%s %s to be there: %t", kind, name, yes), func() error {
+	must.Eventually(w, fmt.Sprintf("%s %s to be there: %t", kind, name, yes), func() error {
 		if found := w.get(apiVersion, kind, name) != nil; found != yes {
 			return fmt.Errorf("it is there: %t", found)
 		}

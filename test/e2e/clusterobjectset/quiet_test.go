@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // asked is what the manager asks.
@@ -34,15 +35,15 @@ func TestOneLookAtWhatChanged(t *testing.T) {
 	w := newWorld(t)
 	w.revise(1, nil, w.configMap("config", "1"), w.configMap("other", "1"), w.web("web:v1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
-	before := len(w.rest(w.namespace))
+	before := len(w.rest(w.Namespace))
 	w.edit("v1", "ConfigMap", "config", func(o map[string]any) { o["data"].(map[string]any)["more"] = "theirs" })
-	w.eventually("the manager to look", func() error {
-		if len(of(w.namespace)) == before {
+	must.Eventually(w, "the manager to look", func() error {
+		if len(of(w.Namespace)) == before {
 			return errNotYet
 		}
 		return nil
 	})
-	got := w.rest(w.namespace)[before:]
+	got := w.rest(w.Namespace)[before:]
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, []string{"GET config"}) {
 		t.Errorf("the manager asked %v", got)

@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // thing is a definition of the namespace's own group.
 func (w *world) thing() *unstructured.Unstructured {
-	group := w.namespace + ".example.com"
+	group := w.Namespace + ".example.com"
 	schema := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": "things." + group},
@@ -43,19 +43,19 @@ func (w *world) operating() {
 	w.revise(1, nil, w.thing(), w.web("web:v1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	w.Cleanup(func() { w.removeNow(w.thing()) })
-	w.apply(strings.ReplaceAll("{apiVersion: GROUP/v1, kind: Thing, metadata: {namespace: NS, name: mine, finalizers: [example.com/up]}}", "GROUP", w.namespace+".example.com"))
+	w.apply(strings.ReplaceAll("{apiVersion: GROUP/v1, kind: Thing, metadata: {namespace: NS, name: mine, finalizers: [example.com/up]}}", "GROUP", w.Namespace+".example.com"))
 	w.Cleanup(func() { w.release() })
 }
 
 // release takes the finalizer away, as an operator does.
 func (w *world) release() {
 	u := &unstructured.Unstructured{}
-	u.SetAPIVersion(w.namespace + ".example.com/v1")
+	u.SetAPIVersion(w.Namespace + ".example.com/v1")
 	u.SetKind("Thing")
-	u.SetNamespace(w.namespace)
+	u.SetNamespace(w.Namespace)
 	u.SetName("mine")
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Timeout)
 	defer cancel()
 	_ = w.Patch(ctx, u, patch) // it may be gone
 }
@@ -64,25 +64,23 @@ func (w *world) release() {
 func TestCustomResourcesStay(t *testing.T) {
 	w := newWorld(t)
 	w.operating()
-	if err := w.Delete(t.Context(), w.set("NS-1")); err != nil {
-		t.Fatal(err)
-	}
-	w.eventually("the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
+	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
+	must.Eventually(w, "the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
 	w.there(false, "apps/v1", "Deployment", "web")
 	crd := w.definition()
 	if crd == nil || crd.GetDeletionTimestamp() != nil || len(crd.GetOwnerReferences()) > 0 {
 		t.Fatalf("the definition does not stay: %v", crd)
 	}
-	if w.get(w.namespace+".example.com/v1", "Thing", "mine") == nil {
+	if w.get(w.Namespace+".example.com/v1", "Thing", "mine") == nil {
 		t.Error("the custom resource is gone")
 	}
-	w.eventually("an Event that tells of it", func() error {
+	must.Eventually(w, "an Event that tells of it", func() error {
 		var events corev1.EventList
 		if err := w.List(t.Context(), &events); err != nil {
 			return err
 		}
 		for _, e := range events.Items {
-			if e.Reason == "CRDKept" && strings.Contains(e.Message, crd.GetName()) && strings.Contains(e.Message, "it has 1 custom resource; Thing "+w.namespace+"/mine waits for its finalizers example.com/up") {
+			if e.Reason == "CRDKept" && strings.Contains(e.Message, crd.GetName()) && strings.Contains(e.Message, "it has 1 custom resource; Thing "+w.Namespace+"/mine waits for its finalizers example.com/up") {
 				return nil
 			}
 		}
@@ -96,7 +94,7 @@ func TestLostContent(t *testing.T) {
 	w.revise(1, nil, w.configMap("config", "1"), w.web("web:v1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	for _, p := range w.set("NS-1").Spec.Phases {
-		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: p.Objects[0].Ref.Name}}
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: p.Objects[0].Ref.Name}}
 		if err := w.Delete(t.Context(), s); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}

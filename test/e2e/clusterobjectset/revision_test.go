@@ -2,7 +2,6 @@ package clusterobjectset
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // header is a set of the test; phases follow.
@@ -129,8 +129,8 @@ func TestUserProbes(t *testing.T) {
 // secret is one that a user made for a set.
 func (w *world) secret(value string, immutable bool) *corev1.Secret {
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "objects"}, Type: olmv1.SecretTypeObjectData, Immutable: &immutable,
-		Data: map[string][]byte{"config": fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":%q,"name":"config"},"data":{"key":%q}}`, w.namespace, value)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "objects"}, Type: olmv1.SecretTypeObjectData, Immutable: &immutable,
+		Data: map[string][]byte{"config": fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":%q,"name":"config"},"data":{"key":%q}}`, w.Namespace, value)},
 	}
 }
 
@@ -157,14 +157,10 @@ func TestSecrets(t *testing.T) {
 	w.make(w.secret("1", true))
 	w.apply(referring)
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
-	if err := w.Delete(t.Context(), w.secret("", true)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.secret("", true)))
 	w.make(w.secret("2", true))
 	w.reports("NS-1", "Progressing=False/Blocked", `resolved content of 1 phase(s) has changed: phase "first" (its digest was sha256:`)
-	if got := w.get("v1", "ConfigMap", "config").Object["data"].(map[string]any)["key"]; got != "1" {
-		t.Errorf("the object has %v", got)
-	}
+	must.Equal(t, "the object", w.get("v1", "ConfigMap", "config").Object["data"].(map[string]any)["key"], "1")
 }
 
 // waiting is a set that is complete when somebody says so.
@@ -198,7 +194,7 @@ func TestArchivingAnOverdueSet(t *testing.T) {
 	w.reports("NS-1", "Progressing=False/Archived", "")
 	w.reports("NS-1", "Available=Unknown/Archived", "")
 	w.there(false, "v1", "ConfigMap", "config")
-	w.eventually("its finalizer to go", func() error {
+	must.Eventually(w, "its finalizer to go", func() error {
 		if f := w.set("NS-1").Finalizers; len(f) > 0 {
 			return fmt.Errorf("%v", f)
 		}
@@ -206,9 +202,7 @@ func TestArchivingAnOverdueSet(t *testing.T) {
 	})
 	set := w.set("NS-1")
 	set.Spec.LifecycleState = olmv1.LifecycleStateActive
-	if err := w.Update(t.Context(), set); err == nil || !strings.Contains(err.Error(), "cannot un-archive") {
-		t.Errorf("it can be made active again: %v", err)
-	}
+	must.Fail(t, "Update", w.Update(t.Context(), set), "cannot un-archive")
 }
 
 // TestOverdueSetSucceeds when it is complete after all.

@@ -6,6 +6,8 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,11 +18,11 @@ import (
 func TestReplacedWithTheSameDeployment(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	before := w.deployment("manager").UID
-	w.install(w.operator("op.v2", replacing("op.v1"), withImage("example.com/manager:2")))
-	w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.install(w.operator("op.v2", fixture.Replacing("op.v1"), withImage("example.com/manager:2")))
+	w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 	d := w.deployment("manager")
 	if d == nil || d.UID != before || d.Labels["olm.owner"] != "op.v2" || d.Spec.Template.Spec.Containers[0].Image != "example.com/manager:2" {
 		t.Errorf("the Deployment was not taken over: %+v", d)
@@ -33,11 +35,11 @@ func TestReplacedWithTheSameDeployment(t *testing.T) {
 func TestReplacedWithAnotherDeployment(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
-	w.install(w.operator("op.v2", replacing("op.v1"), withDeployments("other")))
-	w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-	w.goes("manager", &appsv1.Deployment{})
+	w.Succeeds("op.v1")
+	w.install(w.operator("op.v2", fixture.Replacing("op.v1"), withDeployments("other")))
+	w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.Goes("manager", &appsv1.Deployment{})
 }
 
 // TestReplacedWithAnotherSelector, which a Deployment cannot get: that is told with what to do, the old version runs on and is healed, and once
@@ -45,27 +47,25 @@ func TestReplacedWithAnotherDeployment(t *testing.T) {
 func TestReplacedWithAnotherSelector(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
-	w.install(w.operator("op.v2", replacing("op.v1"), withImage("example.com/manager:2"), strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+	w.Succeeds("op.v1")
+	w.install(w.operator("op.v2", fixture.Replacing("op.v1"), withImage("example.com/manager:2"), strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 		spec := &s.DeploymentSpecs[0].Spec
 		spec.Template.Labels = map[string]string{"control-plane": "manager"}
 		spec.Selector = &metav1.LabelSelector{MatchLabels: spec.Template.Labels}
 	})))
-	csv := w.is("op.v2", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
+	csv := w.Is("op.v2", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
 	want := fmt.Sprintf("install strategy failed: Deployment %s/manager exists with the selector app=manager, which cannot be changed to control-plane=manager: "+
-		"delete the Deployment, and it is recreated (none of its pods runs in between), or have the author of the operator name it otherwise", w.namespace)
-	if csv.Status.Message != want {
-		t.Errorf("message %q, want %q", csv.Status.Message, want)
-	}
+		"delete the Deployment, and it is recreated (none of its pods runs in between), or have the author of the operator name it otherwise", w.Namespace)
+	must.Equal(t, "message", csv.Status.Message, want)
 
-	w.is("op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced)
+	w.Is("op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced)
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "example.com/evil:1" })
 	w.runs("manager", "example.com/manager:1")
 
 	before := w.deployment("manager").UID
-	w.remove(w.deployment("manager"))
-	w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.Remove(w.deployment("manager"))
+	w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 	if d := w.deployment("manager"); d == nil || d.UID == before || d.Spec.Selector.MatchLabels["control-plane"] != "manager" {
 		t.Errorf("the Deployment was not made anew: %+v", d)
 	}
@@ -77,11 +77,11 @@ func TestReplacedOverIntermediates(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
 	for i := 2; i <= 4; i++ {
-		w.install(w.operator(fmt.Sprintf("op.v%d", i), replacing(fmt.Sprintf("op.v%d", i-1)), withImage(fmt.Sprintf("example.com/manager:%d", i))))
+		w.install(w.operator(fmt.Sprintf("op.v%d", i), fixture.Replacing(fmt.Sprintf("op.v%d", i-1)), withImage(fmt.Sprintf("example.com/manager:%d", i))))
 	}
-	w.succeeds("op.v4")
+	w.Succeeds("op.v4")
 	for i := 1; i <= 3; i++ {
-		w.goes(fmt.Sprintf("op.v%d", i), &v1alpha1.ClusterServiceVersion{})
+		w.Goes(fmt.Sprintf("op.v%d", i), &v1alpha1.ClusterServiceVersion{})
 	}
 	w.runs("manager", "example.com/manager:4")
 }
@@ -91,32 +91,32 @@ func TestVersionsOfACRDComeAndGo(t *testing.T) {
 	w := newWorld(t)
 	w.makeCRD("v1alpha1")
 	w.install(w.operator("op.v1", w.owns("v1alpha1")))
-	w.succeeds("op.v1")
-	w.install(w.operator("op.v2", w.owns("v1alpha1", "v1alpha2"), replacing("op.v1")))
-	w.succeeds("op.v2")
-	w.install(w.operator("op.v3", w.owns("v1alpha2"), replacing("op.v2")))
+	w.Succeeds("op.v1")
+	w.install(w.operator("op.v2", w.owns("v1alpha1", "v1alpha2"), fixture.Replacing("op.v1")))
+	w.Succeeds("op.v2")
+	w.install(w.operator("op.v3", w.owns("v1alpha2"), fixture.Replacing("op.v2")))
 	w.waits("op.v3", "CustomResourceDefinition", w.crdName("things"), "NotPresent", "CRD version not served")
 	edit(w, w.crdName("things"), &apiextensionsv1.CustomResourceDefinition{}, func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Versions = w.crd("v1alpha1", "v1alpha2").Spec.Versions
 	})
-	w.succeeds("op.v3")
-	w.goes("op.v2", &v1alpha1.ClusterServiceVersion{})
+	w.Succeeds("op.v3")
+	w.Goes("op.v2", &v1alpha1.ClusterServiceVersion{})
 }
 
 // TestReplacementThatNeverComes: what is being replaced says so when its successor is deleted, runs on, and is replaced by another one.
 func TestReplacementThatNeverComes(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
-	broken := w.operator("op.v2", replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.MinKubeVersion = "99.0.0" })
+	w.Succeeds("op.v1")
+	broken := w.operator("op.v2", fixture.Replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.MinKubeVersion = "99.0.0" })
 	w.install(broken)
-	w.is("op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced)
-	w.is("op.v2", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
-	w.remove(broken)
-	w.goes("op.v2", &v1alpha1.ClusterServiceVersion{})
-	w.eventually("the loss of the successor to be told", func() error {
+	w.Is("op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced)
+	w.Is("op.v2", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	w.Remove(broken)
+	w.Goes("op.v2", &v1alpha1.ClusterServiceVersion{})
+	must.Eventually(w, "the loss of the successor to be told", func() error {
 		csv := &v1alpha1.ClusterServiceVersion{}
-		if err := w.check(csv, "op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced); err != nil {
+		if err := w.Check(csv, "op.v1", v1alpha1.CSVPhaseReplacing, v1alpha1.CSVReasonBeingReplaced); err != nil {
 			return err
 		}
 		if want := "no ClusterServiceVersion replaces this one any more: create one with spec.replaces op.v1, or delete this one"; csv.Status.Message != want {
@@ -127,26 +127,26 @@ func TestReplacementThatNeverComes(t *testing.T) {
 	if w.deployment("manager") == nil {
 		t.Error("the operator does not run any more")
 	}
-	w.install(w.operator("op.v3", replacing("op.v1")))
-	w.succeeds("op.v3")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.install(w.operator("op.v3", fixture.Replacing("op.v1")))
+	w.Succeeds("op.v3")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 }
 
 // TestGroupThatGoesAndComes: without one the operator runs on, and the status says which group to apply.
 func TestGroupThatGoesAndComes(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	before := w.deployment("manager").UID
-	w.remove(w.operatorGroup())
-	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
-	w.make(w.operatorGroup())
-	w.succeeds("op.v1")
-	second := &operatorsv1.OperatorGroup{ObjectMeta: w.named("second")}
-	w.make(second)
-	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonTooManyOperatorGroups)
-	w.remove(second)
-	w.succeeds("op.v1")
+	w.Remove(w.operatorGroup())
+	w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
+	w.Make(w.operatorGroup())
+	w.Succeeds("op.v1")
+	second := &operatorsv1.OperatorGroup{ObjectMeta: w.Named("second")}
+	w.Make(second)
+	w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonTooManyOperatorGroups)
+	w.Remove(second)
+	w.Succeeds("op.v1")
 	if d := w.deployment("manager"); d == nil || d.UID != before {
 		t.Error("the Deployment was made anew")
 	}

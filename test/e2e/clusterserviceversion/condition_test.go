@@ -2,12 +2,13 @@ package clusterserviceversion
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,19 +21,15 @@ import (
 func (w *world) asOperator() client.Client {
 	w.Helper()
 	config := devcluster.Config()
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + w.namespace + ":account"}
-	c, err := client.New(config, client.Options{Scheme: w.Scheme()})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return c
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + w.Namespace + ":account"}
+	return must.Value(client.New(config, client.Options{Scheme: w.Scheme()}))(w)
 }
 
 func (w *world) condition(name string) *v2.OperatorCondition {
 	w.Helper()
 	out := &v2.OperatorCondition{}
-	w.eventually("the OperatorCondition of "+name, func() error {
-		if !w.read(name, out) {
+	must.Eventually(w, "the OperatorCondition of "+name, func() error {
+		if !w.Read(name, out) {
 			return fmt.Errorf("it is not there")
 		}
 		return nil
@@ -44,9 +41,9 @@ func (w *world) condition(name string) *v2.OperatorCondition {
 func (w *world) says(name string, status metav1.ConditionStatus) {
 	w.Helper()
 	own := w.asOperator()
-	w.eventually("the operator to say "+string(status), func() error {
+	must.Eventually(w, "the operator to say "+string(status), func() error {
 		condition := &v2.OperatorCondition{}
-		if err := own.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, condition); err != nil {
+		if err := own.Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: name}, condition); err != nil {
 			return err
 		}
 		condition.Spec.Conditions = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: status, Reason: "Migration", Message: "a migration is going on", LastTransitionTime: metav1.Now()}}
@@ -69,16 +66,14 @@ func TestUpgradesThatOperatorsHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.install(w.operator("op.v1"))
-			w.succeeds("op.v1")
+			w.Succeeds("op.v1")
 			condition := w.condition("op.v1")
-			if got := fmt.Sprint(condition.Spec.ServiceAccounts, condition.Spec.Deployments); got != "[account] [manager]" {
-				t.Errorf("the OperatorCondition is of %s", got)
-			}
-			if err := w.asOperator().Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "group"}, w.operatorGroup()); err == nil {
+			must.Equal(t, "the OperatorCondition", fmt.Sprint(condition.Spec.ServiceAccounts, condition.Spec.Deployments), "[account] [manager]")
+			if err := w.asOperator().Get(w.Context(), client.ObjectKey{Namespace: w.Namespace, Name: "group"}, w.operatorGroup()); err == nil {
 				t.Error("the operator may read OperatorGroups")
 			}
 			w.says("op.v1", "False")
-			w.eventually("the report to be taken over", func() error {
+			must.Eventually(w, "the report to be taken over", func() error {
 				live := w.condition("op.v1")
 				if c := meta.FindStatusCondition(live.Status.Conditions, v2.ConditionUpgradeable); c == nil || c.ObservedGeneration != live.Generation {
 					return fmt.Errorf("status %v of generation %d", live.Status.Conditions, live.Generation)
@@ -86,19 +81,17 @@ func TestUpgradesThatOperatorsHold(t *testing.T) {
 				return nil
 			})
 
-			w.install(w.operator("op.v2", replacing("op.v1"), withImage("example.com/manager:2")))
-			csv := w.is("op.v2", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonOperatorConditionNotUpgradeable)
-			if want := "a migration is going on"; !strings.Contains(csv.Status.Message, want) {
-				t.Errorf("message %q does not tell %q", csv.Status.Message, want)
-			}
+			w.install(w.operator("op.v2", fixture.Replacing("op.v1"), withImage("example.com/manager:2")))
+			csv := w.Is("op.v2", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonOperatorConditionNotUpgradeable)
+			must.Contain(t, "message", csv.Status.Message, "a migration is going on")
 			w.stands("op.v1")
 			w.runs("manager", "example.com/manager:1")
 			release(w)
-			w.succeeds("op.v2")
-			w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-			w.goes("op.v1", &v2.OperatorCondition{})
+			w.Succeeds("op.v2")
+			w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+			w.Goes("op.v1", &v2.OperatorCondition{})
 			w.runs("manager", "example.com/manager:2")
-			w.eventually("the pods to know their OperatorCondition", func() error {
+			must.Eventually(w, "the pods to know their OperatorCondition", func() error {
 				want := corev1.EnvVar{Name: "OPERATOR_CONDITION_NAME", Value: "op.v2"}
 				if env := w.deployment("manager").Spec.Template.Spec.Containers[0].Env; len(env) != 1 || env[0] != want {
 					return fmt.Errorf("env %v", env)

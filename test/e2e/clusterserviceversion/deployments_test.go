@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +25,7 @@ func (w *world) imageOf(deployment string) (string, error) {
 // runs waits until a Deployment has an image.
 func (w *world) runs(deployment, image string) {
 	w.Helper()
-	w.eventually(deployment+" to run "+image, func() error {
+	must.Eventually(w, deployment+" to run "+image, func() error {
 		got, err := w.imageOf(deployment)
 		if err == nil && got != image {
 			err = fmt.Errorf("it runs %s", got)
@@ -43,20 +44,16 @@ func TestOneRollout(t *testing.T) {
 		s.DeploymentSpecs[0].Label = map[string]string{"tier": "control"}
 		s.DeploymentSpecs[0].Spec.Template.Annotations = map[string]string{"foo": "template", "own": "template"}
 	})))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	d := w.deployment("manager")
 	for name, want := range map[string]string{
 		"foo": "csv", "only": "csv", "own": "template",
-		"olm.operatorGroup": "group", "olm.operatorNamespace": w.namespace, "olm.targetNamespaces": w.namespace,
+		"olm.operatorGroup": "group", "olm.operatorNamespace": w.Namespace, "olm.targetNamespaces": w.Namespace,
 	} {
-		if got := d.Spec.Template.Annotations[name]; got != want {
-			t.Errorf("annotation %s of the pods is %q, want %q", name, got, want)
-		}
+		must.Equal(t, fmt.Sprintf("annotation %s of the pods", name), d.Spec.Template.Annotations[name], want)
 	}
-	for name, want := range map[string]string{"tier": "control", "olm.managed": "true", "olm.owner": "op.v1", "olm.owner.namespace": w.namespace, "olm.owner.kind": "ClusterServiceVersion"} {
-		if got := d.Labels[name]; got != want {
-			t.Errorf("label %s of the Deployment is %q, want %q", name, got, want)
-		}
+	for name, want := range map[string]string{"tier": "control", "olm.managed": "true", "olm.owner": "op.v1", "olm.owner.namespace": w.Namespace, "olm.owner.kind": "ClusterServiceVersion"} {
+		must.Equal(t, fmt.Sprintf("label %s of the Deployment", name), d.Labels[name], want)
 	}
 	w.rolledOut("manager", 1)
 	w.stands("op.v1")
@@ -82,7 +79,7 @@ func TestPartlyAvailable(t *testing.T) {
 			{LabelSelector: spec.Selector, TopologyKey: "kubernetes.io/os"},
 		}}}
 	})))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	if d := w.deployment("manager"); d.Status.AvailableReplicas != 1 || d.Status.Replicas != 2 {
 		t.Errorf("%d of %d pods are available", d.Status.AvailableReplicas, d.Status.Replicas)
 	}
@@ -92,7 +89,7 @@ func TestPartlyAvailable(t *testing.T) {
 func TestDriftIsHealed(t *testing.T) {
 	w := newWorldAlone(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 
 	three := int32(3)
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) {
@@ -111,23 +108,23 @@ func TestDriftIsHealed(t *testing.T) {
 	if d := w.deployment("manager"); *d.Spec.Replicas != 3 || d.Spec.Template.Annotations["example.com/restarted"] != "now" {
 		t.Error("what somebody else had added is gone")
 	}
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 
 	before := w.deployment("manager").UID
-	w.remove(w.deployment("manager"))
+	w.Remove(w.deployment("manager"))
 	w.promptly("a deleted Deployment to be made again", func() error {
 		if d := w.deployment("manager"); d == nil || d.UID == before {
 			return fmt.Errorf("it is not there")
 		}
 		return nil
 	})
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 
 	none := int32(0)
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Replicas = &none })
 	csv := &v1alpha1.ClusterServiceVersion{}
 	w.promptly("a Deployment that was scaled to zero to be told", func() error {
-		if err := w.check(csv, "op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting); err != nil {
+		if err := w.Check(csv, "op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting); err != nil {
 			return err
 		}
 		if want := "installing: waiting for deployment manager to become ready: Deployment manager is scaled to 0 replicas; scale it up again"; csv.Status.Message != want {
@@ -137,27 +134,27 @@ func TestDriftIsHealed(t *testing.T) {
 	})
 	one := int32(1)
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Replicas = &one })
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 }
 
 // TestDeploymentThatCannotGo: a finalizer of somebody else keeps a deleted Deployment; that is told, and it is made again afterwards.
 func TestDeploymentThatCannotGo(t *testing.T) {
 	w := newWorldAlone(t)
 	w.install(w.operator("op.v1"))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Finalizers = append(d.Finalizers, "example.com/hold") })
 	before := w.deployment("manager").UID
-	w.remove(w.deployment("manager"))
+	w.Remove(w.deployment("manager"))
 	csv := &v1alpha1.ClusterServiceVersion{}
 	w.promptly("a Deployment that is being deleted to be told", func() error {
-		err := w.check(csv, "op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+		err := w.Check(csv, "op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
 		if want := "installing: waiting for deployment manager to become ready: it is being deleted"; err == nil && csv.Status.Message != want {
 			err = fmt.Errorf("message %q", csv.Status.Message)
 		}
 		return err
 	})
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Finalizers = nil })
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	if d := w.deployment("manager"); d == nil || d.UID == before {
 		t.Error("the Deployment was not made again")
 	}
@@ -168,13 +165,13 @@ func TestDeploymentThatCannotGo(t *testing.T) {
 func TestEditedInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1", withDeployments("manager", "helper")))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	change := func(how change) {
 		edit(w, "op.v1", &v1alpha1.ClusterServiceVersion{}, how)
 	}
 	change(withImage("example.com/manager:2"))
 	w.runs("manager", "example.com/manager:2")
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	w.rolledOut("manager", 2)
 	w.rolledOut("helper", 1)
 
@@ -183,20 +180,20 @@ func TestEditedInPlace(t *testing.T) {
 	})
 	change(withImage("example.com/manager:3"))
 	w.runs("manager", "example.com/manager:3")
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 
 	change(withDeployments("manager"))
-	w.goes("helper", &appsv1.Deployment{})
-	w.succeeds("op.v1")
+	w.Goes("helper", &appsv1.Deployment{})
+	w.Succeeds("op.v1")
 	change(withDeployments("renamed"))
-	w.goes("manager", &appsv1.Deployment{})
-	w.eventually("renamed to be there", func() error {
+	w.Goes("manager", &appsv1.Deployment{})
+	must.Eventually(w, "renamed to be there", func() error {
 		if w.deployment("renamed") == nil {
 			return fmt.Errorf("it is not")
 		}
 		return nil
 	})
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 }
 
 // TestSubscriptionConfig: everything that a Subscription says is there with the first rollout and what it leaves unsaid stays as the
@@ -217,8 +214,8 @@ func TestSubscriptionConfig(t *testing.T) {
 			{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "manager"}}}},
 		}}},
 	}
-	w.make(&v1alpha1.Subscription{ObjectMeta: w.named("sub"), Spec: &v1alpha1.SubscriptionSpec{
-		Package: "pkg", CatalogSource: "none", CatalogSourceNamespace: w.namespace, Config: config}})
+	w.Make(&v1alpha1.Subscription{ObjectMeta: w.Named("sub"), Spec: &v1alpha1.SubscriptionSpec{
+		Package: "pkg", CatalogSource: "none", CatalogSourceNamespace: w.Namespace, Config: config}})
 	w.install(w.operator("op.v1", func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Annotations = map[string]string{"operatorframework.io/properties": `{"properties":[{"type":"olm.package","value":{"packageName":"pkg","version":"1.0.0"}}]}`}
 	}, withDeployments("manager", "helper"), strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
@@ -227,7 +224,7 @@ func TestSubscriptionConfig(t *testing.T) {
 		pod.Spec.Containers[0].Resources = authors
 		pod.Annotations = map[string]string{"note": "author"}
 	})))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	w.rolledOut("manager", 1)
 	d := w.deployment("manager")
 	container := d.Spec.Template.Spec.Containers[0]
@@ -236,9 +233,7 @@ func TestSubscriptionConfig(t *testing.T) {
 		env[e.Name] = e.Value
 	}
 	for name, want := range map[string]string{"OWN": "author", "FROM": "subscription", "HTTPS_PROXY": "http://proxy:1", "OPERATOR_CONDITION_NAME": "op.v1"} {
-		if env[name] != want {
-			t.Errorf("%s is %q, want %q", name, env[name], want)
-		}
+		must.Equal(t, name, env[name], want)
 	}
 	pod := d.Spec.Template.Spec
 	for what, ok := range map[string]bool{
@@ -265,7 +260,7 @@ func TestSubscriptionConfig(t *testing.T) {
 			Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("20m")}},
 		}
 	})
-	w.eventually("the changed configuration to arrive", func() error {
+	must.Eventually(w, "the changed configuration to arrive", func() error {
 		if got := w.deployment("manager").Spec.Template.Spec.Containers[0].Resources.Requests.Cpu().String(); got != "20m" {
 			return fmt.Errorf("cpu is %s", got)
 		}
@@ -274,7 +269,7 @@ func TestSubscriptionConfig(t *testing.T) {
 		}
 		return nil
 	})
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	w.rolledOut("manager", 2)
 	w.rolledOut("helper", 2)
 }

@@ -5,6 +5,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,39 +17,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-type change func(*v1alpha1.ClusterServiceVersion)
+type change = fixture.Change
 
 // operator is a CSV with one Deployment, a permission and a cluster permission, that supports all install modes.
 func (w *world) operator(name string, changes ...change) *v1alpha1.ClusterServiceVersion {
-	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: w.named(name)}
-	csv.Spec.DisplayName = name
-	for _, mode := range []v1alpha1.InstallModeType{"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"} {
-		csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
+	rule := func(resource string) []v1alpha1.StrategyDeploymentPermissions {
+		return []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "account",
+			Rules: []rbacv1.PolicyRule{{Verbs: []string{"get", "list"}, APIGroups: []string{""}, Resources: []string{resource}}}}}
 	}
-	rule := func(resource string) []rbacv1.PolicyRule {
-		return []rbacv1.PolicyRule{{Verbs: []string{"get", "list"}, APIGroups: []string{""}, Resources: []string{resource}}}
-	}
-	csv.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{StrategyName: "deployment", StrategySpec: v1alpha1.StrategyDetailsDeployment{
-		DeploymentSpecs:    []v1alpha1.StrategyDeploymentSpec{deploymentSpec("manager")},
-		Permissions:        []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "account", Rules: rule("pods")}},
-		ClusterPermissions: []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "account", Rules: rule("nodes")}},
-	}}
-	for _, change := range changes {
-		change(csv)
-	}
-	return csv
+	permitted := strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+		s.Permissions, s.ClusterPermissions = rule("pods"), rule("nodes")
+	})
+	return fixture.Operator(w.Namespace, name, append([]change{permitted, fixture.Account("account")}, changes...)...)
 }
 
-func deploymentSpec(name string) v1alpha1.StrategyDeploymentSpec {
-	labels := map[string]string{"app": name}
-	return v1alpha1.StrategyDeploymentSpec{Name: name, Spec: appsv1.DeploymentSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec: corev1.PodSpec{ServiceAccountName: "account",
-				Containers: []corev1.Container{{Name: "manager", Image: "example.com/manager:1"}}},
-		},
-	}}
+// withDeployments are the names of the Deployments, whose pods have the account.
+func withDeployments(names ...string) change {
+	return func(csv *v1alpha1.ClusterServiceVersion) {
+		fixture.Deployments(names...)(csv)
+		fixture.Account("account")(csv)
+	}
+}
+
+// crd serves the versions; the last one is stored.
+func (w *world) crd(versions ...string) *apiextensionsv1.CustomResourceDefinition {
+	return fixture.Definition("things", "Thing", w.group, versions...)
 }
 
 // strategy changes the install strategy.
@@ -59,19 +53,6 @@ func withImage(image string) change {
 	return strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 		s.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = image
 	})
-}
-
-func withDeployments(names ...string) change {
-	return strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
-		s.DeploymentSpecs = nil
-		for _, name := range names {
-			s.DeploymentSpecs = append(s.DeploymentSpecs, deploymentSpec(name))
-		}
-	})
-}
-
-func replacing(name string) change {
-	return func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Replaces = name }
 }
 
 func withoutPermissions(csv *v1alpha1.ClusterServiceVersion) {
@@ -105,43 +86,17 @@ func (w *world) descriptions(versions []string) []v1alpha1.CRDDescription {
 	return out
 }
 
-// crd serves the versions; the last one is stored.
-func (w *world) crd(versions ...string) *apiextensionsv1.CustomResourceDefinition {
-	preserve := true
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: w.crdName("things")}}
-	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: w.group, Scope: apiextensionsv1.NamespaceScoped,
-		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Singular: "thing", Kind: "Thing", ListKind: "ThingList"},
-	}
-	for i, version := range versions {
-		crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{
-			Name: version, Served: true, Storage: i == len(versions)-1,
-			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &preserve}},
-		})
-	}
-	return crd
-}
-
 // makeCRD makes the CRD and lets it go with the test.
 func (w *world) makeCRD(versions ...string) {
 	w.Helper()
 	crd := w.crd(versions...)
-	w.make(crd)
-	w.removeLater(crd)
-}
-
-// removeLater deletes what has no namespace when the test is over.
-func (w *world) removeLater(o client.Object) {
-	w.Cleanup(func() {
-		if err := w.Delete(w.background(), o); client.IgnoreNotFound(err) != nil {
-			w.Error(err)
-		}
-	})
+	w.Make(crd)
+	w.RemoveLater(crd)
 }
 
 func (w *world) thing(name string, finalizers ...string) *unstructured.Unstructured {
 	thing := &unstructured.Unstructured{Object: map[string]any{"apiVersion": w.group + "/v1", "kind": "Thing"}}
-	thing.SetNamespace(w.namespace)
+	thing.SetNamespace(w.Namespace)
 	thing.SetName(name)
 	thing.SetFinalizers(finalizers)
 	return thing
@@ -150,13 +105,10 @@ func (w *world) thing(name string, finalizers ...string) *unstructured.Unstructu
 // permissions are what an InstallPlan makes for a CSV, which has to be in the cluster.
 func (w *world) permissions(csv *v1alpha1.ClusterServiceVersion) []client.Object {
 	w.Helper()
-	accounts, err := bundle.RBAC(csv)
-	if err != nil {
-		w.Fatal(err)
-	}
+	accounts := must.Value(bundle.RBAC(csv))(w)
 	var out []client.Object
 	for _, a := range accounts {
-		if a.ServiceAccount != nil && !w.read(a.Name, &corev1.ServiceAccount{}) {
+		if a.ServiceAccount != nil && !w.Read(a.Name, &corev1.ServiceAccount{}) {
 			out = append(out, a.ServiceAccount)
 		}
 		for i := range a.Roles {
@@ -172,20 +124,20 @@ func (w *world) permissions(csv *v1alpha1.ClusterServiceVersion) []client.Object
 // install makes a CSV with its permissions. A service account that is there already is shared, as InstallPlans do.
 func (w *world) install(csv *v1alpha1.ClusterServiceVersion) {
 	w.Helper()
-	w.make(csv)
+	w.Make(csv)
 	account := &corev1.ServiceAccount{}
-	if w.read("account", account) {
+	if w.Read("account", account) {
 		edit(w, "account", account, func(a *corev1.ServiceAccount) {
 			a.OwnerReferences = append(a.OwnerReferences, bundle.OwnerReference(csv))
 		})
 	}
-	w.make(w.permissions(csv)...)
+	w.Make(w.permissions(csv)...)
 }
 
 func (w *world) deployment(name string) *appsv1.Deployment {
 	w.Helper()
 	d := &appsv1.Deployment{}
-	if !w.read(name, d) {
+	if !w.Read(name, d) {
 		return nil
 	}
 	return d
@@ -199,9 +151,7 @@ func (w *world) rollouts(name string) (int, int64) {
 		w.Fatalf("Deployment %s is not there", name)
 	}
 	var list appsv1.ReplicaSetList
-	if err := w.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
 	count := 0
 	for i := range list.Items {
 		if metav1.IsControlledBy(&list.Items[i], d) {
@@ -224,9 +174,9 @@ func row(csv *v1alpha1.ClusterServiceVersion, kind, name string) v1alpha1.Requir
 // waits checks that a CSV waits for a requirement: the row, and what its message says.
 func (w *world) waits(name, kind, requirement string, want v1alpha1.StatusReason, message string) {
 	w.Helper()
-	w.eventually(fmt.Sprintf("%s to wait for %s %s", name, kind, requirement), func() error {
+	must.Eventually(w, fmt.Sprintf("%s to wait for %s %s", name, kind, requirement), func() error {
 		csv := &v1alpha1.ClusterServiceVersion{}
-		if err := w.check(csv, name, v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet); err != nil {
+		if err := w.Check(csv, name, v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet); err != nil {
 			return err
 		}
 		if got := row(csv, kind, requirement); got.Status != want || got.Message != message {

@@ -7,7 +7,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -32,26 +34,26 @@ func (w *world) broughtBy(namespace string, names ...string) {
 func TestCRDOfAnOlderVersion(t *testing.T) {
 	w := newWorld(t)
 	w.makeCRD("v1")
-	w.broughtBy(w.namespace, "op.v1")
+	w.broughtBy(w.Namespace, "op.v1")
 	w.install(w.operator("op.v1", w.owns("v1")))
-	w.succeeds("op.v1") // it was brought by the CSV itself
+	w.Succeeds("op.v1") // it was brought by the CSV itself
 
-	w.install(w.operator("op.v2", w.owns("v1"), replacing("op.v1")))
+	w.install(w.operator("op.v2", w.owns("v1"), fixture.Replacing("op.v1")))
 	w.waits("op.v2", "CustomResourceDefinition", w.crdName("things"), "PresentNotSatisfied", "CRD installed alongside other CSV(s): op.v1")
-	w.broughtBy(w.namespace, "op.v2")
-	w.succeeds("op.v2")
+	w.broughtBy(w.Namespace, "op.v2")
+	w.Succeeds("op.v2")
 }
 
 // TestCRDOfSomebodyElse: neither what a dependent operator needs nor what operators of other namespaces brought holds an install up.
 func TestCRDOfSomebodyElse(t *testing.T) {
 	w := newWorld(t)
 	w.makeCRD("v1")
-	w.broughtBy(w.namespace, "provider.v1")
+	w.broughtBy(w.Namespace, "provider.v1")
 	w.broughtBy("elsewhere", "op.v0")
 	w.install(w.operator("dependent.v1", w.requires("v1"), withDeployments("dependent")))
-	w.succeeds("dependent.v1")
-	w.install(w.operator("op.v1", w.owns("v1"), replacing("op.v0")))
-	w.succeeds("op.v1")
+	w.Succeeds("dependent.v1")
+	w.install(w.operator("op.v1", w.owns("v1"), fixture.Replacing("op.v0")))
+	w.Succeeds("op.v1")
 }
 
 // TestUnmetThenMet: what is missing is told by row and message, and the install goes on by itself once it is there.
@@ -107,7 +109,7 @@ func TestUnmetThenMet(t *testing.T) {
 			w.install(w.operator("op.v1", tc.change(w)))
 			w.waits("op.v1", tc.kind, tc.row(w), tc.status, tc.message)
 			tc.meet(w)
-			csv := w.succeeds("op.v1")
+			csv := w.Succeeds("op.v1")
 			if got := row(csv, tc.kind, tc.row(w)); got.Status != v1alpha1.RequirementStatusReasonPresent {
 				t.Errorf("the row still says %s", got.Status)
 			}
@@ -121,10 +123,10 @@ func thingsRow(w *world) string { return w.crdName("things") }
 // stands checks that an operator that runs, runs on without anybody writing.
 func (w *world) stands(name string) {
 	w.Helper()
-	before := w.succeeds(name)
+	before := w.Succeeds(name)
 	deployment := w.deployment("manager")
 	time.Sleep(calm)
-	after := w.succeeds(name)
+	after := w.Succeeds(name)
 	if before.ResourceVersion != after.ResourceVersion {
 		w.Errorf("CSV %s was written: %s, then %s; history %v", name, before.ResourceVersion, after.ResourceVersion, harness.History(after))
 	}
@@ -137,11 +139,11 @@ func (w *world) stands(name string) {
 func TestPermissionsArrive(t *testing.T) {
 	w := newWorldAlone(t)
 	csv := w.operator("op.v1")
-	w.make(csv)
+	w.Make(csv)
 	w.waits("op.v1", "ServiceAccount", "account", "NotPresent", "Service account does not exist")
-	w.make(&corev1.ServiceAccount{ObjectMeta: w.named("account")})
+	w.Make(&corev1.ServiceAccount{ObjectMeta: w.Named("account")})
 	w.waits("op.v1", "ServiceAccount", "account", "PresentNotSatisfied", "Service account lacks permissions")
-	pending := w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	pending := w.Is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
 	want := []v1alpha1.DependentStatus{
 		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "PolicyRule", Status: "NotSatisfied", Message: `namespaced rule:{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]}`},
 		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "PolicyRule", Status: "NotSatisfied", Message: `cluster rule:{"verbs":["get","list"],"apiGroups":[""],"resources":["nodes"]}`},
@@ -150,41 +152,41 @@ func TestPermissionsArrive(t *testing.T) {
 		t.Errorf("dependents are\n%v, want\n%v", got, want)
 	}
 
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Rules: csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions[0].Rules}
-	members := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.namespace},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + w.namespace}}}
-	w.removeLater(role)
-	w.removeLater(members)
-	w.make(role, members,
-		&rbacv1.Role{ObjectMeta: w.named("pods"), Rules: csv.Spec.InstallStrategy.StrategySpec.Permissions[0].Rules},
-		&rbacv1.RoleBinding{ObjectMeta: w.named("pods"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "pods"},
-			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "account"}}})
-	w.succeeds("op.v1")
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Rules: csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions[0].Rules}
+	members := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.Namespace},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + w.Namespace}}}
+	w.RemoveLater(role)
+	w.RemoveLater(members)
+	w.Make(role, members,
+		&rbacv1.Role{ObjectMeta: w.Named("pods"), Rules: csv.Spec.InstallStrategy.StrategySpec.Permissions[0].Rules},
+		&rbacv1.RoleBinding{ObjectMeta: w.Named("pods"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "pods"},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.Namespace, Name: "account"}}})
+	w.Succeeds("op.v1")
 
 	// What is taken away later is told, and given back it is forgiven.
-	w.remove(&rbacv1.Role{ObjectMeta: w.named("pods")})
+	w.Remove(&rbacv1.Role{ObjectMeta: w.Named("pods")})
 	w.promptly("a permission that is taken away to be told", func() error {
-		return w.check(&v1alpha1.ClusterServiceVersion{}, "op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+		return w.Check(&v1alpha1.ClusterServiceVersion{}, "op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
 	})
-	w.make(&rbacv1.Role{ObjectMeta: w.named("pods"), Rules: csv.Spec.InstallStrategy.StrategySpec.Permissions[0].Rules})
-	w.succeeds("op.v1")
+	w.Make(&rbacv1.Role{ObjectMeta: w.Named("pods"), Rules: csv.Spec.InstallStrategy.StrategySpec.Permissions[0].Rules})
+	w.Succeeds("op.v1")
 }
 
 // TestAccountsOfOthers: one of somebody else can be used, one of another operator cannot.
 func TestAccountsOfOthers(t *testing.T) {
 	w := newWorld(t)
-	owner := &corev1.ConfigMap{ObjectMeta: w.named("owner")}
-	w.make(owner)
-	account := &corev1.ServiceAccount{ObjectMeta: w.named("account")}
+	owner := &corev1.ConfigMap{ObjectMeta: w.Named("owner")}
+	w.Make(owner)
+	account := &corev1.ServiceAccount{ObjectMeta: w.Named("account")}
 	account.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID}}
-	w.make(account)
+	w.Make(account)
 	csv := w.operator("op.v1")
-	w.make(csv)
-	w.make(w.permissions(csv)...)
-	w.succeeds("op.v1")
+	w.Make(csv)
+	w.Make(w.permissions(csv)...)
+	w.Succeeds("op.v1")
 
 	second := w.operator("second.v1", withDeployments("second"))
-	w.make(second)
+	w.Make(second)
 	edit(w, "account", &corev1.ServiceAccount{}, func(a *corev1.ServiceAccount) {
 		a.OwnerReferences = []metav1.OwnerReference{bundle.OwnerReference(csv)}
 	})
@@ -197,13 +199,11 @@ func TestTwoOperatorsOwnOneCRD(t *testing.T) {
 	w.makeCRD("v1")
 	first := w.operator("first.v1", w.owns("v1"), withoutPermissions)
 	w.install(first)
-	w.succeeds("first.v1")
+	w.Succeeds("first.v1")
 	w.install(w.operator("second.v1", w.owns("v1"), withDeployments("second"), withoutPermissions))
-	csv := w.is("second.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonOwnerConflict)
+	csv := w.Is("second.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonOwnerConflict)
 	want := "conflicting CRD owner in namespace: ClusterServiceVersion first.v1 owns CRD " + w.crdName("things") + " too; delete one of the two, or let one replace the other"
-	if csv.Status.Message != want {
-		t.Errorf("message %q, want %q", csv.Status.Message, want)
-	}
-	w.remove(first)
-	w.succeeds("second.v1")
+	must.Equal(t, "message", csv.Status.Message, want)
+	w.Remove(first)
+	w.Succeeds("second.v1")
 }

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,9 +25,7 @@ import (
 func (w *world) events(name string) []string {
 	w.Helper()
 	var list corev1.EventList
-	if err := w.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
 	var out []string
 	for _, e := range list.Items {
 		if e.InvolvedObject.Kind == "ClusterServiceVersion" && e.InvolvedObject.Name == name && e.Source.Component == "operator-lifecycle-manager" {
@@ -40,11 +39,11 @@ func (w *world) events(name string) []string {
 func TestEventsTellTheWay(t *testing.T) {
 	w := newWorld(t)
 	w.install(w.operator("op.v1", w.owns("v1")))
-	w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	w.Is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
 	w.makeCRD("v1")
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	want := []string{"Normal RequirementsUnknown", "Normal RequirementsNotMet", "Normal AllRequirementsMet", "Normal InstallSucceeded"}
-	w.eventually("the Events to tell it", func() error {
+	must.Eventually(w, "the Events to tell it", func() error {
 		got := w.events("op.v1")
 		for _, e := range want {
 			if !slices.Contains(got, e) {
@@ -53,9 +52,9 @@ func TestEventsTellTheWay(t *testing.T) {
 		}
 		return nil
 	})
-	w.remove(w.operatorGroup())
-	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
-	w.eventually("the failure to be a warning", func() error {
+	w.Remove(w.operatorGroup())
+	w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
+	must.Eventually(w, "the failure to be a warning", func() error {
 		if got := w.events("op.v1"); !slices.Contains(got, "Warning NoOperatorGroup") {
 			return fmt.Errorf("there are %q", got)
 		}
@@ -111,15 +110,13 @@ func TestWhatMakesNoSenseIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			good, bad := w.operator("op.v1"), w.operator("op.v1", tc.breaks)
-			w.make(bad)
+			w.Make(bad)
 			good.UID = bad.UID
-			w.make(w.permissions(good)...)
-			csv := w.is("op.v1", v1alpha1.CSVPhaseFailed, tc.reason)
-			if !strings.Contains(csv.Status.Message, tc.message) {
-				t.Errorf("message %q does not tell %q", csv.Status.Message, tc.message)
-			}
+			w.Make(w.permissions(good)...)
+			csv := w.Is("op.v1", v1alpha1.CSVPhaseFailed, tc.reason)
+			must.Contain(t, "message", csv.Status.Message, tc.message)
 			edit(w, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec = good.Spec })
-			w.succeeds("op.v1")
+			w.Succeeds("op.v1")
 		})
 	}
 }
@@ -129,10 +126,10 @@ func TestWhatMakesNoSenseIsTold(t *testing.T) {
 func TestServiceAccountOfTheGroup(t *testing.T) {
 	for name, mend := range map[string]func(w *world){
 		"rights are granted": func(w *world) {
-			w.make(&rbacv1.Role{ObjectMeta: w.named("installer"), Rules: []rbacv1.PolicyRule{{
+			w.Make(&rbacv1.Role{ObjectMeta: w.Named("installer"), Rules: []rbacv1.PolicyRule{{
 				Verbs: []string{"create", "get", "patch", "delete"}, APIGroups: []string{"apps"}, Resources: []string{"deployments"}}}},
-				&rbacv1.RoleBinding{ObjectMeta: w.named("installer"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"},
-					Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "installer"}}})
+				&rbacv1.RoleBinding{ObjectMeta: w.Named("installer"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"},
+					Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.Namespace, Name: "installer"}}})
 		},
 		"the group names no account": func(w *world) {
 			edit(w, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.ServiceAccountName = "" })
@@ -142,16 +139,12 @@ func TestServiceAccountOfTheGroup(t *testing.T) {
 			w := newWorldAlone(t)
 			edit(w, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
 			w.install(w.operator("op.v1"))
-			csv := w.is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsMet)
-			if want := "please make sure the service account exists. sa=installer operatorgroup=" + w.namespace + "/group"; !strings.Contains(csv.Status.Message, want) {
-				t.Errorf("message %q does not tell %q", csv.Status.Message, want)
-			}
-			w.make(&corev1.ServiceAccount{ObjectMeta: w.named("installer")})
-			csv = w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
-			for _, want := range []string{"install strategy failed: apply Deployment", "forbidden", "system:serviceaccount:" + w.namespace + ":installer", "of OperatorGroup group"} {
-				if !strings.Contains(csv.Status.Message, want) {
-					t.Errorf("message %q does not tell %q", csv.Status.Message, want)
-				}
+			csv := w.Is("op.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsMet)
+			must.Contain(t, "message", csv.Status.Message, "please make sure the service account exists. sa=installer operatorgroup="+w.Namespace+"/group")
+			w.Make(&corev1.ServiceAccount{ObjectMeta: w.Named("installer")})
+			csv = w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
+			for _, want := range []string{"install strategy failed: apply Deployment", "forbidden", "system:serviceaccount:" + w.Namespace + ":installer", "of OperatorGroup group"} {
+				must.Contain(t, "message", csv.Status.Message, want)
 			}
 			if w.deployment("manager") != nil {
 				t.Fatal("the Deployment was made without the rights to make it")
@@ -163,7 +156,7 @@ func TestServiceAccountOfTheGroup(t *testing.T) {
 				}
 				return nil
 			})
-			w.succeeds("op.v1")
+			w.Succeeds("op.v1")
 		})
 	}
 }
@@ -205,20 +198,20 @@ func (r *requests) take() []string {
 func TestWaitingCostsNothing(t *testing.T) {
 	w := newWorldAlone(t)
 	w.install(w.operator("runs.v1"))
-	w.succeeds("runs.v1")
-	w.make(w.operator("waits.v1", w.owns("v1"), withoutPermissions, withDeployments("waiting")))
-	w.is("waits.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
-	w.make(w.operator("starts.v1", withDeployments("starting"), withoutPermissions, strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
+	w.Succeeds("runs.v1")
+	w.Make(w.operator("waits.v1", w.owns("v1"), withoutPermissions, withDeployments("waiting")))
+	w.Is("waits.v1", v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+	w.Make(w.operator("starts.v1", withDeployments("starting"), withoutPermissions, strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 		s.DeploymentSpecs[0].Spec.Template.Spec.NodeSelector = map[string]string{"example.com/nowhere": "true"}
 	})))
-	w.is("starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	w.Is("starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
 	time.Sleep(2 * calm) // details are written now and then, five seconds apart
 	versions := w.versions()
 
 	counted := &requests{}
 	config := devcluster.Config()
-	config.Wrap(counted.wrap(w.namespace))
-	harness.Run(t, manager.Options{Config: config, Namespaces: []string{w.namespace}})
+	config.Wrap(counted.wrap(w.Namespace))
+	harness.Run(t, manager.Options{Config: config, Namespaces: []string{w.Namespace}})
 	time.Sleep(calm) // the caches are filled, and everything is looked at once
 	for _, request := range counted.take() {
 		if !strings.HasPrefix(request, "GET ") {
@@ -230,9 +223,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 		t.Errorf("requests while nothing happened: %q", made)
 	}
 	for name, before := range versions {
-		if now := w.versions()[name]; now != before {
-			t.Errorf("%s was written: %s, then %s", name, before, now)
-		}
+		must.Equal(t, fmt.Sprintf("%s was written: %s, then", name, before), w.versions()[name], before)
 	}
 }
 
@@ -240,9 +231,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 func (w *world) versions() map[string]string {
 	w.Helper()
 	var list v1alpha1.ClusterServiceVersionList
-	if err := w.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
 	out := map[string]string{}
 	for _, csv := range list.Items {
 		out[csv.Name] = csv.ResourceVersion
@@ -256,11 +245,11 @@ func TestForeignFinalizer(t *testing.T) {
 	csv := w.operator("op.v1")
 	csv.Finalizers = []string{"example.com/hold"}
 	w.install(csv)
-	w.succeeds("op.v1")
-	w.remove(csv)
-	w.eventually("the finalizer of the manager to go", func() error {
+	w.Succeeds("op.v1")
+	w.Remove(csv)
+	must.Eventually(w, "the finalizer of the manager to go", func() error {
 		live := &v1alpha1.ClusterServiceVersion{}
-		if !w.read("op.v1", live) || slices.Contains(live.Finalizers, v1alpha1.CSVCleanupFinalizer) {
+		if !w.Read("op.v1", live) || slices.Contains(live.Finalizers, v1alpha1.CSVCleanupFinalizer) {
 			return fmt.Errorf("finalizers %v", live.Finalizers)
 		}
 		return nil
@@ -269,8 +258,8 @@ func TestForeignFinalizer(t *testing.T) {
 		t.Error("the Deployment went before its CSV")
 	}
 	edit(w, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Finalizers = nil })
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-	w.eventually("the operator to go", func() error {
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	must.Eventually(w, "the operator to go", func() error {
 		if w.deployment("manager") != nil {
 			return fmt.Errorf("the Deployment is there")
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,12 +39,10 @@ func (w *world) inventory() []string {
 	} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := w.List(w.Context(), list); err != nil {
-			w.Fatal(err)
-		}
+		must.NoError(w, w.List(w.Context(), list))
 		for _, o := range list.Items {
-			mine := o.Namespace == w.namespace || o.Labels["olm.copiedFrom"] == w.namespace ||
-				o.Namespace == "" && (o.Labels["olm.owner.namespace"] == w.namespace || strings.Contains(o.Name, w.namespace))
+			mine := o.Namespace == w.Namespace || o.Labels["olm.copiedFrom"] == w.Namespace ||
+				o.Namespace == "" && (o.Labels["olm.owner.namespace"] == w.Namespace || strings.Contains(o.Name, w.Namespace))
 			if mine && !strings.HasPrefix(o.Name, "olm.og.") && !ofCRD(o) {
 				out = append(out, kind.Kind+" "+o.Namespace+"/"+o.Name)
 			}
@@ -65,21 +65,21 @@ func TestUninstallLeavesNothing(t *testing.T) {
 			w.makeCRD("v1")
 			before := w.inventory()
 			w.install(w.operator("op.v1", w.owns("v1")))
-			w.succeeds("op.v1")
+			w.Succeeds("op.v1")
 			thing := w.thing("mine")
-			w.make(thing)
+			w.Make(thing)
 			if len(w.inventory()) < len(before)+8 {
 				t.Fatalf("little was installed: %v", w.inventory())
 			}
-			w.remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: w.named("op.v1")})
-			w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-			w.eventually("everything to go", func() error {
+			w.Remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: w.Named("op.v1")})
+			w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+			must.Eventually(w, "everything to go", func() error {
 				if diff := cmp.Diff(before, w.inventory()); diff != "" {
 					return fmt.Errorf("(-before +after):\n%s", diff)
 				}
 				return nil
 			})
-			if !w.read("mine", thing) {
+			if !w.Read("mine", thing) {
 				t.Error("a custom resource is gone")
 			}
 		})
@@ -90,16 +90,16 @@ func TestUninstallLeavesNothing(t *testing.T) {
 func TestCleanup(t *testing.T) {
 	w := newWorld(t)
 	w.makeCRD("v1")
-	w.broughtBy(w.namespace, "op.v1")
+	w.broughtBy(w.Namespace, "op.v1")
 	w.install(w.operator("op.v1", w.owns("v1"), func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Cleanup.Enabled = true }))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	elsewhere := w.thing("elsewhere")
 	elsewhere.SetNamespace("default")
-	w.removeLater(elsewhere)
-	w.make(elsewhere, w.thing("free"), w.thing("held", "example.com/hold"))
-	w.remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: w.named("op.v1")})
-	csv := w.is("op.v1", v1alpha1.CSVPhaseDeleting, v1alpha1.CSVReasonWaitingOnCleanup)
-	w.goes("free", w.thing("free"))
+	w.RemoveLater(elsewhere)
+	w.Make(elsewhere, w.thing("free"), w.thing("held", "example.com/hold"))
+	w.Remove(&v1alpha1.ClusterServiceVersion{ObjectMeta: w.Named("op.v1")})
+	csv := w.Is("op.v1", v1alpha1.CSVPhaseDeleting, v1alpha1.CSVReasonWaitingOnCleanup)
+	w.Goes("free", w.thing("free"))
 	if len(csv.Status.Cleanup.PendingDeletion) != 1 || csv.Status.Cleanup.PendingDeletion[0].Kind != "Thing" {
 		t.Errorf("pending deletions: %v", csv.Status.Cleanup.PendingDeletion)
 	}
@@ -108,12 +108,12 @@ func TestCleanup(t *testing.T) {
 	}
 	held := w.thing("held")
 	edit(w, "held", held, func(o *unstructured.Unstructured) { o.SetFinalizers(nil) })
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-	w.goes("manager", &appsv1.Deployment{})
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.Goes("manager", &appsv1.Deployment{})
 	if err := w.Get(w.Context(), client.ObjectKeyFromObject(elsewhere), elsewhere); err != nil {
 		t.Errorf("a custom resource of a namespace that the operator has nothing to do with: %v", err)
 	}
-	if !w.read(w.crdName("things"), &apiextensionsv1.CustomResourceDefinition{}) {
+	if !w.Read(w.crdName("things"), &apiextensionsv1.CustomResourceDefinition{}) {
 		t.Error("the CRD is gone")
 	}
 }
@@ -122,16 +122,16 @@ func TestCleanup(t *testing.T) {
 func TestUpgradeCleansNothingUp(t *testing.T) {
 	w := newWorld(t)
 	w.makeCRD("v1")
-	w.broughtBy(w.namespace, "op.v1", "op.v2")
+	w.broughtBy(w.Namespace, "op.v1", "op.v2")
 	cleanup := func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Cleanup.Enabled = true }
 	w.install(w.operator("op.v1", w.owns("v1"), cleanup))
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	thing := w.thing("mine")
-	w.make(thing)
-	w.install(w.operator("op.v2", w.owns("v1"), cleanup, replacing("op.v1")))
-	w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
-	if !w.read("mine", thing) || thing.GetDeletionTimestamp() != nil {
+	w.Make(thing)
+	w.install(w.operator("op.v2", w.owns("v1"), cleanup, fixture.Replacing("op.v1")))
+	w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	if !w.Read("mine", thing) || thing.GetDeletionTimestamp() != nil {
 		t.Error("the upgrade deleted a custom resource")
 	}
 }
@@ -145,8 +145,8 @@ func TestNamespaceThatIsDeletedMidway(t *testing.T) {
 			w := newWorld(t)
 			operator := fmt.Sprintf("midway.v%t", unmet)
 			// It is another one than that of the test, which the test itself deletes in the end.
-			w.namespace += "-second"
-			w.make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}, w.operatorGroup(""))
+			w.Namespace += "-second"
+			w.Make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}, w.operatorGroup(""))
 			csv := w.operator(operator, func(csv *v1alpha1.ClusterServiceVersion) {
 				csv.Spec.Cleanup.Enabled = true
 				if unmet {
@@ -155,17 +155,17 @@ func TestNamespaceThatIsDeletedMidway(t *testing.T) {
 			})
 			w.install(csv)
 			if unmet {
-				w.is(operator, v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
+				w.Is(operator, v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet)
 			}
-			w.remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})
-			w.eventually("the namespace to go", func() error {
-				err := w.Get(w.Context(), client.ObjectKey{Name: w.namespace}, &corev1.Namespace{})
+			w.Remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+			must.Eventually(w, "the namespace to go", func() error {
+				err := w.Get(w.Context(), client.ObjectKey{Name: w.Namespace}, &corev1.Namespace{})
 				if err == nil {
 					return fmt.Errorf("it is there")
 				}
 				return client.IgnoreNotFound(err)
 			})
-			w.eventually("everything to go", func() error {
+			must.Eventually(w, "everything to go", func() error {
 				if left := w.inventory(); len(left) > 0 {
 					return fmt.Errorf("left are %v", left)
 				}

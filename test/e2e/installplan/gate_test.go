@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // gate is a way to a server that can be closed: then connections break, and no new ones come about.
@@ -20,10 +22,7 @@ type gate struct {
 
 func newGate(t *testing.T, target string) *gate {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	g := &gate{listener: listener, target: target, open: map[net.Conn]bool{}}
 	t.Cleanup(func() { listener.Close() })
 	go func() {

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,10 +28,7 @@ const (
 func withLargeObjects(t *testing.T, tree fs.FS, operator string) fs.FS {
 	t.Helper()
 	out := changed(t, tree, "displayName", "displayName").(fstest.MapFS)
-	versions, err := fs.ReadDir(tree, operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	versions := must.Value(fs.ReadDir(tree, operator))(t)
 	rng := rand.New(rand.NewPCG(24, 24))
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 	for i := range largeObjects {
@@ -63,10 +61,7 @@ func TestLargeBundle(t *testing.T) {
 	took := time.Since(began)
 	largest, steps := 0, 0
 	for _, p := range o.plans() {
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(json.Marshal(p))(t)
 		largest = max(largest, len(text))
 		steps += len(p.Status.Plan)
 		for _, s := range p.Status.Plan {
@@ -78,9 +73,7 @@ func TestLargeBundle(t *testing.T) {
 	installed := 0
 	for i := range largeObjects {
 		config := &corev1.ConfigMap{}
-		if err := o.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: fmt.Sprintf("large-%02d", i)}, config); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, o.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: fmt.Sprintf("large-%02d", i)}, config))
 		installed += len(config.Data["content"])
 	}
 	t.Logf("%.1f MB of manifests in %d steps: the largest plan has %.1f kB, installed after %s", float64(installed)/1e6, steps, float64(largest)/1e3, took.Round(100*time.Millisecond))

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,10 +42,7 @@ type outage struct {
 func newOutage(t *testing.T) *outage {
 	t.Helper()
 	config := devcluster.Config()
-	server, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Value(url.Parse(config.Host))(t)
 	o := &outage{T: t, Client: harness.Client(t, config), gate: newGate(t, server.Host), namespace: devcluster.Namespace(t)}
 	through := rest.CopyConfig(config)
 	through.Host = "https://" + o.gate.address()
@@ -73,13 +71,8 @@ func (o *outage) publish(versions ...string) {
 		}
 	}
 	offered := slices.DeleteFunc(slices.Clone(o.published), func(p bundleio.PublishedBundle) bool { return !slices.Contains(versions, p.Bundle.Version.String()) })
-	c, err := bundleio.Linear(offered)
-	if err != nil {
-		o.Fatal(err)
-	}
-	if _, err := o.publisher().Catalog(o.Context(), c, "catalog:latest"); err != nil {
-		o.Fatal(err)
-	}
+	c := must.Value(bundleio.Linear(offered))(o)
+	must.Value(o.publisher().Catalog(o.Context(), c, "catalog:latest"))(o)
 }
 
 func (o *outage) subscribe() {
@@ -92,18 +85,14 @@ func (o *outage) subscribe() {
 			Image: o.publisher().Registry + "/catalog:latest", UpdateStrategy: &second}},
 		&v1alpha1.Subscription{ObjectMeta: meta("guestbook"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: o.namespace, Package: "guestbook-operator"}},
 	} {
-		if err := o.Create(o.Context(), object); err != nil {
-			o.Fatal(err)
-		}
+		must.NoError(o, o.Create(o.Context(), object))
 	}
 }
 
 func (o *outage) plans() []v1alpha1.InstallPlan {
 	o.Helper()
 	var list v1alpha1.InstallPlanList
-	if err := o.List(o.Context(), &list, client.InNamespace(o.namespace)); err != nil {
-		o.Fatal(err)
-	}
+	must.NoError(o, o.List(o.Context(), &list, client.InNamespace(o.namespace)))
 	return list.Items
 }
 

@@ -8,6 +8,8 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,29 +27,20 @@ func TestLimitedManagersJudgeGroupsOfOtherNamespaces(t *testing.T) {
 	crd := object(t, &apiextensionsv1.CustomResourceDefinition{}, strings.ReplaceAll(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: geese.GROUP},
   spec: {group: GROUP, scope: Namespaced, names: {plural: geese, singular: goose, kind: Goose, listKind: GooseList},
     versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`, "GROUP", o.namespace+".example.com"))
-	if err := o.Create(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Create(t.Context(), crd))
 	t.Cleanup(func() { _ = o.Delete(t.Context(), crd) })
 
 	other := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: "other", Annotations: map[string]string{"olm.providedAPIs": api}},
 		Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{o.namespace}}}
-	if err := o.Create(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Create(t.Context(), other))
 	since := metav1.Now()
 	other.Status = operatorsv1.OperatorGroupStatus{Namespaces: []string{o.namespace}, LastUpdated: &since}
-	if err := o.Status().Update(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Status().Update(t.Context(), other))
 
 	csv := object(t, &v1alpha1.ClusterServiceVersion{}, operatorText("op.v1", ""))
 	csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: crd.Name, Version: "v1", Kind: "Goose"}}
 	o.make("test", o.own("mine"), csv)
-	o.eventually("both sides of the conflict to be named", func() error {
-		if err := o.Get(t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKeyFromObject(csv), csv, "both sides of the conflict to be named", func() error {
 		for _, words := range []string{api, elsewhere + "/other", o.namespace + "/mine"} {
 			if csv.Status.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict || !strings.Contains(csv.Status.Message, words) {
 				return fmt.Errorf("it is %s, %s: %s", csv.Status.Phase, csv.Status.Reason, csv.Status.Message)
@@ -59,13 +52,8 @@ func TestLimitedManagersJudgeGroupsOfOtherNamespaces(t *testing.T) {
 	if err := o.List(t.Context(), &roles, client.MatchingLabels{"olm.owner.namespace": elsewhere}); err != nil || len(roles.Items) > 0 {
 		t.Errorf("the group of the other namespace has ClusterRoles %v, %v", roles.Items, err)
 	}
-	if err := o.Delete(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
-	o.eventually("the operator to run", func() error {
-		if err := o.Get(t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
-			return err
-		}
+	must.NoError(t, o.Delete(t.Context(), other))
+	harness.Await(o, o, client.ObjectKeyFromObject(csv), csv, "the operator to run", func() error {
 		if csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 			return fmt.Errorf("it is %s: %s", csv.Status.Phase, csv.Status.Message)
 		}

@@ -11,6 +11,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/examples"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -31,33 +33,18 @@ func newCluster(t *testing.T) *outage {
 	return o
 }
 
-func (o *outage) eventually(what string, check func() error) {
-	o.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	o.Fatalf("%s: not after %s: %v", what, patience, err)
-}
-
 func (o *outage) make(manager string, objects ...client.Object) {
 	o.Helper()
 	for _, object := range objects {
 		object.SetNamespace(o.namespace)
-		if err := o.Create(o.Context(), object, client.FieldOwner(manager)); err != nil {
-			o.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
+		must.NoErrorf(o, o.Create(o.Context(), object, client.FieldOwner(manager)), "create %T %s", object, object.GetName())
 	}
 }
 
 // object reads one from YAML.
 func object[T client.Object](t *testing.T, into T, text string) T {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), into))
 	return into
 }
 
@@ -81,13 +68,8 @@ func (o *outage) planned(manifests ...string) string {
 	status := v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}}
 	for _, manifest := range manifests {
 		u := &unstructured.Unstructured{}
-		text, err := yaml.YAMLToJSON([]byte(manifest))
-		if err != nil {
-			o.Fatal(err)
-		}
-		if err := u.UnmarshalJSON(text); err != nil {
-			o.Fatal(err)
-		}
+		text := must.Value(yaml.YAMLToJSON([]byte(manifest)))(o)
+		must.NoError(o, u.UnmarshalJSON(text))
 		gvk := u.GroupVersionKind()
 		kind := gvk.Kind
 		if kind == "Secret" {
@@ -99,19 +81,14 @@ func (o *outage) planned(manifests ...string) string {
 	// The controller may have written a status of its own meanwhile.
 	before := p.DeepCopy()
 	p.Status = status
-	if err := o.Status().Patch(o.Context(), p, client.MergeFrom(before)); err != nil {
-		o.Fatal(err)
-	}
+	must.NoError(o, o.Status().Patch(o.Context(), p, client.MergeFrom(before)))
 	return p.Name
 }
 
 func (o *outage) planIs(name string, phase v1alpha1.InstallPlanPhase) *v1alpha1.InstallPlan {
 	o.Helper()
 	p := &v1alpha1.InstallPlan{}
-	o.eventually("InstallPlan "+name+" to be "+string(phase), func() error {
-		if err := o.Get(o.Context(), client.ObjectKey{Namespace: o.namespace, Name: name}, p); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKey{Namespace: o.namespace, Name: name}, p, "InstallPlan "+name+" to be "+string(phase), func() error {
 		if p.Status.Phase != phase {
 			return fmt.Errorf("it is %s: %s", p.Status.Phase, p.Status.Message)
 		}
@@ -143,17 +120,13 @@ func TestUpgradeOfWhatAnotherImplementationInstalled(t *testing.T) {
 	account := object(t, &corev1.ServiceAccount{}, sharedYAML)
 	o.make("catalog", owned(web), owned(budget), owned(config), owned(account))
 	config.Data["theirs"] = "x"
-	if err := o.Update(t.Context(), config, client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Update(t.Context(), config, client.FieldOwner("somebody")))
 	address := web.Spec.ClusterIP
 	name := o.planned(operatorText("op.v2", "op.v1"), strings.NewReplacer("http", "https", "8080", "8443").Replace(webYAML), strings.Replace(budgetYAML, "minAvailable", "maxUnavailable", 1),
 		strings.Replace(configYAML, `old: "1"`, `new: "1"`, 1), sharedYAML)
 	o.planIs(name, v1alpha1.InstallPlanPhaseComplete)
 	for _, object := range []client.Object{web, budget, config, account} {
-		if err := o.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, o.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 	}
 	if len(web.Spec.Ports) != 1 || web.Spec.Ports[0].Name != "https" || web.Spec.Ports[0].Port != 8443 || web.Spec.ClusterIP != address {
 		t.Errorf("Service: address %s, was %s; ports %v", web.Spec.ClusterIP, address, web.Spec.Ports)
@@ -186,10 +159,7 @@ func TestObjectsGoWithTheirOperator(t *testing.T) {
 	o.make("test", account)
 	name := o.planned(operatorText("op.v2", ""), webYAML, configYAML, secretYAML, sharedYAML)
 	p := &v1alpha1.InstallPlan{}
-	o.eventually("the user's Service to be refused", func() error {
-		if err := o.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: name}, p); err != nil {
-			return err
-		}
+	harness.Await(o, o, client.ObjectKey{Namespace: o.namespace, Name: name}, p, "the user's Service to be refused", func() error {
 		if want := "but exists, and nothing says that it belongs to an operator: delete or rename it"; !strings.Contains(p.Status.Message, want) {
 			return fmt.Errorf("the plan is %s: %s", p.Status.Phase, p.Status.Message)
 		}
@@ -199,30 +169,24 @@ func TestObjectsGoWithTheirOperator(t *testing.T) {
 		t.Errorf("half installed: %v", err)
 	}
 	mine.Labels = map[string]string{"olm.managed": "true"}
-	if err := o.Update(t.Context(), mine); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Update(t.Context(), mine))
 	o.planIs(name, v1alpha1.InstallPlanPhaseComplete)
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "op.v2"}}
-	if err := o.Delete(t.Context(), csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Delete(t.Context(), csv))
 	for _, brought := range []client.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config"}}, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"}}} {
 		o.gone(brought)
 	}
 	if err := o.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil || account.DeletionTimestamp != nil {
 		t.Errorf("the ServiceAccount that another operator owns: %v", err)
 	}
-	if err := o.Delete(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, o.Delete(t.Context(), other))
 	o.gone(account)
 }
 
 func (o *outage) gone(object client.Object) {
 	o.Helper()
 	object.SetNamespace(o.namespace)
-	o.eventually(fmt.Sprintf("%T %s to go", object, object.GetName()), func() error {
+	must.Eventually(o, fmt.Sprintf("%T %s to go", object, object.GetName()), func() error {
 		err := o.Get(o.Context(), client.ObjectKeyFromObject(object), object)
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -264,10 +228,7 @@ func TestModifiedOperatorIsNotUpdated(t *testing.T) {
 	o.runs("1.0.0")
 	csv := &v1alpha1.ClusterServiceVersion{}
 	key := client.ObjectKey{Namespace: o.namespace, Name: "guestbook-operator.v1.0.0"}
-	o.eventually("the ClusterServiceVersion to be changed", func() error {
-		if err := o.Get(t.Context(), key, csv); err != nil {
-			return err
-		}
+	harness.Await(o, o, key, csv, "the ClusterServiceVersion to be changed", func() error {
 		csv.Spec.DisplayName = "Mine"
 		return o.Update(t.Context(), csv)
 	})
@@ -281,7 +242,7 @@ func TestModifiedOperatorIsNotUpdated(t *testing.T) {
 	}
 	o.publish("1.0.0")
 	published := time.Now().Truncate(time.Second)
-	o.eventually("the catalog to be read again", func() error {
+	must.Eventually(o, "the catalog to be read again", func() error {
 		source := &v1alpha1.CatalogSource{}
 		if err := o.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "catalog"}, source); err != nil {
 			return err
@@ -292,9 +253,7 @@ func TestModifiedOperatorIsNotUpdated(t *testing.T) {
 		return nil
 	})
 	time.Sleep(3 * time.Second) // whatever follows from that would have been written by now
-	if n := len(o.plans()); n != plans {
-		t.Errorf("there are %d InstallPlans, were %d", n, plans)
-	}
+	must.Equal(t, "there", len(o.plans()), plans)
 	if err := o.Get(t.Context(), key, csv); err != nil || csv.Spec.DisplayName != "Mine" {
 		t.Errorf("the ClusterServiceVersion is called %q, %v", csv.Spec.DisplayName, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,7 +25,7 @@ func TestUpgradedBetween(t *testing.T) {
 	key := client.ObjectKey{Namespace: w.name, Name: "greeter"}
 	wish, quiet := migrate.Wish{Name: w.name, Catalog: w.name}, func(string) {}
 	old, err := w.mover(w.Client).Plan(t.Context(), key, wish)
-	w.must(err)
+	must.NoError(w, err)
 
 	// Killed when the Subscription upgrades nothing by itself any more: somebody approves the next version.
 	if err := w.mover(w.mortal(2)).Run(t.Context(), old, quiet); !errors.Is(err, errKilled) {
@@ -52,12 +53,12 @@ func TestUpgradedBetween(t *testing.T) {
 	}
 	w.untaken(before)
 	sub := &v1alpha1.Subscription{}
-	w.must(w.Get(t.Context(), key, sub))
+	must.NoError(w, w.Get(t.Context(), key, sub))
 	if sub.Spec.InstallPlanApproval != v1alpha1.ApprovalAutomatic || len(sub.Annotations) > 0 {
 		t.Errorf("the Subscription has approval %s and annotations %v", sub.Spec.InstallPlanApproval, sub.Annotations)
 	}
 
-	w.until("what there is now can be moved", func() error { // the catalog of the v1 API is read, and the garbage collector is done
+	must.Eventually(w, "what there is now can be moved", func() error { // the catalog of the v1 API is read, and the garbage collector is done
 		v, err := w.mover(w.Client).Plan(t.Context(), key, wish)
 		if err == nil && len(v.Refused) > 0 {
 			err = errors.New(v.Refused[0])
@@ -74,9 +75,9 @@ func TestUpgradedBetween(t *testing.T) {
 // approve lets the InstallPlan of an upgrade be carried out.
 func (w *world) approve() {
 	w.Helper()
-	w.until("there is an upgrade to approve", func() error {
+	must.Eventually(w, "there is an upgrade to approve", func() error {
 		var plans v1alpha1.InstallPlanList
-		w.must(w.List(w.Context(), &plans, client.InNamespace(w.name)))
+		must.NoError(w, w.List(w.Context(), &plans, client.InNamespace(w.name)))
 		for i := range plans.Items {
 			if p := &plans.Items[i]; !p.Spec.Approved {
 				p.Spec.Approved = true
@@ -90,9 +91,9 @@ func (w *world) approve() {
 // has waits until the Subscription has a version, alone.
 func (w *world) has(csv string) {
 	w.Helper()
-	w.until("the Subscription has "+csv, func() error {
+	must.Eventually(w, "the Subscription has "+csv, func() error {
 		var csvs v1alpha1.ClusterServiceVersionList
-		w.must(w.List(w.Context(), &csvs, client.InNamespace(w.name)))
+		must.NoError(w, w.List(w.Context(), &csvs, client.InNamespace(w.name)))
 		if len(csvs.Items) != 1 || csvs.Items[0].Name != csv {
 			return fmt.Errorf("%d ClusterServiceVersions", len(csvs.Items))
 		}
@@ -109,7 +110,7 @@ func (w *world) untaken(before map[string]string) {
 		w.Errorf("the ClusterExtension is there: %v", err)
 	}
 	account := &corev1.ServiceAccount{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
 	for _, r := range account.OwnerReferences {
 		if r.Kind != v1alpha1.ClusterServiceVersionKind {
 			w.Errorf("the ServiceAccount belongs to %s %s", r.Kind, r.Name)

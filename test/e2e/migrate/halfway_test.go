@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,8 +24,7 @@ import (
 func (w *world) begin(writes int) {
 	w.Helper()
 	m := w.mover(w.mortal(writes))
-	v, err := m.Plan(w.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, migrate.Wish{Name: w.name, Catalog: w.name})
-	w.must(err)
+	v := must.Value(m.Plan(w.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, migrate.Wish{Name: w.name, Catalog: w.name}))(w)
 	if len(v.Refused) > 0 {
 		w.Fatalf("after %d writes: refused: %q", writes, v.Refused)
 	}
@@ -39,11 +39,10 @@ func (w *world) begin(writes int) {
 func (w *world) back() *ops.Move {
 	w.Helper()
 	m := w.mover(harness.ClientOf(w.T, devcluster.Config()))
-	v, err := m.Find(w.Context(), w.name)
-	w.must(err)
+	v := must.Value(m.Find(w.Context(), w.name))(w)
 	ctx, stop := context.WithTimeout(w.Context(), 2*time.Minute)
 	defer stop()
-	w.must(m.Undo(ctx, v, func(string) {}))
+	must.NoError(w, m.Undo(ctx, v, func(string) {}))
 	return v
 }
 
@@ -58,25 +57,23 @@ func TestBackFromHalfway(t *testing.T) {
 	}{{1, true}, {2, true}, {3, false}, {5, false}, {12, false}} {
 		w.begin(c.writes)
 		v := w.back()
-		if v.Unbegun != c.unbegun {
-			t.Errorf("after %d writes: unbegun is %t", c.writes, v.Unbegun)
-		}
+		must.Equal(t, fmt.Sprintf("after %d writes: unbegun", c.writes), v.Unbegun, c.unbegun)
 		w.gone()
 		w.installed()
 		w.untouched(before)
-		w.until("the roles are what they were", func() error {
+		must.Eventually(w, "the roles are what they were", func() error {
 			if is := w.rolesOfCSVs(); fmt.Sprint(is) != fmt.Sprint(roles) {
 				return fmt.Errorf("they are %q, and were %q", is, roles)
 			}
 			return nil
 		})
 		sub := &v1alpha1.Subscription{}
-		w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, sub))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, sub))
 		if sub.Spec.InstallPlanApproval != v1alpha1.ApprovalAutomatic || len(sub.Annotations) > 0 {
 			t.Errorf("after %d writes: the Subscription is %+v, with annotations %v", c.writes, sub.Spec, sub.Annotations)
 		}
 		var secrets corev1.SecretList
-		w.must(w.List(t.Context(), &secrets, client.InNamespace("olm"), client.HasLabels{ops.Label}))
+		must.NoError(w, w.List(t.Context(), &secrets, client.InNamespace("olm"), client.HasLabels{ops.Label}))
 		for _, s := range secrets.Items {
 			if s.Annotations[ops.ExtensionKey] == w.name {
 				t.Errorf("after %d writes: Secret %s is left", c.writes, s.Name)
@@ -91,10 +88,10 @@ func TestNamespaceGoesHalfway(t *testing.T) {
 	held := &v1alpha1.ClusterServiceVersion{}
 	for writes := 4; held.DeletionTimestamp == nil; writes++ {
 		w.begin(writes)
-		w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter-operator.v1.1.0"}, held))
+		must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter-operator.v1.1.0"}, held))
 	}
-	w.must(w.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name}}))
-	w.until("the ClusterServiceVersion is gone", func() error {
+	must.NoError(w, w.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name}}))
+	must.Eventually(w, "the ClusterServiceVersion is gone", func() error {
 		err := w.Get(t.Context(), client.ObjectKeyFromObject(held), held)
 		if apierrors.IsNotFound(err) {
 			return nil

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -21,14 +22,14 @@ import (
 func (w *world) leftOfV0() (left []string) {
 	w.Helper()
 	for _, list := range []client.ObjectList{&v1alpha1.SubscriptionList{}, &v1alpha1.ClusterServiceVersionList{}, &v1alpha1.InstallPlanList{}} {
-		w.must(w.List(w.Context(), list, client.InNamespace(w.name)))
+		must.NoError(w, w.List(w.Context(), list, client.InNamespace(w.name)))
 		left = append(left, names(list)...)
 	}
 	d := w.deployment()
 	account := &corev1.ServiceAccount{}
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: crd}, definition))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: crd}, definition))
 	for _, o := range []client.Object{d, account, definition} {
 		for _, key := range slices.Sorted(maps.Keys(o.GetLabels())) {
 			if migrate.IsV0Label(key) {
@@ -56,7 +57,7 @@ func (w *world) rolesOfCSVs() (out []string) {
 	var bindings rbacv1.RoleBindingList
 	var clusterRoles rbacv1.ClusterRoleList
 	var clusterBindings rbacv1.ClusterRoleBindingList
-	w.must(errors.Join(w.List(w.Context(), &roles), w.List(w.Context(), &bindings), w.List(w.Context(), &clusterRoles), w.List(w.Context(), &clusterBindings)))
+	must.NoError(w, errors.Join(w.List(w.Context(), &roles), w.List(w.Context(), &bindings), w.List(w.Context(), &clusterRoles), w.List(w.Context(), &clusterBindings)))
 	add := func(kind string, o client.Object) {
 		if l := o.GetLabels(); l[v1alpha1.OwnerNamespaceLabel] == w.name && l[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind {
 			out = append(out, kind+" "+o.GetNamespace()+"/"+o.GetName())

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,11 +14,12 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/cli"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,10 +49,7 @@ func newWorld(t *testing.T, targets []string, change func(*v1alpha1.Subscription
 	if testing.Short() {
 		t.Skip("needs the embedded cluster")
 	}
-	c, err := harness.Shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(harness.Shared())(t)
 	w := &world{T: t, Client: c, name: fmt.Sprintf("m%d-%d", os.Getpid()%1000, worlds.Add(1))}
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
@@ -83,39 +79,9 @@ func newWorld(t *testing.T, targets []string, change func(*v1alpha1.Subscription
 // publish makes the catalog offer the versions of the operator that are named, each as the one after the one before it.
 func (w *world) publish(versions ...string) {
 	w.Helper()
-	tree, err := fs.Sub(examples.Bundles, "bundles")
-	w.must(err)
-	all, err := bundleio.ReadSource(tree)
-	w.must(err)
-	var sources []bundleio.BundleSource
-	for _, s := range all {
-		for _, v := range versions {
-			if s.Bundle.Package == pkg && s.Bundle.Version.String() == v {
-				sources = append(sources, s)
-				w.bundle = s.Bundle
-			}
-		}
-	}
-	published, err := w.catalog.Push(w.Context(), sources)
-	w.must(err)
-	c, err := bundleio.Linear(published)
-	w.must(err)
-	digest, err := w.catalog.Catalog(w.Context(), c, "catalog:latest")
-	w.must(err)
-	w.image = path.Join(w.catalog.Registry, "catalog") + "@" + digest
-}
-
-func (w *world) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
-// until waits for something.
-func (w *world) until(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
+	var published []bundleio.PublishedBundle
+	w.image, published = fixture.Samples(w, w.catalog, "catalog", fixture.Greeters(versions...))
+	w.bundle = published[len(published)-1].Bundle
 }
 
 // fairlead gives a command, and returns what it prints and its exit code.
@@ -136,9 +102,7 @@ func (w *world) says(code int, texts []string, args ...string) {
 		w.Fatalf("fairlead %s: exit code %d, want %d", strings.Join(args, " "), is, code)
 	}
 	for _, text := range texts {
-		if !strings.Contains(out, text) {
-			w.Errorf("fairlead %s does not say %q", strings.Join(args, " "), text)
-		}
+		must.Contain(w, "fairlead", out, text)
 	}
 }
 
@@ -149,7 +113,7 @@ func (w *world) tidy() {
 	_ = w.Delete(ctx, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "greeter"}})
 	_ = w.DeleteAllOf(ctx, &v1alpha1.ClusterServiceVersion{}, client.InNamespace(w.name))
 	_ = w.Delete(ctx, e)
-	w.until("the operator is gone", func() error {
+	must.Eventually(w, "the operator is gone", func() error {
 		var csvs v1alpha1.ClusterServiceVersionList
 		err := w.Get(ctx, client.ObjectKeyFromObject(e), e)
 		if !apierrors.IsNotFound(err) {

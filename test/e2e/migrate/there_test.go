@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -42,11 +42,9 @@ func TestThereAndBack(t *testing.T) {
 	w.installed()
 	time.Sleep(3 * time.Second) // for what should not happen
 	w.untouched(before)
-	if diff := cmp.Diff(roles, w.rolesOfCSVs()); diff != "" {
-		t.Errorf("roles and bindings of the ClusterServiceVersion (-before +after):\n%s", diff)
-	}
+	must.Equal(t, "roles and bindings of the ClusterServiceVersion", w.rolesOfCSVs(), roles)
 	sub := &v1alpha1.Subscription{}
-	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, sub))
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, sub))
 	if sub.Spec.InstallPlanApproval != v1alpha1.ApprovalAutomatic || sub.Spec.Config == nil || len(sub.Annotations) > 0 {
 		t.Errorf("the Subscription is %+v, with annotations %v", sub.Spec, sub.Annotations)
 	}

@@ -6,6 +6,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,13 +37,9 @@ func TestUpgradeAfterwards(t *testing.T) {
 	w.extended("greeter-operator.v1.2.0")
 
 	d := w.deployment()
-	if got := d.Spec.Template.Annotations["olm.operatorGroup"]; got != "" {
-		t.Errorf("the pods still have annotation olm.operatorGroup: %s", got)
-	}
-	if got := env(d.Spec.Template.Spec.Containers[0].Env, "OPERATOR_CONDITION_NAME"); got != w.name {
-		t.Errorf("the pods know the OperatorCondition %q, want %q", got, w.name)
-	}
-	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: w.name}, &v2.OperatorCondition{}))
+	must.Equal(t, "the pods still have annotation olm.operatorGroup", d.Spec.Template.Annotations["olm.operatorGroup"], "")
+	must.Equal(t, "the pods know the OperatorCondition", env(d.Spec.Template.Spec.Containers[0].Env, "OPERATOR_CONDITION_NAME"), w.name)
+	must.NoError(w, w.Get(t.Context(), client.ObjectKey{Namespace: w.name, Name: w.name}, &v2.OperatorCondition{}))
 	w.says(3, []string{"has had another revision since"}, "migrate", "--undo", w.name, "--yes")
 }
 

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,7 +25,7 @@ const crd = "greetings.demo.fairlead.dev"
 func (w *world) deployment() *appsv1.Deployment {
 	w.Helper()
 	d := &appsv1.Deployment{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, d))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, d))
 	return d
 }
 
@@ -33,13 +33,12 @@ func (w *world) deployment() *appsv1.Deployment {
 func (w *world) workload() map[string]string {
 	w.Helper()
 	d := w.deployment()
-	spec, err := json.Marshal(d.Spec)
-	w.must(err)
+	spec := must.Value(json.Marshal(d.Spec))(w)
 	// Its generation counts changes of its annotations, too.
 	seen := map[string]string{"Deployment": fmt.Sprint(d.UID, " revision ", d.Annotations["deployment.kubernetes.io/revision"], " ", string(spec))}
 	var pods corev1.PodList
 	var sets appsv1.ReplicaSetList
-	w.must(errors.Join(w.List(w.Context(), &pods, client.InNamespace(w.name)), w.List(w.Context(), &sets, client.InNamespace(w.name))))
+	must.NoError(w, errors.Join(w.List(w.Context(), &pods, client.InNamespace(w.name)), w.List(w.Context(), &sets, client.InNamespace(w.name))))
 	for _, p := range pods.Items {
 		seen["Pod "+p.Name] = fmt.Sprint(p.UID, p.Status.Phase)
 	}
@@ -47,8 +46,8 @@ func (w *world) workload() map[string]string {
 		seen["ReplicaSet "+s.Name] = fmt.Sprint(s.UID, " generation ", s.Generation)
 	}
 	account, definition := &corev1.ServiceAccount{}, &apiextensionsv1.CustomResourceDefinition{}
-	w.must(w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
-	w.must(w.Get(w.Context(), client.ObjectKey{Name: crd}, definition))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: pkg}, account))
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: crd}, definition))
 	seen["ServiceAccount"] = string(account.UID)
 	seen["CustomResourceDefinition"] = fmt.Sprint(definition.UID, " generation ", definition.Generation)
 	return seen
@@ -57,15 +56,13 @@ func (w *world) workload() map[string]string {
 // untouched holds the workload to what it was.
 func (w *world) untouched(before map[string]string) {
 	w.Helper()
-	if diff := cmp.Diff(before, w.workload()); diff != "" {
-		w.Errorf("the workload was touched (-before +after):\n%s", diff)
-	}
+	must.Equal(w, "the workload was touched", w.workload(), before)
 }
 
 // installed waits until the Subscription has what it asks for, and its operator runs.
 func (w *world) installed() {
 	w.Helper()
-	w.until("the Subscription has its operator", func() error {
+	must.Eventually(w, "the Subscription has its operator", func() error {
 		sub, csv := &v1alpha1.Subscription{}, &v1alpha1.ClusterServiceVersion{}
 		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, sub); err != nil {
 			return err
@@ -90,7 +87,7 @@ func (w *world) installed() {
 // extended waits until the ClusterExtension has a version, and nothing else.
 func (w *world) extended(bundle string) {
 	w.Helper()
-	w.until("the ClusterExtension has "+bundle, func() error {
+	must.Eventually(w, "the ClusterExtension has "+bundle, func() error {
 		e := &olmv1.ClusterExtension{}
 		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
 			return err
@@ -105,7 +102,7 @@ func (w *world) extended(bundle string) {
 // gone waits until the ClusterExtension is not there any more.
 func (w *world) gone() {
 	w.Helper()
-	w.until("the ClusterExtension is gone", func() error {
+	must.Eventually(w, "the ClusterExtension is gone", func() error {
 		err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, &olmv1.ClusterExtension{})
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -117,7 +114,7 @@ func (w *world) gone() {
 // progress waits until the ClusterExtension says something of its progress.
 func (w *world) progress(text string) {
 	w.Helper()
-	w.until("the ClusterExtension says "+text, func() error {
+	must.Eventually(w, "the ClusterExtension says "+text, func() error {
 		e := &olmv1.ClusterExtension{}
 		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
 			return err

@@ -17,37 +17,39 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"fairlead.dev/fairlead/api/operators/v1"
+	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAnOperatorShowsItsComponents: O1 whatever has the label is listed, with its conditions, as it comes and goes; an Operator that is
 // deleted comes back while there are components, and not when there are none.
 func TestAnOperatorShowsItsComponents(t *testing.T) {
 	w := newWorld(t)
-	name := "my-package." + w.namespace
+	name := "my-package." + w.Namespace
 	key := "operators.coreos.com/" + name
-	w.make(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	w.removeLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	w.Make(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	w.shows(name)
-	meta := metav1.ObjectMeta{Namespace: w.namespace, Name: "mine", Labels: map[string]string{key: ""}}
+	meta := metav1.ObjectMeta{Namespace: w.Namespace, Name: "mine", Labels: map[string]string{key: ""}}
 	one := int32(1)
 	pods := map[string]string{"app": "mine"}
 	deployment := &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: pods},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pods}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "example.com/a:1"}}}}}}
 	secret, settings := &corev1.Secret{ObjectMeta: meta}, &corev1.ConfigMap{ObjectMeta: *meta.DeepCopy()}
 	settings.Labels = nil
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.namespace, Labels: meta.Labels}}
-	w.make(deployment, secret, settings, role)
-	w.removeLater(role)
-	w.shows(name, "Deployment mine", "Secret mine", "ClusterRole "+w.namespace)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace, Labels: meta.Labels}}
+	w.Make(deployment, secret, settings, role)
+	w.RemoveLater(role)
+	w.shows(name, "Deployment mine", "Secret mine", "ClusterRole "+w.Namespace)
 	w.relabel(settings, key, `""`)
-	w.shows(name, "Deployment mine", "Secret mine", "ClusterRole "+w.namespace, "ConfigMap mine")
-	w.eventually("the Deployment to be shown as available", func() error {
+	w.shows(name, "Deployment mine", "Secret mine", "ClusterRole "+w.Namespace, "ConfigMap mine")
+	must.Eventually(w, "the Deployment to be shown as available", func() error {
 		o := &v1.Operator{}
 		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, o); err != nil {
 			return err
@@ -58,11 +60,9 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 		return nil
 	})
 	w.relabel(secret, key, "null")
-	before := w.shows(name, "Deployment mine", "ClusterRole "+w.namespace, "ConfigMap mine")
-	if err := w.Delete(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
-	w.eventually("the Operator to come back", func() error {
+	before := w.shows(name, "Deployment mine", "ClusterRole "+w.Namespace, "ConfigMap mine")
+	must.NoError(t, w.Delete(t.Context(), before))
+	must.Eventually(w, "the Operator to come back", func() error {
 		o := &v1.Operator{}
 		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, o); err != nil {
 			return err
@@ -72,13 +72,11 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 		}
 		return nil
 	})
-	w.shows(name, "Deployment mine", "ClusterRole "+w.namespace, "ConfigMap mine")
+	w.shows(name, "Deployment mine", "ClusterRole "+w.Namespace, "ConfigMap mine")
 	for _, o := range []client.Object{deployment, settings, role} {
 		w.relabel(o, key, "null")
 	}
-	if err := w.Delete(t.Context(), w.shows(name)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.shows(name)))
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, &v1.Operator{}); !apierrors.IsNotFound(err) {
 			t.Fatalf("without components it comes back: %v", err)
@@ -89,26 +87,15 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 // install offers the example operators and subscribes to one that needs the other.
 func (w *world) install() {
 	w.Helper()
-	tree, err := fs.Sub(examples.Bundles, "bundles")
-	if err != nil {
-		w.Fatal(err)
-	}
-	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.namespace}
-	published, err := p.Bundles(w.Context(), tree)
-	if err != nil {
-		w.Fatal(err)
-	}
-	c, err := bundleio.Linear(published)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if _, err := p.Catalog(w.Context(), c, "catalog:latest"); err != nil {
-		w.Fatal(err)
-	}
-	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: w.namespace, Name: name} }
-	w.make(&v1.OperatorGroup{ObjectMeta: meta("group"), Spec: v1.OperatorGroupSpec{TargetNamespaces: []string{w.namespace}}},
+	tree := must.Value(fs.Sub(examples.Bundles, "bundles"))(w)
+	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}
+	published := must.Value(p.Bundles(w.Context(), tree))(w)
+	c := must.Value(bundleio.Linear(published))(w)
+	must.Value(p.Catalog(w.Context(), c, "catalog:latest"))(w)
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: w.Namespace, Name: name} }
+	w.Make(&v1.OperatorGroup{ObjectMeta: meta("group"), Spec: v1.OperatorGroupSpec{TargetNamespaces: []string{w.Namespace}}},
 		&v1alpha1.CatalogSource{ObjectMeta: meta("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: p.Registry + "/catalog:latest"}},
-		&v1alpha1.Subscription{ObjectMeta: meta("guestbook"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "guestbook-operator"}})
+		&v1alpha1.Subscription{ObjectMeta: meta("guestbook"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "guestbook-operator"}})
 }
 
 // TestAnInstalledOperatorIsAdopted: O2 all that an operator from a catalog consists of is listed; labels that users take off come back; then
@@ -116,36 +103,27 @@ func (w *world) install() {
 func TestAnInstalledOperatorIsAdopted(t *testing.T) {
 	w := newWorld(t)
 	w.install()
-	name := "guestbook-operator." + w.namespace
-	w.removeLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	w.removeLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: "greeter-operator." + w.namespace}})
+	name := "guestbook-operator." + w.Namespace
+	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: "greeter-operator." + w.Namespace}})
 	operator := &v1.Operator{}
-	w.eventually("the operator to be shown as it runs", func() error {
-		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, operator); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKey{Name: name}, operator, "the operator to be shown as it runs", func() error {
 		if operator.Status.Components == nil || conditionOf(operator, "ClusterServiceVersion", "Succeeded") != corev1.ConditionTrue ||
 			conditionOf(operator, "Deployment", "Available") != corev1.ConditionTrue || conditionOf(operator, "InstallPlan", "Installed") != corev1.ConditionTrue {
 			return fmt.Errorf("it is %+v", operator.Status.Components)
 		}
 		return nil
 	})
-	w.eventually("every component of the operator to be listed", func() error {
-		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, operator); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKey{Name: name}, operator, "every component of the operator to be listed", func() error {
 		return complete(w, operator)
 	})
 	var deployments appsv1.DeploymentList
-	if err := w.List(t.Context(), &deployments, client.InNamespace(w.namespace), client.HasLabels{"operators.coreos.com/" + name}); err != nil || len(deployments.Items) == 0 {
+	if err := w.List(t.Context(), &deployments, client.InNamespace(w.Namespace), client.HasLabels{"operators.coreos.com/" + name}); err != nil || len(deployments.Items) == 0 {
 		t.Fatalf("labelled Deployments: %v, %v", deployments.Items, err)
 	}
 	lost := &deployments.Items[0]
 	w.relabel(lost, "operators.coreos.com/"+name, "null")
-	w.eventually("the label to come back", func() error {
-		if err := w.Get(t.Context(), client.ObjectKeyFromObject(lost), lost); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKeyFromObject(lost), lost, "the label to come back", func() error {
 		if _, ok := lost.Labels["operators.coreos.com/"+name]; !ok {
 			return fmt.Errorf("labels are %v", lost.Labels)
 		}
@@ -178,7 +156,7 @@ func complete(w *world, o *v1.Operator) error {
 	}
 	for kind, list := range map[string]client.ObjectList{"Deployment": &appsv1.DeploymentList{}, "Role": &rbacv1.RoleList{}, "RoleBinding": &rbacv1.RoleBindingList{},
 		"ServiceAccount": &corev1.ServiceAccountList{}, "OperatorCondition": &v2.OperatorConditionList{}} {
-		if err := w.List(w.Context(), list, client.InNamespace(w.namespace)); err != nil {
+		if err := w.List(w.Context(), list, client.InNamespace(w.Namespace)); err != nil {
 			return err
 		}
 		count := 0
@@ -203,7 +181,7 @@ func (w *world) rests(name string) {
 	w.Helper()
 	var quiet int
 	last := map[string]string{}
-	w.eventually("the Operator and its components to rest", func() error {
+	must.Eventually(w, "the Operator and its components to rest", func() error {
 		now := w.versions(name)
 		if maps.Equal(last, now) {
 			quiet++
@@ -223,19 +201,13 @@ func (w *world) versions(name string) map[string]string {
 	w.Helper()
 	out := map[string]string{}
 	o := &v1.Operator{}
-	if err := w.Get(w.Context(), client.ObjectKey{Name: name}, o); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, o))
 	out["Operator"] = o.ResourceVersion
 	for kind, list := range map[string]client.ObjectList{"Deployment": &appsv1.DeploymentList{}, "Role": &rbacv1.RoleList{}, "ClusterRole": &rbacv1.ClusterRoleList{},
 		"ServiceAccount": &corev1.ServiceAccountList{}, "CSV": &v1alpha1.ClusterServiceVersionList{}, "Subscription": &v1alpha1.SubscriptionList{},
 		"CRD": &apiextensionsv1.CustomResourceDefinitionList{}, "InstallPlan": &v1alpha1.InstallPlanList{}} {
-		if err := w.List(w.Context(), list, client.HasLabels{"operators.coreos.com/" + name}); err != nil {
-			w.Fatal(err)
-		}
-		if err := eachItem(list, func(o metav1.Object) { out[kind+" "+o.GetName()] = o.GetResourceVersion() }); err != nil {
-			w.Fatal(err)
-		}
+		must.NoError(w, w.List(w.Context(), list, client.HasLabels{"operators.coreos.com/" + name}))
+		must.NoError(w, eachItem(list, func(o metav1.Object) { out[kind+" "+o.GetName()] = o.GetResourceVersion() }))
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -17,54 +16,28 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestMain(m *testing.M) { devcluster.Main(m) }
 
 // world is a namespace with a manager that is limited to it.
 type world struct {
-	*testing.T
-	client.Client
-	namespace string
+	harness.World
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), namespace: devcluster.Namespace(t)}
-	harness.Run(t, manager.Options{Config: devcluster.Config(), Namespaces: []string{w.namespace}})
+	w := &world{World: harness.NewWorld(t, func() (client.Client, error) { return harness.Client(t, devcluster.Config()), nil })}
+	harness.Run(t, manager.Options{Config: devcluster.Config(), Namespaces: []string{w.Namespace}})
 	return w
-}
-
-func (w *world) make(objects ...client.Object) {
-	w.Helper()
-	harness.Create(w.T, w, objects...)
-}
-
-// removeLater deletes what has no namespace when the test is over, before the manager stops.
-func (w *world) removeLater(o client.Object) {
-	w.Cleanup(func() {
-		if err := w.Delete(context.WithoutCancel(w.Context()), o); client.IgnoreNotFound(err) != nil {
-			w.Error(err)
-		}
-	})
-}
-
-// eventually waits until the check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
 }
 
 // relabel sets the labels of an object: a nil value takes one off.
 func (w *world) relabel(o client.Object, key, value string) {
 	w.Helper()
 	body := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, key, value)
-	if err := w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType, body)); err != nil {
-		w.Fatalf("label %T %s: %v", o, client.ObjectKeyFromObject(o), err)
-	}
+	must.NoErrorf(w, w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType, body)), "label %T %s", o, client.ObjectKeyFromObject(o))
 }
 
 // shows waits until an Operator lists components, "kind name" of each, and returns it.
@@ -72,10 +45,7 @@ func (w *world) shows(name string, want ...string) *v1.Operator {
 	w.Helper()
 	slices.Sort(want)
 	o := &v1.Operator{}
-	w.eventually(fmt.Sprintf("Operator %s to list %v", name, want), func() error {
-		if err := w.Get(w.Context(), client.ObjectKey{Name: name}, o); err != nil {
-			return err
-		}
+	harness.Await(w, w, client.ObjectKey{Name: name}, o, fmt.Sprintf("Operator %s to list %v", name, want), func() error {
 		if o.Status.Components == nil {
 			return fmt.Errorf("it has no status")
 		}

@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestCopiesEverywhere: an operator that watches all namespaces is copied into those there are and those that come.
@@ -20,11 +21,11 @@ func TestCopiesEverywhere(t *testing.T) {
 	n := w.namespaces(2)
 	w.group(n[0], v1.OperatorGroupSpec{})
 	w.install(n[0])
-	w.copies(w.csv, n[0], w.own, n[1])
-	later := w.own + "-later"
-	w.make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: later}})
-	w.removeLater(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: later}})
-	w.copies(w.csv, n[0], w.own, n[1], later)
+	w.copies(w.csv, n[0], w.Namespace, n[1])
+	later := w.Namespace + "-later"
+	w.Make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: later}})
+	w.RemoveLater(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: later}})
+	w.copies(w.csv, n[0], w.Namespace, n[1], later)
 }
 
 // TestCopiesFollowTheirSource, whatever users do to them.
@@ -36,9 +37,9 @@ func TestCopiesFollowTheirSource(t *testing.T) {
 	w.copies(w.csv, n[0], n[1])
 	same := func(what string) {
 		t.Helper()
-		w.eventually(what, func() error {
+		must.Eventually(w, what, func() error {
 			source, copied := &v1alpha1.ClusterServiceVersion{}, &v1alpha1.ClusterServiceVersion{}
-			if !w.read(n[0], w.csv, source) || !w.read(n[1], w.csv, copied) {
+			if !w.In(n[0]).Read(w.csv, source) || !w.In(n[1]).Read(w.csv, copied) {
 				return fmt.Errorf("one is missing")
 			}
 			_, stray := copied.Annotations["stray"]
@@ -57,13 +58,11 @@ func TestCopiesFollowTheirSource(t *testing.T) {
 	edit(w, n[1], w.csv, &v1alpha1.ClusterServiceVersion{}, func(c *v1alpha1.ClusterServiceVersion) { delete(c.Labels, "olm.copiedFrom") })
 	same("the lost label to come back")
 	copied := &v1alpha1.ClusterServiceVersion{}
-	w.read(n[1], w.csv, copied)
+	w.In(n[1]).Read(w.csv, copied)
 	copied.Status.Phase = v1alpha1.CSVPhaseFailed
-	if err := w.Status().Update(t.Context(), copied); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Status().Update(t.Context(), copied))
 	same("the status of the copy to come back")
-	w.remove(copied)
+	w.Remove(copied)
 	same("the deleted copy to come back")
 }
 
@@ -78,17 +77,17 @@ func TestStrayCopies(t *testing.T) {
 		},
 	} {
 		stray := w.operator(n[1], mark)
-		w.make(stray)
-		w.goes(n[1], w.csv, &v1alpha1.ClusterServiceVersion{})
+		w.Make(stray)
+		w.In(n[1]).Goes(w.csv, &v1alpha1.ClusterServiceVersion{})
 		t.Log(how)
 	}
 	w.group(n[0], naming(n[1]))
 	w.install(n[0])
 	w.copies(w.csv, n[0], n[1])
 	edit(w, n[1], w.csv, &v1alpha1.ClusterServiceVersion{}, func(c *v1alpha1.ClusterServiceVersion) { c.Annotations["olm.operatorNamespace"] = "nowhere" })
-	w.eventually("the annotation to come back", func() error {
+	must.Eventually(w, "the annotation to come back", func() error {
 		c := &v1alpha1.ClusterServiceVersion{}
-		if w.read(n[1], w.csv, c); c.Annotations["olm.operatorNamespace"] != n[0] {
+		if w.In(n[1]).Read(w.csv, c); c.Annotations["olm.operatorNamespace"] != n[0] {
 			return fmt.Errorf("it is %q", c.Annotations["olm.operatorNamespace"])
 		}
 		return nil
@@ -101,20 +100,16 @@ func TestDisablingCopies(t *testing.T) {
 	n := w.namespaces(3)
 	w.group(n[0], v1.OperatorGroupSpec{})
 	w.install(n[0])
-	w.copies(w.csv, n[0], w.own, n[1], n[2])
+	w.copies(w.csv, n[0], w.Namespace, n[1], n[2])
 	config := &v1.OLMConfig{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}}
-	if err := client.IgnoreAlreadyExists(w.Create(t.Context(), config)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.IgnoreAlreadyExists(w.Create(t.Context(), config)))
 	set := func(disabled bool) {
 		edit(w, "", "cluster", &v1.OLMConfig{}, func(c *v1.OLMConfig) { c.Spec.Features = &v1.Features{DisableCopiedCSVs: &disabled} })
 	}
 	t.Cleanup(func() { _ = w.Delete(t.Context(), &v1.OLMConfig{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}}) })
 	told := func() int {
 		var events corev1.EventList
-		if err := w.List(t.Context(), &events, client.InNamespace(n[0])); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.List(t.Context(), &events, client.InNamespace(n[0])))
 		count := 0
 		for _, e := range events.Items {
 			if e.Reason == "DisabledCopiedCSVs" && e.InvolvedObject.Name == w.csv && e.Type == corev1.EventTypeWarning {
@@ -125,8 +120,8 @@ func TestDisablingCopies(t *testing.T) {
 	}
 	condition := func(status, reason string, events int) {
 		t.Helper()
-		w.eventually("condition "+status+"/"+reason, func() error {
-			w.read("", "cluster", config)
+		must.Eventually(w, "condition "+status+"/"+reason, func() error {
+			w.In("").Read("cluster", config)
 			c := meta.FindStatusCondition(config.Status.Conditions, "DisabledCopiedCSVs")
 			if c == nil || string(c.Status) != status || c.Reason != reason || status == "False" && !strings.Contains(c.Message, "present across") {
 				return fmt.Errorf("it is %+v", c)
@@ -141,6 +136,6 @@ func TestDisablingCopies(t *testing.T) {
 	w.copies(w.csv, n[0])
 	condition("True", "CopiedCSVsDisabled", 1)
 	set(false)
-	w.copies(w.csv, n[0], w.own, n[1], n[2])
+	w.copies(w.csv, n[0], w.Namespace, n[1], n[2])
 	condition("False", "CopiedCSVsEnabled", 0)
 }

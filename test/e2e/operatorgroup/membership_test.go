@@ -13,6 +13,8 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMembership is the whole way of a group that selects by label: targets, annotations, permissions, copies, pods; and back.
@@ -21,33 +23,29 @@ func TestMembership(t *testing.T) {
 	n := w.namespaces(4)
 	home, a, b, c := n[0], n[1], n[2], n[3]
 	label := func(namespace, value string) {
-		edit(w, "", namespace, &corev1.Namespace{}, func(n *corev1.Namespace) { n.Labels[w.own] = value })
+		edit(w, "", namespace, &corev1.Namespace{}, func(n *corev1.Namespace) { n.Labels[w.Namespace] = value })
 	}
 	label(a, "yes")
 	label(b, "yes")
-	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.own: "yes"}}})
+	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.Namespace: "yes"}}})
 	csv := w.operator(home, permitted)
-	w.make(csv)
+	w.Make(csv)
 	role := w.permissions(csv)
-	got := w.succeeds(home, w.csv)
+	got := w.In(home).Succeeds(w.csv)
 	for key, want := range map[string]string{"olm.operatorGroup": "group", "olm.operatorNamespace": home, "olm.targetNamespaces": a + "," + b} {
-		if got.Annotations[key] != want {
-			t.Errorf("annotation %s of the CSV is %q, want %q", key, got.Annotations[key], want)
-		}
+		must.Equal(t, fmt.Sprintf("annotation %s of the CSV", key), got.Annotations[key], want)
 	}
 	deployment := &appsv1.Deployment{}
-	w.read(home, "manager", deployment)
-	if have := deployment.Spec.Template.Annotations["olm.targetNamespaces"]; have != a+","+b {
-		t.Errorf("the pods are told to watch %q", have)
-	}
+	w.In(home).Read("manager", deployment)
+	must.Equal(t, "the pods are told to watch", deployment.Spec.Template.Annotations["olm.targetNamespaces"], a+","+b)
 	w.copies(w.csv, home, a, b)
 	copied := &v1alpha1.ClusterServiceVersion{}
-	w.read(a, w.csv, copied)
+	w.In(a).Read(w.csv, copied)
 	if _, leaks := copied.Annotations["olm.targetNamespaces"]; leaks || copied.Annotations["olm.operatorNamespace"] != home || copied.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 		t.Errorf("the copy has annotations %v and phase %s", copied.Annotations, copied.Status.Phase)
 	}
 	for _, namespace := range []string{a, b} {
-		if !w.read(namespace, role, &rbacv1.Role{}) || !w.read(namespace, role, &rbacv1.RoleBinding{}) {
+		if !w.In(namespace).Read(role, &rbacv1.Role{}) || !w.In(namespace).Read(role, &rbacv1.RoleBinding{}) {
 			t.Errorf("the operator has no permissions in %s", namespace)
 		}
 	}
@@ -55,17 +53,17 @@ func TestMembership(t *testing.T) {
 	label(b, "no")
 	label(c, "yes")
 	w.copies(w.csv, home, a, c)
-	w.goes(b, role, &rbacv1.Role{})
-	w.goes(b, role, &rbacv1.RoleBinding{})
-	w.eventually("permissions in "+c, func() error {
-		if !w.read(c, role, &rbacv1.Role{}) || !w.read(c, role, &rbacv1.RoleBinding{}) {
+	w.In(b).Goes(role, &rbacv1.Role{})
+	w.In(b).Goes(role, &rbacv1.RoleBinding{})
+	must.Eventually(w, "permissions in "+c, func() error {
+		if !w.In(c).Read(role, &rbacv1.Role{}) || !w.In(c).Read(role, &rbacv1.RoleBinding{}) {
 			return fmt.Errorf("there are none")
 		}
 		return nil
 	})
-	w.remove(got)
+	w.Remove(got)
 	w.copies(w.csv, home)
-	w.goes(a, role, &rbacv1.Role{})
+	w.In(a).Goes(role, &rbacv1.Role{})
 }
 
 // TestInstallModes goes through every kind of targets with operators that support one mode each, and back.
@@ -74,9 +72,9 @@ func TestInstallModes(t *testing.T) {
 	n := w.namespaces(3)
 	home, a, b := n[0], n[1], n[2]
 	w.group(home, naming(home))
-	csv := w.operator(home, supporting("OwnNamespace"))
-	w.make(csv)
-	w.succeeds(home, w.csv)
+	csv := w.operator(home, fixture.Modes("OwnNamespace"))
+	w.Make(csv)
+	w.In(home).Succeeds(w.csv)
 	steps := []struct {
 		targets []string
 		needs   v1alpha1.InstallModeType
@@ -85,12 +83,12 @@ func TestInstallModes(t *testing.T) {
 	}
 	for _, step := range steps {
 		w.targets(home, step.targets...)
-		failed := w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonUnsupportedOperatorGroup)
+		failed := w.In(home).Is(w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonUnsupportedOperatorGroup)
 		if m := failed.Status.Message; !strings.HasPrefix(m, string(step.needs)+" InstallModeType not supported") || !strings.Contains(m, `apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup"`) {
 			t.Errorf("message %q", m)
 		}
-		edit(w, home, w.csv, &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { supporting(step.needs)(csv) })
-		w.succeeds(home, w.csv)
+		edit(w, home, w.csv, &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { fixture.Modes(step.needs)(csv) })
+		w.In(home).Succeeds(w.csv)
 	}
 }
 
@@ -98,15 +96,15 @@ func TestInstallModes(t *testing.T) {
 func TestNoAndSeveralGroups(t *testing.T) {
 	w := newWorld(t)
 	home := w.namespaces(1)[0]
-	w.make(w.operator(home))
-	w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
+	w.Make(w.operator(home))
+	w.In(home).Is(w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup)
 	w.group(home, naming(home))
-	w.succeeds(home, w.csv)
+	w.In(home).Succeeds(w.csv)
 	second := &v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "second"}}
-	w.make(second)
-	w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonTooManyOperatorGroups)
-	w.remove(second)
-	w.succeeds(home, w.csv)
+	w.Make(second)
+	w.In(home).Is(w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonTooManyOperatorGroups)
+	w.Remove(second)
+	w.In(home).Succeeds(w.csv)
 }
 
 // TestNamespaceLabels are put on and taken off with the targets, for both ways to select, and go with the group.
@@ -123,14 +121,14 @@ func TestNamespaceLabels(t *testing.T) {
 			n := w.namespaces(3)
 			w.group(n[0], spec(w, n[1], n[2]))
 			group := &v1.OperatorGroup{}
-			w.read(n[0], "group", group)
+			w.In(n[0]).Read("group", group)
 			labelled := func(want ...string) {
 				t.Helper()
-				w.eventually(fmt.Sprintf("labels on %v", want), func() error {
+				must.Eventually(w, fmt.Sprintf("labels on %v", want), func() error {
 					var got []string
 					for _, namespaceName := range n {
 						var namespace corev1.Namespace
-						w.read("", namespaceName, &namespace)
+						w.In("").Read(namespaceName, &namespace)
 						if _, ok := namespace.Labels["olm.operatorgroup.uid/"+string(group.UID)]; ok {
 							got = append(got, namespaceName)
 						}
@@ -144,7 +142,7 @@ func TestNamespaceLabels(t *testing.T) {
 			labelled(n[1], n[2])
 			edit(w, n[0], "group", group, func(g *v1.OperatorGroup) { g.Spec = spec(w, n[2]) })
 			labelled(n[2])
-			w.remove(group)
+			w.Remove(group)
 			labelled()
 		})
 	}

@@ -1,8 +1,6 @@
 package operatorgroup
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,36 +8,15 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 )
 
-type change func(*v1alpha1.ClusterServiceVersion)
+type change = fixture.Change
 
 // operator is a CSV with one Deployment that supports all install modes.
 func (w *world) operator(namespace string, changes ...change) *v1alpha1.ClusterServiceVersion {
-	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: w.csv}}
-	csv.Spec.DisplayName = "Operator"
-	supporting("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")(csv)
-	labels := map[string]string{"app": "manager"}
-	csv.Spec.InstallStrategy = v1alpha1.NamedInstallStrategy{StrategyName: "deployment", StrategySpec: v1alpha1.StrategyDetailsDeployment{
-		DeploymentSpecs: []v1alpha1.StrategyDeploymentSpec{{Name: "manager", Spec: appsv1.DeploymentSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "example.com/manager:1"}}}},
-		}}},
-	}}
-	for _, change := range changes {
-		change(csv)
-	}
-	return csv
-}
-
-func supporting(modes ...v1alpha1.InstallModeType) change {
-	return func(csv *v1alpha1.ClusterServiceVersion) {
-		csv.Spec.InstallModes = nil
-		for _, mode := range modes {
-			csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
-		}
-	}
+	return fixture.Operator(namespace, w.csv, changes...)
 }
 
 // permitted gives the operator permissions in its target namespaces.
@@ -53,23 +30,20 @@ func permitted(csv *v1alpha1.ClusterServiceVersion) {
 // permissions makes what an InstallPlan makes for a CSV that is in the cluster, and returns the name of its Role.
 func (w *world) permissions(csv *v1alpha1.ClusterServiceVersion) string {
 	w.Helper()
-	accounts, err := bundle.RBAC(csv)
-	if err != nil {
-		w.Fatal(err)
-	}
+	accounts := must.Value(bundle.RBAC(csv))(w)
 	var role string
 	for _, a := range accounts {
-		w.make(a.ServiceAccount)
+		w.Make(a.ServiceAccount)
 		for i := range a.Roles {
 			role = a.Roles[i].Name
-			w.make(a.Roles[i], a.RoleBindings[i])
+			w.Make(a.Roles[i], a.RoleBindings[i])
 		}
 	}
 	return role
 }
 
 // apiGroup is the API group of a kind of the test.
-func (w *world) apiGroup() string { return w.own + ".example.com" }
+func (w *world) apiGroup() string { return w.Namespace + ".example.com" }
 
 // providing makes the operator own kinds.
 func (w *world) providing(plurals ...string) change {
@@ -89,18 +63,11 @@ func kindOf(plural string) string { return "K" + plural }
 // crds makes the definitions of kinds, which go with the test.
 func (w *world) crds(plurals ...string) {
 	w.Helper()
-	preserve := true
 	for _, plural := range plurals {
-		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + w.apiGroup(),
-			Labels: map[string]string{v1alpha1.ProvidedRolesLabel: "true"}}} // no InstallPlan brings it: it is opened by hand
-		crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: w.apiGroup(), Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: plural + "one", Kind: kindOf(plural), ListKind: kindOf(plural) + "List"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &preserve}}}},
-		}
-		w.make(crd)
-		w.removeLater(&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Name}})
+		crd := fixture.Definition(plural, kindOf(plural), w.apiGroup(), "v1")
+		crd.Labels = map[string]string{v1alpha1.ProvidedRolesLabel: "true"} // no InstallPlan brings it: it is opened by hand
+		w.Make(crd)
+		w.RemoveLater(&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Name}})
 	}
 }
 
@@ -108,7 +75,7 @@ func (w *world) crds(plurals ...string) {
 func (w *world) install(namespace string, changes ...change) client.Object {
 	w.Helper()
 	csv := w.operator(namespace, changes...)
-	w.make(csv)
-	w.succeeds(namespace, w.csv)
+	w.Make(csv)
+	w.In(namespace).Succeeds(w.csv)
 	return csv
 }

@@ -14,6 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const conflict = v1alpha1.CSVReasonInterOperatorGroupOwnerConflict
@@ -26,9 +27,9 @@ func (w *world) lists(namespace string, plurals ...string) {
 		want = append(want, w.api(plural))
 	}
 	slices.Sort(want)
-	w.eventually(fmt.Sprintf("the group of %s to list %v", namespace, plurals), func() error {
+	must.Eventually(w, fmt.Sprintf("the group of %s to list %v", namespace, plurals), func() error {
 		group := &v1.OperatorGroup{}
-		if w.read(namespace, "group", group); group.Annotations["olm.providedAPIs"] != strings.Join(want, ",") {
+		if w.In(namespace).Read("group", group); group.Annotations["olm.providedAPIs"] != strings.Join(want, ",") {
 			return fmt.Errorf("it lists %q", group.Annotations["olm.providedAPIs"])
 		}
 		return nil
@@ -52,15 +53,13 @@ func TestIntersection(t *testing.T) {
 	w.lists(a, "geese")
 	w.lists(b, "geese")
 	for _, second := range []string{c, d} {
-		w.make(w.operator(second, w.providing("geese")))
-		csv := w.is(second, w.csv, v1alpha1.CSVPhaseFailed, conflict)
+		w.Make(w.operator(second, w.providing("geese")))
+		csv := w.In(second).Is(w.csv, v1alpha1.CSVPhaseFailed, conflict)
 		for _, words := range []string{w.api("geese"), "OperatorGroup " + a + "/group", second + "/group"} {
-			if !strings.Contains(csv.Status.Message, words) {
-				t.Errorf("%q does not say %q", csv.Status.Message, words)
-			}
+			must.Contain(t, "message", csv.Status.Message, words)
 		}
 		w.lists(second)
-		if w.read(second, "manager", &appsv1.Deployment{}) {
+		if w.In(second).Read("manager", &appsv1.Deployment{}) {
 			t.Errorf("the operator of %s runs", second)
 		}
 	}
@@ -68,26 +67,26 @@ func TestIntersection(t *testing.T) {
 	w.lists(e, "ducks")
 	// d moves out of the way of a.
 	w.targets(d, d)
-	w.succeeds(d, w.csv)
+	w.In(d).Succeeds(w.csv)
 	w.lists(d, "geese")
 	// a loses its operator; b is still in the way of c, until that one leaves its namespace.
-	w.remove(w.operator(a))
+	w.Remove(w.operator(a))
 	w.lists(a)
-	w.is(c, w.csv, v1alpha1.CSVPhaseFailed, conflict)
+	w.In(c).Is(w.csv, v1alpha1.CSVPhaseFailed, conflict)
 	w.targets(c, x)
-	w.succeeds(c, w.csv)
+	w.In(c).Succeeds(w.csv)
 	// c grows into what b has: c gives way and stops, b runs on.
 	w.targets(c, x, y)
-	w.is(c, w.csv, v1alpha1.CSVPhaseFailed, conflict)
-	w.goes(c, "manager", &appsv1.Deployment{})
-	w.succeeds(b, w.csv)
+	w.In(c).Is(w.csv, v1alpha1.CSVPhaseFailed, conflict)
+	w.In(c).Goes("manager", &appsv1.Deployment{})
+	w.In(b).Succeeds(w.csv)
 	w.lists(b, "geese")
 	w.lists(c)
 	// Another API is no conflict.
 	edit(w, c, w.csv, &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.CustomResourceDefinitions.Owned = nil
 	})
-	w.succeeds(c, w.csv)
+	w.In(c).Succeeds(w.csv)
 }
 
 // TestStaticGroups keep what their author says: nobody else provides it there, and they take no more.
@@ -96,21 +95,19 @@ func TestStaticGroups(t *testing.T) {
 	n := w.namespaces(3)
 	guard, home, x := n[0], n[1], n[2]
 	w.crds("geese", "ducks")
-	w.make(&v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: guard, Name: "group", Annotations: map[string]string{"olm.providedAPIs": w.api("geese")}},
+	w.Make(&v1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: guard, Name: "group", Annotations: map[string]string{"olm.providedAPIs": w.api("geese")}},
 		Spec: v1.OperatorGroupSpec{TargetNamespaces: []string{x}, StaticProvidedAPIs: true}})
 	w.group(home, naming(x))
-	w.make(w.operator(home, w.providing("geese")))
-	w.is(home, w.csv, v1alpha1.CSVPhaseFailed, conflict)
-	w.make(w.operator(guard, w.providing("ducks")))
-	csv := w.is(guard, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs)
-	if !strings.Contains(csv.Status.Message, "add "+w.api("ducks")) {
-		t.Errorf("message %q", csv.Status.Message)
-	}
+	w.Make(w.operator(home, w.providing("geese")))
+	w.In(home).Is(w.csv, v1alpha1.CSVPhaseFailed, conflict)
+	w.Make(w.operator(guard, w.providing("ducks")))
+	csv := w.In(guard).Is(w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs)
+	must.Contain(t, "message", csv.Status.Message, "add "+w.api("ducks"))
 	w.lists(guard, "geese")
 	// The author gives the one up and takes the other one.
 	edit(w, guard, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Annotations["olm.providedAPIs"] = w.api("ducks") })
-	w.succeeds(home, w.csv)
-	w.succeeds(guard, w.csv)
+	w.In(home).Succeeds(w.csv)
+	w.In(guard).Succeeds(w.csv)
 	w.lists(guard, "ducks")
 	w.lists(home, "geese")
 }
@@ -129,18 +126,18 @@ func TestAccess(t *testing.T) {
 	}
 	for _, role := range roles.Items {
 		level := strings.TrimPrefix(role.Name[:strings.LastIndex(role.Name, "-")], "olm.og.group.")
-		w.make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: x, Name: level}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: w.own + "-" + level}}})
+		w.Make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: x, Name: level}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: w.Namespace + "-" + level}}})
 	}
 	may := func(level, verb string) bool {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: w.own + "-" + level,
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: w.Namespace + "-" + level,
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: x, Verb: verb, Group: w.apiGroup(), Version: "v1", Resource: "geese"}}}
-		w.make(review)
+		w.Make(review)
 		return review.Status.Allowed
 	}
 	for level, verbs := range map[string][]string{"admin": {"deletecollection", "create", "get"}, "edit": {"create", "update", "patch", "delete"}, "view": {"get", "list", "watch"}} {
 		for _, verb := range verbs {
-			w.eventually(level+" to "+verb, func() error {
+			must.Eventually(w, level+" to "+verb, func() error {
 				if !may(level, verb) {
 					return fmt.Errorf("not allowed")
 				}
@@ -159,7 +156,7 @@ func TestAccess(t *testing.T) {
 func TestServiceAccountOfAGroup(t *testing.T) {
 	for way, out := range map[string]func(w *world, home string){
 		"more permissions": func(w *world, home string) {
-			w.make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "all"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+			w.Make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "all"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 				Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: home, Name: "default"}}})
 		},
 		"no account": func(w *world, home string) {
@@ -168,15 +165,13 @@ func TestServiceAccountOfAGroup(t *testing.T) {
 	} {
 		t.Run(way, func(t *testing.T) {
 			w := newWorld(t)
-			home := w.own
+			home := w.Namespace
 			w.group(home, v1.OperatorGroupSpec{TargetNamespaces: []string{home}, ServiceAccountName: "default"})
-			w.make(w.operator(home))
-			csv := w.is(home, w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
-			if !strings.Contains(csv.Status.Message, "forbidden") || !strings.Contains(csv.Status.Message, "default") {
-				t.Errorf("message %q", csv.Status.Message)
-			}
+			w.Make(w.operator(home))
+			csv := w.In(home).Is(w.csv, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
+			must.Contain(t, "message", csv.Status.Message, "forbidden", "default")
 			out(w, home)
-			w.succeeds(home, w.csv)
+			w.In(home).Succeeds(w.csv)
 		})
 	}
 }

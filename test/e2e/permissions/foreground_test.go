@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // foreground: nobody deletes sets in it. The garbage collector would delete the objects of such a set at once, CustomResourceDefinitions with all
@@ -17,9 +18,7 @@ func (w *world) foreground(manager client.Client) {
 	collector := w.as("system:serviceaccount:kube-system:generic-garbage-collector")
 	there := func(set *olmv1.ClusterObjectSet, finalizers ...string) *olmv1.ClusterObjectSet {
 		set.Finalizers = finalizers
-		if err := w.Create(t.Context(), set); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Create(t.Context(), set))
 		t.Cleanup(func() {
 			if err := w.Delete(context.Background(), set, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 				t.Error(err)
@@ -28,9 +27,7 @@ func (w *world) foreground(manager client.Client) {
 		return set
 	}
 	ext := extension("gone", "")
-	if err := w.Create(t.Context(), ext); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), ext))
 	t.Cleanup(func() { _ = w.Delete(context.Background(), ext) })
 	owned := revisionSet("gone-1", "")
 	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(ext, extensionKind)}

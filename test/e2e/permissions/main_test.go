@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // Policies concern the whole cluster, so it is not shared.
@@ -50,19 +51,14 @@ func (w *world) as(user string, groups ...string) client.Client {
 // apply writes the objects of a file, and removes them when the test is over.
 func (w *world) apply(file string) {
 	w.t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(file))(w.t)
 	w.create(read(w.t, data)...)
 }
 
 func (w *world) create(objects ...*unstructured.Unstructured) {
 	w.t.Helper()
 	for _, object := range objects {
-		if err := w.Create(w.t.Context(), object); err != nil {
-			w.t.Fatalf("create %s %s: %v", object.GetKind(), object.GetName(), err)
-		}
+		must.NoErrorf(w.t, w.Create(w.t.Context(), object), "create %s %s", object.GetKind(), object.GetName())
 		w.t.Cleanup(func() {
 			if err := w.Delete(context.Background(), object); client.IgnoreNotFound(err) != nil {
 				w.t.Errorf("delete %s %s: %v", object.GetKind(), object.GetName(), err)
@@ -90,16 +86,10 @@ func read(t *testing.T, manifests []byte) []*unstructured.Unstructured {
 	}
 }
 
-// eventually waits until a check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.t.Helper()
-	harness.Eventually(w.t, what, check)
-}
-
 // awaitPolicies waits until the API server enforces what was just written: by then somebody is refused.
 func (w *world) awaitPolicies(refused func() error) {
 	w.t.Helper()
-	w.eventually("the policies to be enforced", func() error {
+	must.Eventually(w.t, "the policies to be enforced", func() error {
 		switch err := refused(); {
 		case err == nil:
 			return errors.New("nothing is refused")
@@ -123,5 +113,5 @@ func (w *world) bind(user, role string) {
 	probe := &metav1.PartialObjectMetadataList{}
 	probe.SetGroupVersionKind(extensionKind)
 	c := w.as(user)
-	w.eventually(role+" to be in force for "+user, func() error { return c.List(w.t.Context(), probe) })
+	must.Eventually(w.t, role+" to be in force for "+user, func() error { return c.List(w.t.Context(), probe) })
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var extensionKind = schema.GroupVersionKind{Group: olmv1.GroupName, Version: "v1", Kind: "ClusterExtension"}
@@ -139,9 +140,7 @@ func (w *world) statuses(writer, boss, manager client.Client) {
 	w.bind("boss", "revision-editor")
 	w.bind(namesake, "revision-editor")
 	set := revisionSet("believed-1", "tools/installer")
-	if err := w.Create(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), set))
 	t.Cleanup(func() { _ = w.Delete(context.Background(), set) })
 	write := func(c client.Client, how string) error {
 		forged := set.DeepCopy()
@@ -177,9 +176,7 @@ func (w *world) statuses(writer, boss, manager client.Client) {
 func (w *world) updates(writer client.Client) {
 	t := w.t
 	create := func(ext *olmv1.ClusterExtension) {
-		if err := w.Create(t.Context(), ext); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Create(t.Context(), ext))
 		t.Cleanup(func() { _ = w.Delete(context.Background(), ext) })
 	}
 	create(extension("of-manager", ""))
@@ -222,9 +219,7 @@ func (w *world) removals(writer, boss client.Client) {
 	const teardown, other = "olm.operatorframework.io/teardown", "example.com/other"
 	create := func(o client.Object, finalizers ...string) {
 		o.SetFinalizers(finalizers)
-		if err := w.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Create(t.Context(), o))
 		t.Cleanup(func() {
 			o.SetResourceVersion("")
 			if err := w.Patch(context.Background(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
@@ -302,7 +297,7 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 	good := func(e *olmv1.ClusterExtension) {
 		e.Spec.Source.Catalog.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"approved": "true"}}
 	}
-	w.eventually("the policies of other tests to be gone", func() error { return member.Create(t.Context(), extension("probe", "", good), client.DryRunAll) })
+	must.Eventually(w.t, "the policies of other tests to be gone", func() error { return member.Create(t.Context(), extension("probe", "", good), client.DryRunAll) })
 	w.awaitPolicies(func() error { return member.Create(t.Context(), extension("probe", ""), client.DryRunAll) })
 	tests := map[string]struct {
 		who     client.Client
@@ -339,9 +334,7 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 		})
 	}
 	existing := extension("existing", "", good, annotated("delete-crds", "widgets.example.com"))
-	if err := w.Create(t.Context(), existing); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), existing))
 	t.Cleanup(func() { _ = w.Delete(context.Background(), existing) })
 	forced := &unstructured.Unstructured{}
 	forced.SetGroupVersionKind(extensionKind)

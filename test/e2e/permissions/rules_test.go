@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // bundle is what an operator is made of, as far as rights matter. NAMESPACE is replaced.
@@ -67,10 +68,7 @@ func TestMissingRulesAreWhatTheServerAsksFor(t *testing.T) {
 	namespace := devcluster.Namespace(t)
 	objects := read(t, []byte(strings.ReplaceAll(bundle, "NAMESPACE", namespace)))
 	subject := permissions.ServiceAccount(namespace, "installer")
-	source, err := permissions.Read(t.Context(), w, w.RESTMapper(), objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Value(permissions.Read(t.Context(), w, w.RESTMapper(), objects))(t)
 	missing, err := permissions.Missing(subject, source, objects)
 	if err != nil || len(missing) < 8 {
 		t.Fatalf("missing = %v, %v", missing, err)
@@ -119,9 +117,7 @@ func (w *world) without(name string, missing []permissions.MissingRule, left int
 		if namespace != "" {
 			role = &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Rules: rules}
 		}
-		if err := w.Update(w.t.Context(), role); err != nil {
-			w.t.Fatal(err)
-		}
+		must.NoError(w.t, w.Update(w.t.Context(), role))
 	}
 }
 
@@ -139,7 +135,7 @@ func (w *world) awaitRule(subject permissions.Subject, rule permissions.MissingR
 				review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
 			}
 		}
-		w.eventually(fmt.Sprintf("%s to be allowed: %t", rule, allowed), func() error {
+		must.Eventually(w.t, fmt.Sprintf("%s to be allowed: %t", rule, allowed), func() error {
 			asked := review.DeepCopy()
 			if err := w.Create(w.t.Context(), asked); err != nil {
 				return err

@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // The manager sees all namespaces, so the cluster is not shared.
@@ -75,9 +76,9 @@ func TestInstalledOperatorsHoldUpgradesUp(t *testing.T) {
 	w.desire(version, "4.18.0-rc.1")
 	w.expect("False", "IncompatibleOperatorsInstalled", "OpenShift 4.19", "ClusterServiceVersion app.v1.0.0 in namespace "+namespace, "ClusterExtension tool with bundle tool.v1.0.0 works on OpenShift up to 4.17")
 
-	w.must(w.Delete(t.Context(), set))
+	must.NoError(w, w.Delete(t.Context(), set))
 	w.expect("False", "IncompatibleOperatorsInstalled", "first: ClusterServiceVersion app.v1.0.0")
-	w.must(w.Patch(t.Context(), csv, limit("4.19")))
+	must.NoError(w, w.Patch(t.Context(), csv, limit("4.19")))
 	w.expect("True", "OperatorsCompatible", "4.19")
 	w.desire(version, "4.18.7")
 	w.expect("True", "OperatorsCompatible", "4.19")
@@ -95,30 +96,23 @@ func TestInstalledOperatorsHoldUpgradesUp(t *testing.T) {
 		{"4.23.0", "5.1", "True", "OperatorsCompatible", []string{"no installed operator excludes OpenShift 5.1"}},
 		{"5.1.0", "5.1", "False", "IncompatibleOperatorsInstalled", []string{"OpenShift 5.2", "up to 5.1"}},
 	} {
-		w.must(w.Patch(t.Context(), csv, limit(row.limit)))
+		must.NoError(w, w.Patch(t.Context(), csv, limit(row.limit)))
 		w.desire(version, row.desired)
 		w.expect(row.status, row.reason, row.parts...)
 	}
-	w.must(w.Delete(t.Context(), csv))
+	must.NoError(w, w.Delete(t.Context(), csv))
 	w.expect("True", "OperatorsCompatible", "5.2")
-}
-
-func (w *world) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
 }
 
 // make creates an object that goes when the test is over.
 func (w *world) make(object client.Object) {
 	w.Helper()
-	w.eventually(fmt.Sprintf("%T %s to be accepted", object, object.GetName()), func() error {
+	must.Eventually(w, fmt.Sprintf("%T %s to be accepted", object, object.GetName()), func() error {
 		err := w.Create(w.Context(), object)
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 			return err // its definition has only just been written
 		}
-		w.must(err)
+		must.NoError(w, err)
 		return nil
 	})
 	w.Cleanup(func() {
@@ -131,8 +125,7 @@ func (w *world) make(object client.Object) {
 // definitions makes the kinds of the platform. They stay: the cluster goes with the test.
 func (w *world) definitions() {
 	w.Helper()
-	data, err := os.ReadFile("testdata/config-api.yaml")
-	w.must(err)
+	data := must.Value(os.ReadFile("testdata/config-api.yaml"))(w)
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
 	for {
 		object := &unstructured.Unstructured{}
@@ -140,9 +133,9 @@ func (w *world) definitions() {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		w.must(err)
+		must.NoError(w, err)
 		if err := w.Create(w.Context(), object); !apierrors.IsAlreadyExists(err) { // the tests share the cluster
-			w.must(err)
+			must.NoError(w, err)
 		}
 	}
 }
@@ -150,13 +143,13 @@ func (w *world) definitions() {
 // desire sets the version that the cluster is brought to.
 func (w *world) desire(version *unstructured.Unstructured, desired string) {
 	w.Helper()
-	w.must(w.Status().Patch(w.Context(), version, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"desired":{"version":"`+desired+`"}}}`))))
+	must.NoError(w, w.Status().Patch(w.Context(), version, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"desired":{"version":"`+desired+`"}}}`))))
 }
 
 // expect waits for the condition.
 func (w *world) expect(status, reason string, parts ...string) {
 	w.Helper()
-	w.eventually("Upgradeable to be "+status+" with "+strings.Join(parts, ", "), func() error {
+	must.Eventually(w, "Upgradeable to be "+status+" with "+strings.Join(parts, ", "), func() error {
 		operator := config("ClusterOperator", "olm")
 		if err := w.Get(w.Context(), client.ObjectKeyFromObject(operator), operator); err != nil {
 			return err
@@ -173,10 +166,4 @@ func (w *world) expect(status, reason string, parts ...string) {
 		}
 		return nil
 	})
-}
-
-// eventually waits until a check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -21,18 +20,8 @@ import (
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 )
-
-// freeAddress is one of loopback that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }() // it is free again
-	return listener.Addr().String()
-}
 
 // TestServersFollowTheTLSProfile: the manager, with its shipped rights, runs before the kind is there and does not lead. Its servers of metrics,
 // ClusterCatalogs and packages follow the object, ignore one that is invalid, and return to the default when it goes; those of a manager with a
@@ -43,17 +32,14 @@ func TestServersFollowTheTLSProfile(t *testing.T) {
 	}
 	w := &world{t, harness.Client(t, devcluster.Config())}
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, "../../../config"))
-	embedded, err := devcluster.Connect(filepath.Dir(devcluster.Kubeconfig()))
-	w.must(err)
-	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-	w.must(err)
+	embedded := must.Value(devcluster.Connect(filepath.Dir(devcluster.Kubeconfig())))(w)
+	issued := must.Value(serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()}))(w)
 	dir := t.TempDir()
 	certificate, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	w.must(errors.Join(os.WriteFile(certificate, issued.Certificate, 0o600), os.WriteFile(key, issued.Key, 0o600)))
+	must.NoError(w, errors.Join(os.WriteFile(certificate, issued.Certificate, 0o600), os.WriteFile(key, issued.Key, 0o600)))
 	options := func(c platform.Choice) (manager.Options, []string) {
-		source, err := c.Source()
-		w.must(err)
-		metrics, catalogs := freeAddress(t), freeAddress(t)
+		source := must.Value(c.Source())(w)
+		metrics, catalogs := harness.FreeAddress(t), harness.FreeAddress(t)
 		return manager.Options{Config: harness.AsManager(t, devcluster.Config()), TLS: source, Log: harness.Log(t), LeaderElection: true, LeaderNamespace: "olm",
 			MetricsAddress: metrics, MetricsTLS: telemetry.Files{Certificate: certificate, Key: key},
 			CatalogHTTP: manager.CatalogHTTP{Address: catalogs, Certificate: certificate, Key: key}}, []string{metrics, catalogs}
@@ -61,7 +47,7 @@ func TestServersFollowTheTLSProfile(t *testing.T) {
 	fixed, explicit := options(platform.Choice{Name: platform.Old})
 	harness.Run(t, fixed) // it leads
 	following, followers := options(platform.Choice{})
-	packages := freeAddress(t)
+	packages := harness.FreeAddress(t)
 	following.PackageServer = manager.PackageServer{Address: packages, Route: func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
 		return embedded.Expose(ctx, local)
 	}}
@@ -81,7 +67,7 @@ func TestServersFollowTheTLSProfile(t *testing.T) {
 	w.speaks(tls.VersionTLS12, false, followers...)
 	w.security(`{"type":"Custom","custom":{"minTLSVersion":"VersionTLS11","ciphers":["ECDHE-ECDSA-AES128-SHA","ECDHE-RSA-AES128-SHA"]}}`)
 	w.speaks(tls.VersionTLS11, true, followers...)
-	w.must(w.Delete(t.Context(), cluster))
+	must.NoError(w, w.Delete(t.Context(), cluster))
 	w.speaks(tls.VersionTLS11, false, followers...)
 	w.speaks(tls.VersionTLS12, true, followers...)
 	w.speaks(tls.VersionTLS11, true, explicit...)
@@ -90,14 +76,14 @@ func TestServersFollowTheTLSProfile(t *testing.T) {
 // security changes the profile of the cluster.
 func (w *world) security(profile string) {
 	w.Helper()
-	w.must(w.Patch(w.Context(), config("APIServer", "cluster"), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"tlsSecurityProfile":`+profile+`}}`))))
+	must.NoError(w, w.Patch(w.Context(), config("APIServer", "cluster"), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"tlsSecurityProfile":`+profile+`}}`))))
 }
 
 // speaks waits until all servers accept a version of TLS, or refuse it.
 func (w *world) speaks(version uint16, accepted bool, servers ...string) {
 	w.Helper()
 	for _, at := range servers {
-		w.eventually(fmt.Sprintf("%s to be accepted: %t, at %s", tls.VersionName(version), accepted, at), func() error {
+		must.Eventually(w, fmt.Sprintf("%s to be accepted: %t, at %s", tls.VersionName(version), accepted, at), func() error {
 			conn, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: version})
 			if err == nil {
 				err = conn.Close()

@@ -10,7 +10,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -27,11 +29,8 @@ import (
 // widget asks the aggregated API for a widget, past all caches.
 func (w *world) widget(version string) func(context.Context) (*unstructured.Unstructured, error) {
 	w.Helper()
-	c, err := dynamic.NewForConfig(devcluster.Config())
-	if err != nil {
-		w.Fatal(err)
-	}
-	widgets := c.Resource(schema.GroupVersionResource{Group: w.group, Version: version, Resource: "widgets"}).Namespace(w.namespace)
+	c := must.Value(dynamic.NewForConfig(devcluster.Config()))(w)
+	widgets := c.Resource(schema.GroupVersionResource{Group: w.group, Version: version, Resource: "widgets"}).Namespace(w.Namespace)
 	return func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return widgets.Get(ctx, "one", metav1.GetOptions{})
 	}
@@ -40,12 +39,9 @@ func (w *world) widget(version string) func(context.Context) (*unstructured.Unst
 // answers checks that an aggregated API is discovered, and answers.
 func (w *world) answers(version, by string) {
 	w.Helper()
-	c, err := discovery.NewDiscoveryClientForConfig(devcluster.Config())
-	if err != nil {
-		w.Fatal(err)
-	}
+	c := must.Value(discovery.NewDiscoveryClientForConfig(devcluster.Config()))(w)
 	get := w.widget(version)
-	w.eventually("the aggregated API to answer", func() error {
+	must.Eventually(w, "the aggregated API to answer", func() error {
 		resources, err := c.ServerResourcesForGroupVersion(w.group + "/" + version)
 		if err != nil {
 			return err
@@ -68,7 +64,7 @@ func (w *world) answers(version, by string) {
 func (w *world) registration(version string) *apiregistrationv1.APIService {
 	w.Helper()
 	s := &apiregistrationv1.APIService{}
-	if !w.read(version+"."+w.group, s) {
+	if !w.Read(version+"."+w.group, s) {
 		return nil
 	}
 	return s
@@ -79,8 +75,8 @@ func TestOwnedAPIService(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.serve("manager")
-	w.make(w.here(), w.operator("op.v1", w.apis("manager", "v1", "v2")))
-	csv := w.succeeds("op.v1")
+	w.Make(w.here(), w.operator("op.v1", w.apis("manager", "v1", "v2")))
+	csv := w.Succeeds("op.v1")
 	w.answers("v1", "manager")
 	w.answers("v2", "manager")
 
@@ -92,18 +88,18 @@ func TestOwnedAPIService(t *testing.T) {
 		}
 	}
 	service := &corev1.Service{}
-	if !w.read("manager-service", service) || len(service.Spec.Ports) != 1 || service.Spec.Selector["app"] != "manager" {
+	if !w.Read("manager-service", service) || len(service.Spec.Ports) != 1 || service.Spec.Selector["app"] != "manager" {
 		t.Errorf("Service: %+v", service.Spec)
 	}
 	if secret.Type != corev1.SecretTypeTLS || secret.Annotations["olmcahash"] == "" || secret.Annotations["olmcahash"] != w.deployment("manager").Spec.Template.Annotations["olmcahash"] {
 		t.Errorf("Secret: %s, %v", secret.Type, secret.Annotations)
 	}
-	account := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "default"}}
+	account := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.Namespace, Name: "default"}}
 	role, own, reader, delegator := &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}
-	if !w.read("manager-service-cert", role) || !slices.Contains(role.Rules[0].ResourceNames, "manager-service-cert") {
+	if !w.Read("manager-service-cert", role) || !slices.Contains(role.Rules[0].ResourceNames, "manager-service-cert") {
 		t.Errorf("Role: %v", role.Rules)
 	}
-	if !w.read("manager-service-cert", own) || cmp.Diff(account, own.Subjects) != "" {
+	if !w.Read("manager-service-cert", own) || cmp.Diff(account, own.Subjects) != "" {
 		t.Errorf("RoleBinding: %v", own)
 	}
 	// The names of other namespaces' objects are taken, so that those of this namespace have it in their names; see TestServingObjects.
@@ -124,17 +120,17 @@ func TestOwnedAPIService(t *testing.T) {
 		t.Errorf("ClusterRoleBinding: %v", delegator)
 	}
 
-	w.remove(csv)
-	w.goes("v1."+w.group, &apiregistrationv1.APIService{})
-	w.goes("v2."+w.group, &apiregistrationv1.APIService{})
-	w.goes(delegator.Name, delegator)
+	w.Remove(csv)
+	w.Goes("v1."+w.group, &apiregistrationv1.APIService{})
+	w.Goes("v2."+w.group, &apiregistrationv1.APIService{})
+	w.Goes(delegator.Name, delegator)
 	for _, object := range []client.Object{service, secret, role, own} {
 		if owners := object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != csv.UID {
 			t.Errorf("%T does not go with the operator: its owners are %v", object, owners)
 		}
 	}
-	w.eventually("the RoleBinding of kube-system to go", func() error {
-		if w.readIn("kube-system", reader.Name, reader) {
+	must.Eventually(w, "the RoleBinding of kube-system to go", func() error {
+		if w.In("kube-system").Read(reader.Name, reader) {
 			return fmt.Errorf("it is there")
 		}
 		return nil
@@ -146,8 +142,8 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before := w.serve("old")
-	w.make(w.here(), w.operator("op.v1", deployments("old"), w.apis("old", "v1")))
-	w.succeeds("op.v1")
+	w.Make(w.here(), w.operator("op.v1", fixture.Deployments("old"), w.apis("old", "v1")))
+	w.Succeeds("op.v1")
 	w.answers("v1", "old")
 	uid := w.registration("v1").UID
 	get := w.widget("v1")
@@ -157,15 +153,15 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 	})
 	after := w.serve("new")
 	before.endsWith("op.v1")
-	w.make(w.operator("op.v2", replacing("op.v1"), deployments("new"), gated, w.apis("new", "v1")))
-	w.is("op.v2", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	w.Make(w.operator("op.v2", fixture.Replacing("op.v1"), fixture.Deployments("new"), gated, w.apis("new", "v1")))
+	w.Is("op.v2", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
 	asking.goesOn()
 	if after.count("/apis/"+w.group+"/v1") > 0 {
 		t.Error("the new server is asked before its pods run")
 	}
 	w.openGates("new")
-	w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 	w.answers("v1", "new")
 	asking.goesOn()
 	asking.neverFailed()
@@ -180,19 +176,19 @@ func TestAPIServiceOfAnother(t *testing.T) {
 	t.Parallel()
 	one := newWorld(t)
 	one.serve("manager")
-	one.make(one.here(), one.operator("op.v1", one.apis("manager", "v1")))
-	one.succeeds("op.v1")
+	one.Make(one.here(), one.operator("op.v1", one.apis("manager", "v1")))
+	one.Succeeds("op.v1")
 	two := newWorld(t)
 	two.group = one.group
 	two.serve("manager")
-	two.make(two.here(), two.operator("op.v1", two.apis("manager", "v1")))
-	csv := two.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonOwnerConflict)
-	if want := fmt.Sprintf("unable to adopt APIService: APIService v1.%s belongs to ClusterServiceVersion %s/op.v1; delete it or them first", one.group, one.namespace); csv.Status.Message != want {
+	two.Make(two.here(), two.operator("op.v1", two.apis("manager", "v1")))
+	csv := two.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonOwnerConflict)
+	if want := fmt.Sprintf("unable to adopt APIService: APIService v1.%s belongs to ClusterServiceVersion %s/op.v1; delete it or them first", one.group, one.Namespace); csv.Status.Message != want {
 		t.Errorf("the message is %q, want %q", csv.Status.Message, want)
 	}
 	one.answers("v1", "manager")
-	one.uninstall(one.namespace)
-	two.succeeds("op.v1")
+	one.uninstall(one.Namespace)
+	two.Succeeds("op.v1")
 	two.answers("v1", "manager")
 }
 
@@ -204,16 +200,16 @@ func TestAPIServiceWithoutOwner(t *testing.T) {
 	csv := w.operator("op.v1", w.apis("manager", "v1"))
 	local := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1." + w.group}}
 	local.Spec = apiregistrationv1.APIServiceSpec{Group: w.group, Version: "v1", GroupPriorityMinimum: 100, VersionPriority: 100,
-		Service: &apiregistrationv1.ServiceReference{Namespace: w.namespace, Name: "nowhere"}, InsecureSkipTLSVerify: true}
+		Service: &apiregistrationv1.ServiceReference{Namespace: w.Namespace, Name: "nowhere"}, InsecureSkipTLSVerify: true}
 	t.Cleanup(func() { _ = w.Delete(context.WithoutCancel(t.Context()), local) })
-	w.make(local, w.here(), csv)
-	w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonOwnerConflict)
+	w.Make(local, w.here(), csv)
+	w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonOwnerConflict)
 	if s := w.registration("v1"); s.Spec.Service.Name != "nowhere" {
 		t.Errorf("it was taken over: %+v", s.Spec)
 	}
 	uid := local.UID
 	edit(w, local.Name, local, func(s *apiregistrationv1.APIService) { s.Labels = bundle.OwnerLabels(csv) })
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	w.answers("v1", "manager")
 	if s := w.registration("v1"); s.UID != uid || s.Spec.InsecureSkipTLSVerify || s.Spec.GroupPriorityMinimum != 2000 {
 		t.Errorf("the APIService is %+v", s)
@@ -226,9 +222,9 @@ func TestOrphanedAPIService(t *testing.T) {
 	w := newWorld(t)
 	orphan := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1." + w.group, Labels: bundle.OwnerLabels(w.operator("gone.v1"))}}
 	orphan.Spec = apiregistrationv1.APIServiceSpec{Group: w.group, Version: "v1", GroupPriorityMinimum: 100, VersionPriority: 100,
-		Service: &apiregistrationv1.ServiceReference{Namespace: w.namespace, Name: "nowhere"}, InsecureSkipTLSVerify: true}
-	w.make(orphan)
-	w.goes(orphan.Name, orphan)
+		Service: &apiregistrationv1.ServiceReference{Namespace: w.Namespace, Name: "nowhere"}, InsecureSkipTLSVerify: true}
+	w.Make(orphan)
+	w.Goes(orphan.Name, orphan)
 }
 
 // TestDisruptedAPIService: an API that is away while its pods are replaced, as by a node that is drained, is no failure of the operator.
@@ -236,14 +232,14 @@ func TestDisruptedAPIService(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.serve("manager")
-	w.make(w.here(), w.operator("op.v1", gated, w.apis("manager", "v1")))
+	w.Make(w.here(), w.operator("op.v1", gated, w.apis("manager", "v1")))
 	w.openGates("manager")
-	before := w.succeeds("op.v1")
+	before := w.Succeeds("op.v1")
 	w.answers("v1", "manager")
 	for _, pod := range w.pods("manager") {
-		w.remove(&pod)
+		w.Remove(&pod)
 	}
-	w.eventually("the API to be away", func() error {
+	must.Eventually(w, "the API to be away", func() error {
 		for _, c := range w.registration("v1").Status.Conditions {
 			if c.Type == apiregistrationv1.Available && c.Status == apiregistrationv1.ConditionFalse {
 				return nil
@@ -253,13 +249,13 @@ func TestDisruptedAPIService(t *testing.T) {
 	})
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		csv := &v1alpha1.ClusterServiceVersion{}
-		if w.read("op.v1", csv); csv.Status.Phase != v1alpha1.CSVPhaseSucceeded || !csv.Status.LastTransitionTime.Equal(before.Status.LastTransitionTime) {
+		if w.Read("op.v1", csv); csv.Status.Phase != v1alpha1.CSVPhaseSucceeded || !csv.Status.LastTransitionTime.Equal(before.Status.LastTransitionTime) {
 			t.Fatalf("it is %s/%s: %s; history %v", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, harness.History(csv))
 		}
 	}
 	w.openGates("manager")
 	w.answers("v1", "manager")
-	if after := w.succeeds("op.v1"); len(after.Status.Conditions) != len(before.Status.Conditions) {
+	if after := w.Succeeds("op.v1"); len(after.Status.Conditions) != len(before.Status.Conditions) {
 		t.Errorf("the history is %v", harness.History(after))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,20 +22,12 @@ func (w *world) push(name string, labels map[string]string, files map[string]any
 	w.Helper()
 	contents := map[string][]byte{}
 	for path, content := range files {
-		text, err := json.Marshal(content)
-		if err != nil {
-			w.Fatal(err)
-		}
+		text := must.Value(json.Marshal(content))(w)
 		contents[path] = text
 	}
-	tree, err := image.Files(contents)
-	if err != nil {
-		w.Fatal(err)
-	}
-	ref := devcluster.Registry() + "/" + w.namespace + "/" + name
-	if _, err := image.Push(w.Context(), ref, tree, labels, image.PushOptions{}); err != nil {
-		w.Fatal(err)
-	}
+	tree := must.Value(image.Files(contents))(w)
+	ref := devcluster.Registry() + "/" + w.Namespace + "/" + name
+	must.Value(image.Push(w.Context(), ref, tree, labels, image.PushOptions{}))(w)
 	return ref
 }
 
@@ -68,8 +62,8 @@ func (w *world) pushBundle(crd *apiextensionsv1.CustomResourceDefinition, csv *v
 func (w *world) publish(csv *v1alpha1.ClusterServiceVersion, crd *apiextensionsv1.CustomResourceDefinition) {
 	w.Helper()
 	catalog := w.pushCatalog(crd, csv)
-	w.make(&v1alpha1.CatalogSource{ObjectMeta: w.named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
-		&v1alpha1.Subscription{ObjectMeta: w.named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.namespace, Package: "op"}})
+	w.Make(&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
+		&v1alpha1.Subscription{ObjectMeta: w.Named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "op"}})
 }
 
 // TestWebhooksFromACatalog: an operator is installed by a Subscription, and its webhooks validate, mutate and convert. The CRD of the bundle
@@ -83,37 +77,35 @@ func TestWebhooksFromACatalog(t *testing.T) {
 		ConversionReviewVersions: []string{"v1"},
 		ClientConfig:             &apiextensionsv1.WebhookClientConfig{CABundle: []byte("\n"), Service: &apiextensionsv1.ServiceReference{Namespace: "system", Name: "webhook-service"}},
 	}}
-	w.make(w.everywhere())
-	w.publish(w.operator("op.v1.0.0", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting)), crd)
-	w.succeeds("op.v1.0.0")
+	w.Make(w.everywhere())
+	w.publish(w.operator("op.v1.0.0", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting)), crd)
+	w.Succeeds("op.v1.0.0")
 
-	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
-	w.eventually("things to be mutated", func() error {
-		thing := w.thing(w.namespace, "v1", "", 7)
+	must.Eventually(w, "things to be refused", func() error { return w.judged(w.Namespace) })
+	must.Eventually(w, "things to be mutated", func() error {
+		thing := w.thing(w.Namespace, "v1", "", 7)
 		thing.SetGenerateName("used-")
 		if err := w.Create(t.Context(), thing); err != nil {
 			return err
 		}
-		if got := thing.GetAnnotations()[mark]; got != w.namespace+"/manager" {
+		if got := thing.GetAnnotations()[mark]; got != w.Namespace+"/manager" {
 			return fmt.Errorf("it was seen by %q", got)
 		}
 		return nil
 	})
-	w.make(w.thing(w.namespace, "v1", "used", 7))
+	w.Make(w.thing(w.Namespace, "v1", "used", 7))
 	w.conversions(s, "used")
-	if read := w.thing(w.namespace, "v2", "used", 0); w.read("used", read) && size(read) != 7*factor {
+	if read := w.thing(w.Namespace, "v2", "used", 0); w.Read("used", read) && size(read) != 7*factor {
 		t.Errorf("in v2 it has the size %d, want %d", size(read), 7*factor)
 	}
 
 	live := &apiextensionsv1.CustomResourceDefinition{}
-	w.read(crd.Name, live)
-	if got := string(live.Spec.Conversion.Webhook.ClientConfig.CABundle); got != string(w.secret("manager-service-cert").Data["olmCAKey"]) {
-		t.Errorf("the CRD trusts %q", got)
-	}
+	w.Read(crd.Name, live)
+	must.Equal(t, "the CRD trusts", string(live.Spec.Conversion.Webhook.ClientConfig.CABundle), string(w.secret("manager-service-cert").Data["olmCAKey"]))
 	generation := live.Generation
 	w.touchAll()
 	time.Sleep(time.Second) // nothing is waited for: whoever else writes the CRD would have done so
-	if w.read(crd.Name, live); live.Generation != generation {
+	if w.Read(crd.Name, live); live.Generation != generation {
 		t.Errorf("somebody goes on writing the CRD: generation %d, then %d; %v", generation, live.Generation, live.ManagedFields)
 	}
 }
@@ -123,16 +115,14 @@ func (w *world) touchAll() {
 	w.Helper()
 	touch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"example.com/looked-at":"yes"}}}`))
 	var plans v1alpha1.InstallPlanList
-	if err := w.List(w.Context(), &plans, client.InNamespace(w.namespace)); err != nil || len(plans.Items) == 0 {
+	if err := w.List(w.Context(), &plans, client.InNamespace(w.Namespace)); err != nil || len(plans.Items) == 0 {
 		w.Fatal(plans.Items, err)
 	}
-	objects := []client.Object{&v1alpha1.ClusterServiceVersion{ObjectMeta: w.named("op.v1.0.0")}, &v1alpha1.Subscription{ObjectMeta: w.named("op")}}
+	objects := []client.Object{&v1alpha1.ClusterServiceVersion{ObjectMeta: w.Named("op.v1.0.0")}, &v1alpha1.Subscription{ObjectMeta: w.Named("op")}}
 	for i := range plans.Items {
 		objects = append(objects, &plans.Items[i])
 	}
 	for _, o := range objects {
-		if err := w.Patch(w.Context(), o, touch); err != nil {
-			w.Fatal(err)
-		}
+		must.NoError(w, w.Patch(w.Context(), o, touch))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -49,38 +51,32 @@ func TestConversionWaitsForItsCertificate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.serve("manager")
-	own, err := serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", w.namespace), Now: managers.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.X509KeyPair(own.Certificate, own.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Value(serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", w.Namespace), Now: managers.Now()}))(t)
+	pair := must.Value(tls.X509KeyPair(own.Certificate, own.Key))(t)
 	s.own = &pair
-	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", converting)))
-	w.eventually("the kind to be served", func() error {
-		return client.IgnoreAlreadyExists(w.Create(w.Context(), w.thing(w.namespace, "v1", "used", 7)))
+	w.Make(w.everywhere(), w.things(), w.operator("op.v1", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", converting)))
+	must.Eventually(w, "the kind to be served", func() error {
+		return client.IgnoreAlreadyExists(w.Create(w.Context(), w.thing(w.Namespace, "v1", "used", 7)))
 	})
-	csv := w.is("op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
-	w.eventually("the certificate to be noticed", func() error {
-		w.read("op.v1", csv)
+	csv := w.Is("op.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	must.Eventually(w, "the certificate to be noticed", func() error {
+		w.Read("op.v1", csv)
 		const shown, what = "shows no certificate that the API server would trust", "Secret %s/manager-service-cert"
-		if m := csv.Status.Message; !strings.Contains(m, shown) || !strings.Contains(m, fmt.Sprintf(what, w.namespace)) {
+		if m := csv.Status.Message; !strings.Contains(m, shown) || !strings.Contains(m, fmt.Sprintf(what, w.Namespace)) {
 			return fmt.Errorf("%s: %s", csv.Status.Phase, m)
 		}
 		return nil
 	})
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if w.read("things."+w.group, crd); crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
+	if w.Read("things."+w.group, crd); crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
 		t.Errorf("the conversion is %+v", crd.Spec.Conversion)
 	}
-	if thing := w.thing(w.namespace, "v2", "used", 0); !w.read("used", thing) || size(thing) != 7 {
+	if thing := w.thing(w.Namespace, "v2", "used", 0); !w.Read("used", thing) || size(thing) != 7 {
 		t.Errorf("the thing is read as %v", thing)
 	}
 	s.mu.Lock()
 	s.own = nil
 	s.mu.Unlock()
-	w.succeeds("op.v1")
+	w.Succeeds("op.v1")
 	w.conversions(s, "used")
 }

@@ -8,6 +8,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +22,7 @@ import (
 
 // extensible is an operator with all kinds of webhooks as a ClusterExtension has it: their configurations have names of their own in the cluster.
 func (w *world) extensible(name, deployment string, changes ...change) *v1alpha1.ClusterServiceVersion {
-	changes = append([]change{modes("AllNamespaces"), w.owns, deployments(deployment), w.hooks(deployment, validating, mutating, converting),
+	changes = append([]change{fixture.Modes("AllNamespaces"), w.owns, fixture.Deployments(deployment), w.hooks(deployment, validating, mutating, converting),
 		func(csv *v1alpha1.ClusterServiceVersion) {
 			for i := range csv.Spec.WebhookDefinitions {
 				hook := &csv.Spec.WebhookDefinitions[i]
@@ -35,12 +37,12 @@ func (w *world) offer(versions ...*v1alpha1.ClusterServiceVersion) {
 	w.Helper()
 	source := olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: w.pushCatalog(w.things(), versions...)}}
 	catalog := &olmv1.ClusterCatalog{}
-	if w.read(w.namespace, catalog) {
-		edit(w, w.namespace, catalog, func(c *olmv1.ClusterCatalog) { c.Spec.Source = source })
+	if w.Read(w.Namespace, catalog) {
+		edit(w, w.Namespace, catalog, func(c *olmv1.ClusterCatalog) { c.Spec.Source = source })
 		return
 	}
-	catalog = &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterCatalogSpec{Source: source}}
-	w.make(catalog)
+	catalog = &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Spec: olmv1.ClusterCatalogSpec{Source: source}}
+	w.Make(catalog)
 	w.Cleanup(func() { _ = w.Delete(context.WithoutCancel(w.Context()), catalog) })
 }
 
@@ -53,14 +55,14 @@ func (w *world) extended(deployment string) *v1alpha1.ClusterServiceVersion {
 	if err := w.Create(w.Context(), system); err != nil && !apierrors.IsAlreadyExists(err) {
 		w.Fatal(err)
 	}
-	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.namespace,
+	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.Namespace,
 		Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "op",
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{olmv1.MetadataNameKey: w.namespace}}}}}}
-	w.make(ext)
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{olmv1.MetadataNameKey: w.Namespace}}}}}}
+	w.Make(ext)
 	w.Cleanup(func() {
 		ctx := context.WithoutCancel(w.Context())
 		_ = w.Delete(ctx, ext)
-		w.eventually("the extension to go", func() error {
+		must.Eventually(w, "the extension to go", func() error {
 			switch err := w.Get(ctx, client.ObjectKeyFromObject(ext), ext); {
 			case apierrors.IsNotFound(err):
 				return nil
@@ -78,8 +80,8 @@ func (w *world) extended(deployment string) *v1alpha1.ClusterServiceVersion {
 func (w *world) has(name string) {
 	w.Helper()
 	ext := &olmv1.ClusterExtension{}
-	w.eventually(name+" to be installed", func() error {
-		if !w.read(w.namespace, ext) || ext.Status.Install == nil || ext.Status.Install.Bundle.Name != name || len(ext.Status.ActiveRevisions) != 1 ||
+	must.Eventually(w, name+" to be installed", func() error {
+		if !w.Read(w.Namespace, ext) || ext.Status.Install == nil || ext.Status.Install.Bundle.Name != name || len(ext.Status.ActiveRevisions) != 1 ||
 			!meta.IsStatusConditionTrue(ext.Status.Conditions, olmv1.TypeAvailable) {
 			return fmt.Errorf("%+v", ext.Status)
 		}
@@ -122,7 +124,7 @@ func TestExtensionOtherDeployment(t *testing.T) {
 	first := w.extended("old")
 	works := w.inUse(before)
 	w.offer(first, w.extensible("op.v1.1.0", "new", gated))
-	w.eventually("the new Deployment", func() error {
+	must.Eventually(w, "the new Deployment", func() error {
 		if len(w.pods("new")) == 0 {
 			return fmt.Errorf("it has no pods")
 		}
@@ -133,7 +135,7 @@ func TestExtensionOtherDeployment(t *testing.T) {
 	w.openGates("new")
 	w.has("op.v1.1.0")
 	w.conversions(after, "used")
-	w.goes("old-service", &corev1.Service{})
+	w.Goes("old-service", &corev1.Service{})
 	before.server.Close()
 	works.goOn()
 	works.neverFailed()
@@ -154,7 +156,7 @@ func TestExtensionRotation(t *testing.T) {
 	w.progresses(olmv1.ReasonBlocked)
 
 	w.lookAgain(0)
-	w.eventually("the next certificate to be trusted", func() error { return w.announces(old) })
+	must.Eventually(w, "the next certificate to be trusted", func() error { return w.announces(old) })
 	w.has("op.v1.0.0")
 	works.goOn()
 	if s.certificates() != 1 {
@@ -179,16 +181,16 @@ func TestExtensionSecret(t *testing.T) {
 	w := newWorld(t)
 	w.extended("manager")
 	for what, damage := range map[string]func(){
-		"deleted": func() { w.remove(w.secret("manager-service-cert")) },
+		"deleted": func() { w.Remove(w.secret("manager-service-cert")) },
 		"emptied": func() {
 			edit(w, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { s.Data["tls.crt"] = nil })
 		},
 	} {
 		before := w.secret("manager-service-cert")
 		damage()
-		w.eventually("the Secret that was "+what+" to come back, and to be trusted", func() error {
+		must.Eventually(w, "the Secret that was "+what+" to come back, and to be trusted", func() error {
 			after := &corev1.Secret{}
-			if !w.read("manager-service-cert", after) || string(after.Data["tls.crt"]) == string(before.Data["tls.crt"]) || len(after.Data["tls.crt"]) == 0 {
+			if !w.Read("manager-service-cert", after) || string(after.Data["tls.crt"]) == string(before.Data["tls.crt"]) || len(after.Data["tls.crt"]) == 0 {
 				return fmt.Errorf("it is not there, or as before")
 			}
 			return w.trustExtended(after)
@@ -200,8 +202,8 @@ func TestExtensionSecret(t *testing.T) {
 func (w *world) progresses(reason string) {
 	w.Helper()
 	ext := &olmv1.ClusterExtension{}
-	w.eventually("Progressing to be "+reason, func() error {
-		w.read(w.namespace, ext)
+	must.Eventually(w, "Progressing to be "+reason, func() error {
+		w.Read(w.Namespace, ext)
 		if c := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeProgressing); c == nil || c.Reason != reason {
 			return fmt.Errorf("it is %+v", c)
 		}
@@ -213,7 +215,7 @@ func (w *world) progresses(reason string) {
 func (w *world) lookAgain(ahead time.Duration) {
 	w.Helper()
 	managers.Set(ahead)
-	edit(w, w.namespace, &olmv1.ClusterExtension{}, func(e *olmv1.ClusterExtension) {
+	edit(w, w.Namespace, &olmv1.ClusterExtension{}, func(e *olmv1.ClusterExtension) {
 		metav1.SetMetaDataAnnotation(&e.ObjectMeta, "example.com/ahead", ahead.String())
 	})
 }
@@ -222,7 +224,7 @@ func (w *world) lookAgain(ahead time.Duration) {
 func (w *world) registered() (map[string][]byte, error) {
 	w.Helper()
 	v, m, crd := &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfiguration{}, &apiextensionsv1.CustomResourceDefinition{}
-	if !w.read("validate."+w.group, v) || !w.read("mutate."+w.group, m) || !w.read("things."+w.group, crd) {
+	if !w.Read("validate."+w.group, v) || !w.Read("mutate."+w.group, m) || !w.Read("things."+w.group, crd) {
 		return nil, fmt.Errorf("not all is registered")
 	}
 	return map[string][]byte{"validating": v.Webhooks[0].ClientConfig.CABundle, "mutating": m.Webhooks[0].ClientConfig.CABundle,
@@ -235,7 +237,7 @@ func (w *world) trustExtended(secrets ...*corev1.Secret) error {
 	all, err := w.registered()
 	for name, trusted := range all {
 		for _, secret := range secrets {
-			if err := verify(secret, trusted, "manager-service."+w.namespace+".svc"); err != nil {
+			if err := verify(secret, trusted, "manager-service."+w.Namespace+".svc"); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}

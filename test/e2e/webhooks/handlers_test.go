@@ -78,7 +78,7 @@ func (s *server) mutate(thing *unstructured.Unstructured, answer *admissionv1.Ad
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[mark] = s.w.namespace + "/" + s.deployment
+	annotations[mark] = s.w.Namespace + "/" + s.deployment
 	value, _ := json.Marshal(annotations) // a map of strings can be encoded
 	patch := admissionv1.PatchTypeJSONPatch
 	answer.Patch, answer.PatchType = fmt.Appendf(nil, `[{"op":"add","path":"/metadata/annotations","value":%s}]`, value), &patch

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,9 +34,7 @@ var running = sync.OnceValues(func() (client.Client, error) {
 
 // world is a namespace with an OperatorGroup.
 type world struct {
-	*testing.T
-	client.Client
-	namespace string
+	harness.World
 	// group is the API group of the test's own kinds, which no other test has.
 	group string
 }
@@ -43,17 +42,10 @@ type world struct {
 // newWorld makes a namespace without an OperatorGroup. Operators go with the test, and their kinds.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	c, err := running()
-	if err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	w := &world{T: t, Client: c, namespace: devcluster.Namespace(t)}
-	w.group = w.namespace + ".example.com"
+	w := &world{World: harness.NewWorld(t, running)}
+	w.group = w.Namespace + ".example.com"
 	t.Cleanup(func() { devcluster.DeleteDefinitions(t, w.group) })
-	t.Cleanup(func() { w.uninstall(w.namespace) })
+	t.Cleanup(func() { w.uninstall(w.Namespace) })
 	return w
 }
 
@@ -67,7 +59,7 @@ func (w *world) uninstall(namespace string) {
 	if err := w.DeleteAllOf(ctx, &v1alpha1.ClusterServiceVersion{}, in); err != nil {
 		w.Error(err)
 	}
-	w.eventually("operators to be uninstalled", func() error {
+	must.Eventually(w, "operators to be uninstalled", func() error {
 		var list v1alpha1.ClusterServiceVersionList
 		if err := w.List(ctx, &list, in); err != nil {
 			return err
@@ -83,75 +75,17 @@ func (w *world) uninstall(namespace string) {
 
 // everywhere is an OperatorGroup for all namespaces, here one for the namespace alone.
 func (w *world) everywhere() *operatorsv1.OperatorGroup {
-	return &operatorsv1.OperatorGroup{ObjectMeta: w.named("group")}
+	return &operatorsv1.OperatorGroup{ObjectMeta: w.Named("group")}
 }
 
 func (w *world) here() *operatorsv1.OperatorGroup {
 	group := w.everywhere()
-	group.Spec.TargetNamespaces = []string{w.namespace}
+	group.Spec.TargetNamespaces = []string{w.Namespace}
 	return group
-}
-
-func (w *world) named(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
-}
-
-func (w *world) make(objects ...client.Object) {
-	w.Helper()
-	harness.Create(w.T, w, objects...)
-}
-
-// read reads an object of the namespace, or one that has none, and says whether it is there.
-func (w *world) read(name string, into client.Object) bool {
-	w.Helper()
-	return harness.Read(w.T, w, w.namespace, name, into)
-}
-
-func (w *world) readIn(namespace, name string, into client.Object) bool {
-	w.Helper()
-	return harness.Read(w.T, w, namespace, name, into)
 }
 
 // edit reads an object, changes it and writes it, again and again while others write it too.
 func edit[T client.Object](w *world, name string, object T, change func(T)) {
 	w.Helper()
-	harness.Edit(w.T, w, w.namespace, name, object, change)
-}
-
-// eventually waits until the check finds nothing to complain about.
-func (w *world) eventually(what string, check func() error) {
-	w.Helper()
-	harness.Eventually(w.T, what, check)
-}
-
-// is waits until a CSV is in a phase for a reason, and returns it.
-func (w *world) is(name string, phase v1alpha1.ClusterServiceVersionPhase, reason v1alpha1.ConditionReason) *v1alpha1.ClusterServiceVersion {
-	w.Helper()
-	csv := &v1alpha1.ClusterServiceVersion{}
-	w.eventually(fmt.Sprintf("%s to be %s/%s", name, phase, reason), func() error {
-		if !w.read(name, csv) {
-			return fmt.Errorf("it is not there")
-		}
-		if s := csv.Status; s.Phase != phase || s.Reason != reason {
-			return fmt.Errorf("it is %s/%s: %s; history %v", s.Phase, s.Reason, s.Message, harness.History(csv))
-		}
-		return nil
-	})
-	return csv
-}
-
-func (w *world) succeeds(name string) *v1alpha1.ClusterServiceVersion {
-	w.Helper()
-	return w.is(name, v1alpha1.CSVPhaseSucceeded, v1alpha1.CSVReasonInstallSuccessful)
-}
-
-// goes waits until an object is gone.
-func (w *world) goes(name string, o client.Object) {
-	w.Helper()
-	w.eventually(fmt.Sprintf("%T %s to go", o, name), func() error {
-		if w.read(name, o) {
-			return fmt.Errorf("it is there, finalizers %v", o.GetFinalizers())
-		}
-		return nil
-	})
+	harness.Edit(w.T, w, w.Namespace, name, object, change)
 }

@@ -6,21 +6,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-func (w *world) remove(objects ...client.Object) {
-	w.Helper()
-	for _, o := range objects {
-		if err := w.Delete(w.Context(), o); client.IgnoreNotFound(err) != nil {
-			w.Fatalf("delete %T %s: %v", o, o.GetName(), err)
-		}
-	}
-}
+	"fairlead.dev/fairlead/test/must"
+)
 
 func (w *world) secret(name string) *corev1.Secret {
 	w.Helper()
 	secret := &corev1.Secret{}
-	if !w.read(name, secret) {
+	if !w.Read(name, secret) {
 		w.Fatalf("Secret %s is not there", name)
 	}
 	return secret
@@ -30,7 +23,7 @@ func (w *world) secret(name string) *corev1.Secret {
 func (w *world) deployment(name string) *appsv1.Deployment {
 	w.Helper()
 	d := &appsv1.Deployment{}
-	if !w.read(name, d) {
+	if !w.Read(name, d) {
 		return nil
 	}
 	return d
@@ -39,7 +32,7 @@ func (w *world) deployment(name string) *appsv1.Deployment {
 // openGates lets the pods of a Deployment be scheduled that are held back.
 func (w *world) openGates(deployment string) {
 	w.Helper()
-	w.eventually("open the gates of "+deployment, func() error {
+	must.Eventually(w, "open the gates of "+deployment, func() error {
 		pods := w.pods(deployment)
 		opened := 0
 		for i := range pods {
@@ -61,8 +54,6 @@ func (w *world) openGates(deployment string) {
 func (w *world) pods(deployment string) []corev1.Pod {
 	w.Helper()
 	var pods corev1.PodList
-	if err := w.List(w.Context(), &pods, client.InNamespace(w.namespace), client.MatchingLabels{"app": deployment}); err != nil {
-		w.Fatal(err)
-	}
+	must.NoError(w, w.List(w.Context(), &pods, client.InNamespace(w.Namespace), client.MatchingLabels{"app": deployment}))
 	return pods.Items
 }

@@ -2,9 +2,9 @@ package webhooks
 
 import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,47 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-type change func(*v1alpha1.ClusterServiceVersion)
+type change = fixture.Change
 
 // operator is a CSV with one Deployment, "manager", that supports all install modes.
 func (w *world) operator(name string, changes ...change) *v1alpha1.ClusterServiceVersion {
-	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: w.named(name)}
-	csv.Spec.DisplayName = name
-	modes("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")(csv)
-	csv.Spec.InstallStrategy.StrategyName = "deployment"
-	deployments("manager")(csv)
-	for _, change := range changes {
-		change(csv)
-	}
-	return csv
-}
-
-func modes(supported ...v1alpha1.InstallModeType) change {
-	return func(csv *v1alpha1.ClusterServiceVersion) {
-		csv.Spec.InstallModes = nil
-		for _, mode := range supported {
-			csv.Spec.InstallModes = append(csv.Spec.InstallModes, v1alpha1.InstallMode{Type: mode, Supported: true})
-		}
-	}
-}
-
-func replacing(name string) change {
-	return func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Replaces = name }
-}
-
-func deployments(names ...string) change {
-	return func(csv *v1alpha1.ClusterServiceVersion) {
-		spec := &csv.Spec.InstallStrategy.StrategySpec
-		spec.DeploymentSpecs = nil
-		for _, name := range names {
-			labels := map[string]string{"app": name}
-			spec.DeploymentSpecs = append(spec.DeploymentSpecs, v1alpha1.StrategyDeploymentSpec{Name: name, Spec: appsv1.DeploymentSpec{
-				Selector: &metav1.LabelSelector{MatchLabels: labels},
-				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "example.com/manager:1"}}}},
-			}})
-		}
-	}
+	return fixture.Operator(w.Namespace, name, changes...)
 }
 
 // gated holds the pods of all Deployments back, each until openGates.
@@ -102,7 +66,7 @@ func (w *world) owns(csv *v1alpha1.ClusterServiceVersion) {
 // things is the test's own kind. It goes with the test.
 func (w *world) things() *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things." + w.group,
-		Annotations: map[string]string{v1alpha1.AdoptableByAnnotation: w.namespace}}} // by hand, for an operator of the test to convert
+		Annotations: map[string]string{v1alpha1.AdoptableByAnnotation: w.Namespace}}} // by hand, for an operator of the test to convert
 	crd.TypeMeta = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
 		Group: w.group, Scope: apiextensionsv1.NamespaceScoped,

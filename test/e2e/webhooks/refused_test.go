@@ -1,10 +1,11 @@
 package webhooks
 
 import (
-	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,7 +22,7 @@ func on(group string, resources ...string) change {
 func TestRefusedWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(w.everywhere(), w.things())
+	w.Make(w.everywhere(), w.things())
 	tests := map[string]struct {
 		changes []change
 		message string
@@ -34,31 +35,29 @@ func TestRefusedWebhooks(t *testing.T) {
 		"webhook-configurations": {[]change{w.hooks("manager", validating), on("admissionregistration.k8s.io", "validatingwebhookconfigurations")}, `names the resource "validatingwebhookconfigurations"`},
 		"mutating-kind":          {[]change{w.hooks("manager", validating), on("admissionregistration.k8s.io", "MutatingWebhookConfiguration")}, `names the resource "MutatingWebhookConfiguration"`},
 		"all-of-admission":       {[]change{w.hooks("manager", validating), on("admissionregistration.k8s.io", "*")}, `names the resource "*"`},
-		"conversion-not-owned":   {[]change{modes("AllNamespaces"), w.hooks("manager", converting)}, "is not among the owned CRDs"},
+		"conversion-not-owned":   {[]change{fixture.Modes("AllNamespaces"), w.hooks("manager", converting)}, "is not among the owned CRDs"},
 	}
 	for name, tc := range tests {
-		w.make(w.operator(name, tc.changes...))
+		w.Make(w.operator(name, tc.changes...))
 	}
 	for name, tc := range tests {
-		csv := w.is(name, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonInvalidWebhookDescription)
-		if !strings.Contains(csv.Status.Message, tc.message) {
-			t.Errorf("%s: the message is %q, want %q in it", name, csv.Status.Message, tc.message)
-		}
+		csv := w.Is(name, v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonInvalidWebhookDescription)
+		must.Contain(t, name, csv.Status.Message, tc.message)
 	}
 	w.checkUnregistered()
 	// What was refused works as soon as it is mended.
 	edit(w, "own-group", &v1alpha1.ClusterServiceVersion{}, on(w.group, "things"))
-	w.succeeds("own-group")
+	w.Succeeds("own-group")
 }
 
 // checkUnregistered makes sure that nothing of the namespace is asked.
 func (w *world) checkUnregistered() {
 	w.Helper()
-	if validating, mutating := w.configurations(w.namespace); len(validating)+len(mutating) > 0 {
+	if validating, mutating := w.configurations(w.Namespace); len(validating)+len(mutating) > 0 {
 		w.Errorf("webhooks are registered: %v, %v", validating, mutating)
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if w.read("things."+w.group, crd); crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
+	if w.Read("things."+w.group, crd); crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
 		w.Errorf("the CRD is converted: %v", crd.Spec.Conversion)
 	}
 }
@@ -67,11 +66,9 @@ func (w *world) checkUnregistered() {
 func TestConversionOfOneNamespace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(w.here(), w.things(), w.operator("op.v1", modes("AllNamespaces", "OwnNamespace"), w.owns, w.hooks("manager", converting)))
-	csv := w.is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonInvalidWebhookDescription)
-	if want := "needs AllNamespaces as the only supported install mode"; !strings.Contains(csv.Status.Message, want) {
-		t.Errorf("the message is %q, want %q in it", csv.Status.Message, want)
-	}
+	w.Make(w.here(), w.things(), w.operator("op.v1", fixture.Modes("AllNamespaces", "OwnNamespace"), w.owns, w.hooks("manager", converting)))
+	csv := w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonInvalidWebhookDescription)
+	must.Contain(t, "the message", csv.Status.Message, "needs AllNamespaces as the only supported install mode")
 	w.checkUnregistered()
 }
 
@@ -80,10 +77,10 @@ func TestOtherAdmissionResources(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ignore := admissionv1.Ignore
-	w.make(w.everywhere(), w.operator("op.v1", w.hooks("manager", mutating), on("admissionregistration.k8s.io", "validatingadmissionpolicies"),
+	w.Make(w.everywhere(), w.operator("op.v1", w.hooks("manager", mutating), on("admissionregistration.k8s.io", "validatingadmissionpolicies"),
 		func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions[0].FailurePolicy = &ignore }))
-	w.succeeds("op.v1")
-	_, mutating := w.configurations(w.namespace)
+	w.Succeeds("op.v1")
+	_, mutating := w.configurations(w.Namespace)
 	if len(mutating) != 1 || mutating[0].Webhooks[0].Rules[0].Resources[0] != "validatingadmissionpolicies" {
 		t.Errorf("registered is %v", mutating)
 	}

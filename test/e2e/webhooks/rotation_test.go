@@ -12,6 +12,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRotation renews the certificate of a server that is asked all the time, by webhooks of every kind and an aggregated API. The server
@@ -22,21 +25,21 @@ func TestRotation(t *testing.T) {
 	t.Cleanup(func() { managers.Set(0) })
 	w := newWorld(t)
 	s := w.serve("manager")
-	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
-	before := w.succeeds("op.v1")
+	w.Make(w.everywhere(), w.things(), w.operator("op.v1", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
+	before := w.Succeeds("op.v1")
 	old := w.secret("manager-service-cert")
 	if at := before.Status.CertsRotateAt; at == nil || at.After(time.Now()) || !at.Before(&before.CreationTimestamp) {
 		t.Errorf("the certificate is to be renewed at %v, want a time in the past", at)
 	}
 	w.answers("v3", "manager")
-	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
-	w.make(w.thing(w.namespace, "v1", "used", 7))
+	must.Eventually(w, "things to be refused", func() error { return w.judged(w.Namespace) })
+	w.Make(w.thing(w.Namespace, "v1", "used", 7))
 	w.conversions(s, "used")
-	w.eventually("things to be mutated", func() error { return w.uses(t.Context(), "used") })
+	must.Eventually(w, "things to be mutated", func() error { return w.uses(t.Context(), "used") })
 	get := w.widget("v3")
 	works := []*work{
 		w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") }),
-		w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) }),
+		w.busy("being refused", func(context.Context) error { return w.judged(w.Namespace) }),
 		w.busy("asking the aggregated API", func(ctx context.Context) error {
 			_, err := get(ctx)
 			return err
@@ -45,7 +48,7 @@ func TestRotation(t *testing.T) {
 	works[0].goesOn()
 
 	w.setClock(0)
-	w.eventually("the next certificate to be trusted", func() error { return w.trustsMore(old) })
+	must.Eventually(w, "the next certificate to be trusted", func() error { return w.trustsMore(old) })
 	for _, k := range works {
 		k.goesOn() // at some time later everybody knows
 	}
@@ -53,7 +56,7 @@ func TestRotation(t *testing.T) {
 		t.Error("the next certificate is not staged, or served as soon as it is")
 	}
 	w.setClock(2 * time.Minute)
-	w.eventually("the certificate to be renewed", func() error {
+	must.Eventually(w, "the certificate to be renewed", func() error {
 		if secret := w.secret("manager-service-cert"); bytes.Equal(secret.Data["tls.crt"], old.Data["tls.crt"]) {
 			return fmt.Errorf("it is the old one")
 		}
@@ -63,7 +66,7 @@ func TestRotation(t *testing.T) {
 	for _, k := range works {
 		k.goesOn()
 	}
-	after := w.succeeds("op.v1")
+	after := w.Succeeds("op.v1")
 	for _, k := range works {
 		k.neverFailed()
 	}
@@ -98,9 +101,9 @@ func (w *world) trustsMore(old *corev1.Secret) error {
 // bundles are the authorities of everything that is registered.
 func (w *world) bundles() map[string][]byte {
 	w.Helper()
-	validating, mutating := w.configurations(w.namespace)
+	validating, mutating := w.configurations(w.Namespace)
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if !w.read("things."+w.group, crd) || len(validating) != 1 || len(mutating) != 1 {
+	if !w.Read("things."+w.group, crd) || len(validating) != 1 || len(mutating) != 1 {
 		w.Fatalf("registered are %v, %v", validating, mutating)
 	}
 	return map[string][]byte{
@@ -116,7 +119,7 @@ func (w *world) trusts(renewed, old *corev1.Secret) {
 	w.Helper()
 	for name, trusted := range w.bundles() {
 		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {
-			if err := verify(secret, trusted, "manager-service."+w.namespace+".svc"); err != nil {
+			if err := verify(secret, trusted, "manager-service."+w.Namespace+".svc"); err != nil {
 				w.Errorf("%s does not trust the %s certificate: %v", name, age, err)
 			}
 		}
@@ -145,7 +148,7 @@ func verify(secret *corev1.Secret, authorities []byte, host string) error {
 // showsAnother waits until the server shows a second certificate.
 func (s *server) showsAnother() {
 	s.w.Helper()
-	s.w.eventually("the server to show another certificate", func() error {
+	must.Eventually(s.w, "the server to show another certificate", func() error {
 		if shown := s.certificates(); shown < 2 {
 			return fmt.Errorf("it showed %d certificates", shown)
 		}

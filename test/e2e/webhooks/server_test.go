@@ -51,8 +51,8 @@ func (w *world) serve(deployment string) *server {
 	s.server.Config.ErrorLog = log.New(complaints{s}, "", 0)
 	s.server.StartTLS()
 	w.Cleanup(s.server.Close)
-	devcluster.Route(w, w.namespace+"/"+bundle.ServingServiceName(deployment), s.server.Listener.Addr().String())
-	servers.Store(w.namespace+"/"+deployment, s.server.Listener.Addr().String())
+	devcluster.Route(w, w.Namespace+"/"+bundle.ServingServiceName(deployment), s.server.Listener.Addr().String())
+	servers.Store(w.Namespace+"/"+deployment, s.server.Listener.Addr().String())
 	ctx, stop := context.WithCancel(context.WithoutCancel(w.Context()))
 	var mounting sync.WaitGroup
 	mounting.Go(func() { s.followMount(ctx) })
@@ -97,7 +97,7 @@ func (s *server) followMount(ctx context.Context) {
 // mount reads the certificate through the volume of a pod.
 func (s *server) mount(ctx context.Context) (*tls.Certificate, error) {
 	var pods corev1.PodList
-	if err := s.w.List(ctx, &pods, client.InNamespace(s.w.namespace), client.MatchingLabels{"app": s.deployment}); err != nil {
+	if err := s.w.List(ctx, &pods, client.InNamespace(s.w.Namespace), client.MatchingLabels{"app": s.deployment}); err != nil {
 		return nil, err
 	}
 	for i := range pods.Items {
@@ -113,7 +113,7 @@ func (s *server) mount(ctx context.Context) (*tls.Certificate, error) {
 // pair reads the files that the libraries of operators look for.
 func (s *server) pair(ctx context.Context, source *corev1.SecretVolumeSource) (*tls.Certificate, error) {
 	var secret corev1.Secret
-	if err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.namespace, Name: source.SecretName}, &secret); err != nil {
+	if err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.Namespace, Name: source.SecretName}, &secret); err != nil {
 		return nil, err
 	}
 	files := map[string][]byte{}
@@ -169,7 +169,7 @@ func (s *server) endsWith(csv string) {
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for ctx.Err() == nil {
-			err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.namespace, Name: csv}, &v1alpha1.ClusterServiceVersion{})
+			err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.Namespace, Name: csv}, &v1alpha1.ClusterServiceVersion{})
 			if apierrors.IsNotFound(err) {
 				s.server.Close()
 				return

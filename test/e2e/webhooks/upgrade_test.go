@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,8 +17,8 @@ import (
 // conversions waits until the test's own kind is converted by a server.
 func (w *world) conversions(by *server, name string) {
 	w.Helper()
-	w.eventually("things to be converted", func() error {
-		read := w.thing(w.namespace, "v2", name, 0)
+	must.Eventually(w, "things to be converted", func() error {
+		read := w.thing(w.Namespace, "v2", name, 0)
 		asked := by.count(paths[converting])
 		if err := w.Get(w.Context(), client.ObjectKeyFromObject(read), read); err != nil {
 			return err
@@ -30,7 +32,7 @@ func (w *world) conversions(by *server, name string) {
 
 // uses makes sure that a thing can be written and read in v2 as it should be.
 func (w *world) uses(ctx context.Context, name string) error {
-	thing := w.thing(w.namespace, "v2", name, 70)
+	thing := w.thing(w.Namespace, "v2", name, 70)
 	thing.SetAnnotations(map[string]string{mark: ""})
 	if err := w.Patch(ctx, thing, client.Merge); err != nil {
 		return fmt.Errorf("write: %w", err)
@@ -52,21 +54,21 @@ func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before, after := w.serve("old"), w.serve("new")
-	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, deployments("old"), w.hooks("old", validating, mutating, converting)))
-	w.succeeds("op.v1")
+	w.Make(w.everywhere(), w.things(), w.operator("op.v1", fixture.Modes("AllNamespaces"), w.owns, fixture.Deployments("old"), w.hooks("old", validating, mutating, converting)))
+	w.Succeeds("op.v1")
 	works := w.inUse(before)
 	before.endsWith("op.v1")
-	w.make(w.operator("op.v2", modes("AllNamespaces"), replacing("op.v1"), w.owns, deployments("new"), gated, w.hooks("new", validating, mutating, converting)))
-	w.is("op.v2", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	w.Make(w.operator("op.v2", fixture.Modes("AllNamespaces"), fixture.Replacing("op.v1"), w.owns, fixture.Deployments("new"), gated, w.hooks("new", validating, mutating, converting)))
+	w.Is("op.v2", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
 	works.goOn()
 	after.unasked()
 	w.openGates("new")
-	w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 	works.goOn()
 	works.neverFailed()
 	w.conversions(after, "used")
-	validating, mutating := w.configurations(w.namespace)
+	validating, mutating := w.configurations(w.Namespace)
 	if len(validating) != 1 || len(mutating) != 1 || validating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" || mutating[0].Labels[v1alpha1.OwnerLabel] != "op.v2" {
 		t.Errorf("registered are %v, %v", validating, mutating)
 	}
@@ -77,17 +79,17 @@ func TestUpgradeOfTheSameDeployment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.serve("manager")
-	w.make(w.everywhere(), w.things(), w.operator("op.v1", modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
-	w.succeeds("op.v1")
+	w.Make(w.everywhere(), w.things(), w.operator("op.v1", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3")))
+	w.Succeeds("op.v1")
 	before := w.secret("manager-service-cert")
 	w.answers("v3", "manager")
 	works := w.inUse(s)
-	w.make(w.operator("op.v2", modes("AllNamespaces"), replacing("op.v1"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3"),
+	w.Make(w.operator("op.v2", fixture.Modes("AllNamespaces"), fixture.Replacing("op.v1"), w.owns, w.hooks("manager", validating, mutating, converting), w.apis("manager", "v3"),
 		func(csv *v1alpha1.ClusterServiceVersion) {
 			csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
 		}))
-	csv := w.succeeds("op.v2")
-	w.goes("op.v1", &v1alpha1.ClusterServiceVersion{})
+	csv := w.Succeeds("op.v2")
+	w.Goes("op.v1", &v1alpha1.ClusterServiceVersion{})
 	works.goOn()
 	works.neverFailed()
 	after := w.secret("manager-service-cert")
@@ -95,7 +97,7 @@ func TestUpgradeOfTheSameDeployment(t *testing.T) {
 		t.Error("the certificate was made anew although it is good")
 	}
 	service := &corev1.Service{}
-	w.read("manager-service", service)
+	w.Read("manager-service", service)
 	for _, object := range []client.Object{after, service, w.deployment("manager")} {
 		if owners := object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != csv.UID {
 			t.Errorf("%T does not stay: its owners are %v", object, owners)

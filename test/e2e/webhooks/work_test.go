@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // work is what somebody does again and again, and how it goes.
@@ -54,7 +56,7 @@ func (k *work) goesOn() {
 		return k.times
 	}
 	before := so()
-	k.w.eventually(k.what+" to go on", func() error {
+	must.Eventually(k.w, k.what+" to go on", func() error {
 		if done := so() - before; done < 10 {
 			return fmt.Errorf("done %d times", done)
 		}
@@ -78,13 +80,13 @@ type works []*work
 // inUse waits until things are validated, mutated and converted by a server, and goes on using them.
 func (w *world) inUse(s *server) works {
 	w.Helper()
-	w.eventually("things to be refused", func() error { return w.judged(w.namespace) })
-	w.make(w.thing(w.namespace, "v1", "used", 7))
+	must.Eventually(w, "things to be refused", func() error { return w.judged(w.Namespace) })
+	w.Make(w.thing(w.Namespace, "v1", "used", 7))
 	w.conversions(s, "used")
-	w.eventually("things to be mutated", func() error { return w.uses(w.Context(), "used") })
+	must.Eventually(w, "things to be mutated", func() error { return w.uses(w.Context(), "used") })
 	return works{
 		w.busy("using things", func(ctx context.Context) error { return w.uses(ctx, "used") }),
-		w.busy("being refused", func(context.Context) error { return w.judged(w.namespace) }),
+		w.busy("being refused", func(context.Context) error { return w.judged(w.Namespace) }),
 	}
 }
 

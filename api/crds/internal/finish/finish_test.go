@@ -1,37 +1,29 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func schemaOf(t *testing.T, text string) object {
 	t.Helper()
 	var schema object
-	if err := yaml.Unmarshal([]byte(text), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), &schema))
 	return schema
 }
 
 func checkSchema(t *testing.T, got object, want string) {
 	t.Helper()
-	gotText, err := yaml.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantText, err := yaml.Marshal(schemaOf(t, want))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(wantText), string(gotText)); diff != "" {
-		t.Errorf("the schema differs (-want +got):\n%s", diff)
-	}
+	gotText := must.Value(yaml.Marshal(got))(t)
+	wantText := must.Value(yaml.Marshal(schemaOf(t, want)))(t)
+	must.Equal(t, "the schema differs", string(gotText), string(wantText))
 }
 
 func TestSlim(t *testing.T) {
@@ -90,9 +82,7 @@ func TestHarden(t *testing.T) {
 			"text":     map[string]any{"type": "string"},
 		},
 	}
-	if diff := cmp.Diff(want, schema); diff != "" {
-		t.Errorf("the schema differs (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "the schema differs", schema, want)
 }
 
 func TestMakeTimeOptional(t *testing.T) {
@@ -123,36 +113,20 @@ func TestFinishedFilesStayAsTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	before := map[string]string{}
 	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Value(os.ReadFile(name))(t)
 		copied := filepath.Join(dir, filepath.Base(name))
 		before[copied] = string(data)
-		if err := os.WriteFile(copied, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(copied, data, 0o600))
 	}
-	if err := finishDirectory(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, finishDirectory(dir))
 	for name, want := range before {
-		got, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s changed (-before +after):\n%s", filepath.Base(name), diff)
-		}
+		got := must.Value(os.ReadFile(name))(t)
+		must.Equal(t, fmt.Sprintf("%s changed", filepath.Base(name)), string(got), want)
 	}
 }
 
 func TestFinishRefusesOtherFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("kind: ConfigMap\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := finishDirectory(dir); err == nil || !strings.Contains(err.Error(), "a.yaml") {
-		t.Errorf("got %v, want an error that names the file", err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("kind: ConfigMap\n"), 0o600))
+	must.Fail(t, "finishing a file of another kind", finishDirectory(dir), "a.yaml")
 }

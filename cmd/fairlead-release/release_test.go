@@ -1,0 +1,216 @@
+package main
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+)
+
+// released releases the small program of the tests.
+func released(t *testing.T, change func(*Options)) (Options, Release) {
+	t.Helper()
+	authorities := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(authorities, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Source: "../..", Package: "cmd/fairlead-release/testdata/hello", Arch: "amd64", CACertificates: authorities, Out: filepath.Join(t.TempDir(), "out"),
+		Commit: strings.Repeat("1", 40), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("elsewhere", 3600))}
+	if change != nil {
+		change(&o)
+	}
+	made, err := Make(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, made
+}
+
+// files are the contents of a directory, by name.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, outside := filepath.Rel(dir, path)
+		all[name] = sum(text)
+		return errors.Join(err, outside)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTheSameTwice: two builds give the same bytes, of every file, and another time or other CA certificates give another image.
+func TestTheSameTwice(t *testing.T) {
+	first, one := released(t, nil)
+	second, two := released(t, func(o *Options) { o.Time = o.Time.UTC() })
+	if diff := cmp.Diff(one, two); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(files(t, first.Out), files(t, second.Out)); diff != "" {
+		t.Errorf("two builds differ:\n%s", diff)
+	}
+	if _, later := released(t, func(o *Options) { o.Time = o.Time.Add(time.Hour) }); later.ImageDigest == one.ImageDigest || later.ProgramDigest != one.ProgramDigest {
+		t.Errorf("with another time the release is %v", later)
+	}
+}
+
+// TestTheImage is valid, runs the program as a user without rights, and holds nothing else.
+func TestTheImage(t *testing.T) {
+	o, made := released(t, nil)
+	index, err := layout.ImageIndexFromPath(filepath.Join(o.Out, LayoutDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := v1.NewHash(made.ImageDigest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := index.Image(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(validate.Index(index), validate.Image(image)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := image.ConfigFile()
+	if err != nil || c.Config.User != "1001:1001" || !slices.Equal(c.Config.Entrypoint, []string{"/hello"}) || c.Architecture != "amd64" || c.OS != "linux" {
+		t.Errorf("configuration %v, %v", c, err)
+	}
+	layers, err := image.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("%d layers, %v", len(layers), err)
+	}
+	content, err := layers[0].Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for r := tar.NewReader(content); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed = append(listed, fmt.Sprintf("%o %d %s", h.Mode, h.Uid, h.Name))
+	}
+	want := []string{"755 0 etc/", "644 0 etc/group", "644 0 etc/passwd", "755 0 etc/ssl/", "755 0 etc/ssl/certs/", "644 0 etc/ssl/certs/ca-certificates.crt",
+		"755 0 hello", "1777 0 tmp/", "755 0 var/", "755 0 var/lib/", "700 1001 var/lib/fairlead/"}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTheBillOfMaterials follows the rules of the SPDX 2.3 schema, and names each module that the program has.
+func TestTheBillOfMaterials(t *testing.T) {
+	o, made := released(t, nil)
+	var s sbom
+	read(t, filepath.Join(o.Out, SBOMFile), &s)
+	id := regexp.MustCompile(`^SPDXRef-[A-Za-z0-9.-]+$`)
+	if s.SPDXVersion != "SPDX-2.3" || s.DataLicense != "CC0-1.0" || s.SPDXID != "SPDXRef-DOCUMENT" || s.Name == "" || !strings.HasPrefix(s.DocumentNamespace, "https://") ||
+		strings.Contains(s.DocumentNamespace, "#") || s.CreationInfo.Created != "2026-01-02T02:04:05Z" || len(s.CreationInfo.Creators) == 0 || !strings.HasPrefix(s.CreationInfo.Creators[0], "Tool: ") {
+		t.Errorf("document %+v", s)
+	}
+	ids, names := map[string]bool{s.SPDXID: true}, map[string]string{}
+	for _, p := range s.Packages {
+		if !id.MatchString(p.SPDXID) || ids[p.SPDXID] {
+			t.Errorf("SPDXID %q is not valid, or not unique", p.SPDXID)
+		}
+		ids[p.SPDXID], names[p.Name] = true, p.VersionInfo
+		if p.DownloadLocation == "" || p.LicenseConcluded == "" || p.LicenseDeclared == "" || p.CopyrightText == "" || p.FilesAnalyzed {
+			t.Errorf("package %+v lacks what the schema asks for", p)
+		}
+		for _, r := range p.ExternalRefs {
+			if r.Category != "PACKAGE-MANAGER" || r.Type != "purl" || !strings.HasPrefix(r.Locator, "pkg:golang/") {
+				t.Errorf("reference %+v", r)
+			}
+		}
+	}
+	for _, r := range s.Relationships {
+		if !ids[r.Element] || !ids[r.Related] {
+			t.Errorf("relationship %+v is of an element that is not there", r)
+		}
+	}
+	if s.Relationships[0] != (relationship{"SPDXRef-DOCUMENT", "DESCRIBES", s.Packages[0].SPDXID}) || len(s.Relationships) != len(s.Packages) {
+		t.Errorf("relationships %v", s.Relationships)
+	}
+	if s.Packages[0].Checksums[0].Value != strings.TrimPrefix(made.ProgramDigest, "sha256:") || names["stdlib"] == "" || !strings.HasPrefix(names["github.com/blang/semver/v4"], "v4.") || len(names) != 3 {
+		t.Errorf("packages %v", names)
+	}
+}
+
+// TestTheProvenance names what was made, by digest, and from what.
+func TestTheProvenance(t *testing.T) {
+	o, made := released(t, nil)
+	var s statement
+	read(t, filepath.Join(o.Out, ProvenanceFile), &s)
+	subjects := map[string]string{}
+	for _, r := range s.Subject {
+		subjects[r.Name] = "sha256:" + r.Digest["sha256"]
+	}
+	if diff := cmp.Diff(map[string]string{"image": made.ImageDigest, "hello": made.ProgramDigest}, subjects); diff != "" {
+		t.Error(diff)
+	}
+	d := s.Predicate.BuildDefinition
+	if s.Type != statementType || s.PredicateType != predicateType || d.BuildType == "" || s.Predicate.RunDetails.Builder.ID == "" || d.ExternalParameters["package"] != o.Package ||
+		!strings.HasPrefix(d.InternalParameters.Go, "go1.") || !slices.Contains(d.InternalParameters.Flags, "-trimpath") {
+		t.Errorf("statement %+v", s)
+	}
+	if len(d.ResolvedDependencies) != 2 || d.ResolvedDependencies[0].Digest["gitCommit"] != o.Commit || len(d.ResolvedDependencies[1].Digest["sha256"]) != 64 {
+		t.Errorf("made from %v", d.ResolvedDependencies)
+	}
+}
+
+// TestWhatCannotBeReleased is said before anything is left half made, as far as it can be known.
+func TestWhatCannotBeReleased(t *testing.T) {
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := Options{Source: "../..", Package: "cmd/fairlead-release/testdata/hello", Arch: "amd64", CACertificates: filepath.Join(full, "file")}
+	for want, change := range map[string]func(*Options){
+		"is not empty":             func(o *Options) { o.Out = full },
+		"go build":                 func(o *Options) { o.Package = "none" },
+		"holds no certificate":     func(*Options) {},
+		"name a PEM file, such as": func(o *Options) { o.CACertificates = filepath.Join(full, "none") },
+	} {
+		o := good
+		o.Out = filepath.Join(t.TempDir(), "out")
+		change(&o)
+		if _, err := Make(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

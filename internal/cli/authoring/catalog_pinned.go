@@ -1,0 +1,71 @@
+package authoring
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
+)
+
+// ruleUnpinned is broken by images that are named by a tag: a signature on the catalog covers what the catalog names by digest alone.
+const ruleUnpinned catalog.Rule = "image-without-digest"
+
+// maxUnpinned bounds what a finding lists.
+const maxUnpinned = 3
+
+// unpinned reports, for each package, the images of bundles and related images that are not named by a digest.
+func unpinned(c *catalog.Catalog, pkg string) []graph.Finding {
+	type named struct {
+		first  *catalog.Bundle
+		images []string
+	}
+	packages, order := map[string]*named{}, []string{}
+	for i := range c.Bundles {
+		b := &c.Bundles[i]
+		if pkg != "" && b.Package != pkg {
+			continue
+		}
+		for _, ref := range imagesOf(b) {
+			if image.CheckPinned(ref) == nil {
+				continue
+			}
+			p := packages[b.Package]
+			if p == nil {
+				p = &named{first: b}
+				packages[b.Package], order = p, append(order, b.Package)
+			}
+			if !slices.Contains(p.images, ref) {
+				p.images = append(p.images, ref)
+			}
+		}
+	}
+	findings := make([]graph.Finding, 0, len(order))
+	for _, name := range order {
+		p := packages[name]
+		findings = append(findings, graph.Finding{Semantics: []graph.Semantics{graph.V0, graph.V1}, Problem: catalog.Problem{
+			Severity: catalog.Warning, Rule: ruleUnpinned, Position: p.first.Position,
+			Object:  catalog.Object{Schema: catalog.SchemaPackage, Name: name},
+			Message: fmt.Sprintf("%s of its bundles have no digest, so that a signature on the catalog does not cover them: %s", command.Count(len(p.images), "image"), messages.List(p.images, maxUnpinned, ", ")),
+			Fix:     "name each as REPOSITORY@DIGEST",
+		}})
+	}
+	return findings
+}
+
+// imagesOf are the images that a bundle of a catalog names.
+func imagesOf(b *catalog.Bundle) []string {
+	var images []string
+	if b.Image != "" {
+		images = append(images, b.Image)
+	}
+	for _, related := range b.RelatedImages {
+		if related.Image != "" {
+			images = append(images, related.Image)
+		}
+	}
+	return images
+}

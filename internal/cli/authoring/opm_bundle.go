@@ -1,0 +1,75 @@
+package authoring
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fairlead.dev/fairlead/bundle/scaffold"
+	"fairlead.dev/fairlead/internal/cli/command"
+)
+
+func newOpmBundleCommand(s command.Streams, access *accessFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bundle",
+		Short: "Generate, build, validate and unpack operator bundles",
+		Args:  command.Usage(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		newOpmBundleBuildCommand(s),
+		newOpmBundleExtractCommand(s),
+		newOpmBundleGenerateCommand(s),
+		newOpmBundleUnpackCommand(s, access),
+		newOpmBundleValidateCommand(s, access),
+	)
+	return cmd
+}
+
+// scaffoldFlags are the flags of generate and build.
+type scaffoldFlags struct{ request scaffold.Request }
+
+func (f *scaffoldFlags) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.request.Manifests, "directory", "d", "", "directory of the manifests")
+	flags.StringVarP(&f.request.Package, "package", "p", "", "name of the package")
+	flags.StringSliceVarP(&f.request.Channels, "channels", "c", nil, "channels of the bundle, separated by commas")
+	flags.StringVarP(&f.request.DefaultChannel, "default", "e", "", "default channel of the package")
+	flags.StringVarP(&f.request.OutputDir, "output-dir", "u", "", "directory to copy the manifests to and to write the metadata in")
+	flags.StringVar(&f.request.BaseImage, "base-image", "scratch", "image that the Dockerfile begins with")
+}
+
+// write writes the annotations and the Dockerfile, the latter to the working directory.
+func (f *scaffoldFlags) write(cmd *cobra.Command) error {
+	f.request.WorkingDir = "."
+	plan, err := scaffold.Make(cmd.Context(), f.request)
+	if err != nil {
+		return err
+	}
+	return plan.Write()
+}
+
+// requireFlags makes flags mandatory.
+func requireFlags(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic("opm: " + err.Error()) // the flag is defined beside the call
+		}
+	}
+}
+
+func newOpmBundleGenerateCommand(command.Streams) *cobra.Command {
+	var f scaffoldFlags
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Write the annotations and the Dockerfile that make manifests a bundle",
+		Long: `Write metadata/annotations.yaml beside the manifests, in place of what it said, and bundle.Dockerfile in the working directory, in
+place of one that is there.`,
+		Args: command.Usage(cobra.NoArgs),
+	}
+	f.add(cmd.Flags())
+	requireFlags(cmd, "directory")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		f.request.Overwrite = true
+		return f.write(cmd)
+	}
+	return cmd
+}

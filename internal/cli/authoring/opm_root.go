@@ -1,0 +1,81 @@
+package authoring
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/internal/cli/command"
+)
+
+// CalledOpm tells whether a program was started under the name opm.
+func CalledOpm(argument0 string) bool {
+	name := strings.ToLower(filepath.Base(argument0))
+	return strings.TrimSuffix(name, ".exe") == "opm"
+}
+
+// RunOpm runs a command line of opm and returns the exit code: 0, or 1 for any error.
+func RunOpm(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(command.Streams{In: stdin, Out: stdout, Err: stderr})
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return command.ExitOK
+	case command.Silent(err):
+	case command.Code(err) == command.ExitUsage:
+		fmt.Fprintf(stderr, "Error: %v\n%s", err, cmd.UsageString())
+	default:
+		fmt.Fprintf(stderr, "opm: %v\n", err)
+	}
+	return command.ExitFailed
+}
+
+func newRoot(s command.Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "opm",
+		Short:         "operator package manager",
+		Long:          "CLI to write, check and serve catalogs of operators, by Fairlead.\n\n'fairlead catalog' and 'fairlead bundle' do the same and more.",
+		Args:          command.Usage(cobra.NoArgs), // an unknown command is an error
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.UsageError{Err: err} })
+	root.Flags().Bool("debug", false, "accepted and ignored: errors say all there is")
+	hideFlag(root.Flags(), "debug")
+	access := &accessFlags{}
+	access.add(root.PersistentFlags())
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return access.check() }
+	root.AddCommand(opmCommands(s, access)...)
+	for _, name := range slices.Sorted(maps.Keys(goneCommands)) {
+		root.AddCommand(goneCommand(name, "opm", goneCommands[name]))
+	}
+	return root
+}
+
+func opmCommands(s command.Streams, access *accessFlags) []*cobra.Command {
+	return []*cobra.Command{
+		newOpmAlphaCommand(s, access),
+		newOpmGenerateCommand(s),
+		newOpmInitCommand(s),
+		newOpmMigrateCommand(s, access),
+		newOpmRenderCommand(s, access),
+		newOpmServeCommand(s, access),
+		newOpmValidateCommand(s),
+		newOpmVersionCommand(s),
+	}
+}
+
+// showOpmAlpha tells whether help shows commands and flags that may change.
+func showOpmAlpha() bool { return os.Getenv("HELP_ALPHA") == "true" }

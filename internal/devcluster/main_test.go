@@ -1,5 +1,0 @@
-package devcluster
-
-import "testing"
-
-func TestMain(m *testing.M) { Main(m) }

@@ -1,0 +1,189 @@
+package kubeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream" //nolint:staticcheck // SA1019: dialers of client-go are of this type
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// directTime is how long it may take to reach a Service directly, before it is reached through the API server.
+const directTime = 2 * time.Second
+
+// Dialer connects to servers as commands reach them: directly and, where that fails and the address is that of a Service of the cluster, through
+// the API server to a pod behind it, which needs the right to create pods/portforward.
+func Dialer(config *rest.Config, reader client.Reader) func(ctx context.Context, address string) (net.Conn, error) {
+	d := dialer{config, reader}
+	return d.dial
+}
+
+type dialer struct {
+	config *rest.Config
+	reader client.Reader
+}
+
+func (d dialer) dial(ctx context.Context, address string) (net.Conn, error) {
+	service, port, inCluster := serviceOf(address)
+	direct := net.Dialer{}
+	if inCluster {
+		direct.Timeout = directTime
+	}
+	conn, err := direct.DialContext(ctx, "tcp", address)
+	if err == nil || !inCluster {
+		return conn, err
+	}
+	pod, port, through := d.behind(ctx, service, port)
+	if through == nil {
+		conn, through = d.forward(pod, port)
+	}
+	if through != nil {
+		return nil, fmt.Errorf("connect to %s: %w; and through the API server: %w", address, err, through)
+	}
+	return conn, nil
+}
+
+// serviceOf is the Service that an address names as pods do: NAME.NAMESPACE.svc:PORT, whatever the domain of the cluster.
+func serviceOf(address string) (service client.ObjectKey, port int, ok bool) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return client.ObjectKey{}, 0, false
+	}
+	port, err = strconv.Atoi(text)
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	if err != nil || len(labels) < 3 || labels[2] != "svc" {
+		return client.ObjectKey{}, 0, false
+	}
+	return client.ObjectKey{Namespace: labels[1], Name: labels[0]}, port, true
+}
+
+// behind is a pod that is ready behind a Service, and its port.
+func (d dialer) behind(ctx context.Context, key client.ObjectKey, port int) (*corev1.Pod, int, error) {
+	var service corev1.Service
+	if err := d.reader.Get(ctx, key, &service); err != nil {
+		return nil, 0, fmt.Errorf("read Service %s: %w", key, err)
+	}
+	if len(service.Spec.Selector) == 0 {
+		return nil, 0, fmt.Errorf("reach Service %s: it selects no pods", key)
+	}
+	target := intstr.FromInt(port)
+	for _, p := range service.Spec.Ports {
+		if int(p.Port) == port && p.TargetPort != (intstr.IntOrString{}) {
+			target = p.TargetPort
+		}
+	}
+	var pods corev1.PodList
+	if err := d.reader.List(ctx, &pods, client.InNamespace(key.Namespace), client.MatchingLabels(service.Spec.Selector)); err != nil {
+		return nil, 0, fmt.Errorf("list the pods behind Service %s: %w", key, err)
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; isReady(pod) {
+			if port := portOf(pod, target); port > 0 {
+				return pod, port, nil
+			}
+		}
+	}
+	return nil, 0, fmt.Errorf("reach Service %s: none of the %d pods behind it is ready and has port %s", key, len(pods.Items), target.String())
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp.IsZero()
+		}
+	}
+	return false
+}
+
+// portOf is the number of a port; 0 when the pod has none of that name.
+func portOf(pod *corev1.Pod, target intstr.IntOrString) int {
+	if target.Type == intstr.Int {
+		return target.IntValue()
+	}
+	for _, container := range pod.Spec.Containers {
+		for _, p := range container.Ports {
+			if p.Name == target.StrVal {
+				return int(p.ContainerPort)
+			}
+		}
+	}
+	return 0
+}
+
+// forward connects to a port of a pod through the API server.
+func (d dialer) forward(pod *corev1.Pod, port int) (net.Conn, error) {
+	base, _, err := rest.DefaultServerUrlFor(d.config)
+	if err != nil {
+		return nil, err
+	}
+	transport, upgrader, err := spdy.RoundTripperFor(d.config)
+	if err != nil {
+		return nil, err
+	}
+	to := base.JoinPath("api/v1/namespaces", pod.Namespace, "pods", pod.Name, "portforward")
+	tunnel, err := open(spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, to))
+	if err != nil {
+		return nil, fmt.Errorf("forward port %d of pod %s/%s, which needs the right to create pods/portforward: %w", port, pod.Namespace, pod.Name, err)
+	}
+	conn, err := carry(tunnel, port)
+	if err != nil {
+		_ = tunnel.Close() // it is of no use any more
+		return nil, fmt.Errorf("forward port %d of pod %s/%s: %w", port, pod.Namespace, pod.Name, err)
+	}
+	return conn, nil
+}
+
+// open begins to forward ports of a pod.
+func open(d httpstream.Dialer) (httpstream.Connection, error) {
+	tunnel, protocol, err := d.Dial(portforward.PortForwardProtocolV1Name)
+	if err == nil && protocol != portforward.PortForwardProtocolV1Name {
+		_ = tunnel.Close() // it is of no use
+		err = fmt.Errorf("the server speaks %q and not %s", protocol, portforward.PortForwardProtocolV1Name)
+	}
+	return tunnel, err
+}
+
+// carry is a connection through a tunnel, which ends with it.
+func carry(tunnel httpstream.Connection, port int) (net.Conn, error) {
+	headers := http.Header{}
+	headers.Set(corev1.PortHeader, strconv.Itoa(port))
+	headers.Set(corev1.PortForwardRequestIDHeader, "0")
+	headers.Set(corev1.StreamType, corev1.StreamTypeError)
+	failures, err := tunnel.CreateStream(headers)
+	if err != nil {
+		return nil, err
+	}
+	headers.Set(corev1.StreamType, corev1.StreamTypeData)
+	data, err := tunnel.CreateStream(headers)
+	if err = errors.Join(err, failures.Close()); err != nil { // nothing is written to that of failures
+		return nil, err
+	}
+	near, far := net.Pipe()
+	end := func() { _, _ = far.Close(), tunnel.Close() } // whichever side ends first
+	go func() {
+		defer end()
+		_, _ = io.Copy(data, far) // who reads the connection learns that it ended
+	}()
+	go func() {
+		defer end()
+		_, _ = io.Copy(far, data)
+	}()
+	go func() {
+		if text, _ := io.ReadAll(failures); len(text) > 0 {
+			end() // the pod does not listen there
+		}
+	}()
+	return near, nil
+}
