@@ -25,14 +25,14 @@ func (r *Rollback) definitions(ctx context.Context, reader client.Reader, now, b
 		had[u.GetName()] = true
 		live, err := crd.Live(ctx, reader, u.GetName())
 		if err != nil {
-			return err
+			return fmt.Errorf("read CustomResourceDefinition %s: %w", u.GetName(), err)
 		}
 		if live == nil {
 			continue // it is created again
 		}
 		desired, err := crd.Read(u)
 		if err != nil {
-			return fmt.Errorf("revision %d: %w", r.To.Number, err)
+			return fmt.Errorf("read CustomResourceDefinition %s of revision %d: %w", u.GetName(), r.To.Number, err)
 		}
 		if err := r.judge(ctx, reader, live, desired); err != nil {
 			return err

@@ -2,6 +2,7 @@ package clusterobjectset
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"time"
 
@@ -52,11 +53,11 @@ func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.A
 		}
 		was, err := crd.Read(live)
 		if err != nil {
-			return err
+			return fmt.Errorf("read the versions of CustomResourceDefinition %s in the cluster: %w", live.GetName(), err)
 		}
 		is, err := crd.Read(desired)
 		if err != nil {
-			return err
+			return fmt.Errorf("read the versions of CustomResourceDefinition %s of the revision: %w", desired.GetName(), err)
 		}
 		v, err := crd.Judge(ctx, crd.Change{Live: was, Desired: is, Policy: &crd.Policy{None: true}}, crd.Stored{})
 		if err != nil {

@@ -147,7 +147,7 @@ func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 func (x *ownership) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim crdClaim, err error) {
 	wanted, err := crd.Read(object)
 	if err != nil {
-		return u, claim, fmt.Errorf("%w: %w", errInvalid, err)
+		return u, claim, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
 	}
 	converter, converted := x.converterOf(live)
 	switch {
@@ -181,7 +181,7 @@ func (x *replacements) checkCRD(ctx context.Context, csv string, wanted, live *u
 	}
 	before, err := crd.Read(live)
 	if err != nil {
-		return err
+		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)
 	}
 	change, claim, err := x.changeOf(ctx, csv, wanted, before)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/internal/messages"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -226,21 +225,14 @@ func holds(n int64, err error) string {
 // Live reads a CRD; nil is none.
 func Live(ctx context.Context, reader client.Reader, name string) (*definition, error) {
 	live := &definition{}
-	err := reader.Get(ctx, client.ObjectKey{Name: name}, live)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, live); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
 	return live, nil
 }
 
 // Read converts the CRD of a bundle or a revision.
 func Read(object *unstructured.Unstructured) (*definition, error) {
-	desired := &definition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, desired); err != nil {
-		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", object.GetName(), err)
-	}
-	return desired, nil
+	out := &definition{}
+	return out, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, out)
 }

@@ -41,15 +41,18 @@ func (p Preflight) Definitions(ctx context.Context, s Change) ([]Definition, err
 		}
 		live, err := crd.Live(ctx, p.Live, u.GetName())
 		if err != nil {
-			return nil, fmt.Errorf("judge whether its upgrade is safe: %w", err)
+			return nil, fmt.Errorf("read CustomResourceDefinition %s, to see whether its upgrade is safe: %w", u.GetName(), err)
 		}
-		desired, err := crd.Read(u)
-		if err != nil && live != nil && !policy.None {
-			return nil, Blocked(err)
+		desired, unreadable := crd.Read(u)
+		if unreadable != nil && live != nil && !policy.None {
+			return nil, Blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), unreadable))
 		}
 		change := crd.Change{Live: live, Desired: desired, Policy: &policy, Back: s.Repeated}
 		d := Definition{Name: u.GetName(), New: live == nil, Unchecked: policy.None}
-		if d.Verdict, err = crd.Judge(ctx, change, stored); err != nil {
+		if unreadable == nil {
+			d.Verdict, err = crd.Judge(ctx, change, stored)
+		}
+		if err != nil {
 			return nil, err
 		}
 		all, changes = append(all, d), append(changes, change)
