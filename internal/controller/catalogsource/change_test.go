@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // TestAnotherImageIsNotServedBeforeItIs: while the image that is asked for now is being loaded, and when it cannot be had, no one may take
