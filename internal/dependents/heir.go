@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )

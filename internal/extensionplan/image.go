@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // image reads the bundle that an extension names by its image, for the question to be about it. A stop is what the extension says wrong.

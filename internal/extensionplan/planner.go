@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/ops/preview"
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"

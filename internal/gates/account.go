@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/internal/policies"
-	"fairlead.dev/fairlead/internal/preflight/permissions"
-	"fairlead.dev/fairlead/internal/preflight/permissions/live"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
@@ -66,7 +65,7 @@ func (j Judge) Account(ctx context.Context, s Step) error {
 	if err := j.AccountIsThere(ctx, s.Extension); err != nil {
 		return err
 	}
-	rules, err := live.Read(ctx, j.Client, j.Client.RESTMapper(), s.Objects)
+	rules, err := permissions.Read(ctx, j.Client, j.Client.RESTMapper(), s.Objects)
 	if err != nil {
 		return err
 	}

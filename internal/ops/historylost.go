@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // isOther tells whether a revision is of another version, or of another bundle.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/internal/ops/migrate"
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )

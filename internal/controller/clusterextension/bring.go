@@ -8,7 +8,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // bringBest makes a revision of the target or, where that is to go back from a failed roll-out and is refused, of what catalogs have by then:

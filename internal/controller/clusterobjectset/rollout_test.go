@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/revision"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // TestRollout: phases wait for each other, the objects say whose they are, and once all is there nothing is written or read again.

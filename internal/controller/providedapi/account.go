@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
-	"fairlead.dev/fairlead/internal/preflight/permissions"
-	"fairlead.dev/fairlead/internal/preflight/permissions/live"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 )
 
 // missing is what the service account of a group lacks to write the ClusterRoles of APIs itself, by the rules of the API server against privilege
@@ -33,7 +32,7 @@ func (c *Controller) missing(ctx context.Context, group *operatorsv1.OperatorGro
 		return "", nil
 	}
 	mapper := c.client.RESTMapper()
-	source, err := live.Read(ctx, c.client, mapper, objects)
+	source, err := permissions.Read(ctx, c.client, mapper, objects)
 	if err != nil {
 		return "", err
 	}

@@ -15,8 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/devcluster"
-	"fairlead.dev/fairlead/internal/preflight/permissions"
-	"fairlead.dev/fairlead/internal/preflight/permissions/live"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 )
 
 // bundle is what an operator is made of, as far as rights matter. NAMESPACE is replaced.
@@ -68,7 +67,7 @@ func TestMissingRulesAreWhatTheServerAsksFor(t *testing.T) {
 	namespace := devcluster.Namespace(t)
 	objects := read(t, []byte(strings.ReplaceAll(bundle, "NAMESPACE", namespace)))
 	subject := permissions.ServiceAccount(namespace, "installer")
-	source, err := live.Read(t.Context(), w, w.RESTMapper(), objects)
+	source, err := permissions.Read(t.Context(), w, w.RESTMapper(), objects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +85,7 @@ func TestMissingRulesAreWhatTheServerAsksFor(t *testing.T) {
 	for _, rule := range missing {
 		w.awaitRule(subject, rule, true)
 	}
-	if source, err = live.Read(t.Context(), w, w.RESTMapper(), objects); err != nil {
+	if source, err = permissions.Read(t.Context(), w, w.RESTMapper(), objects); err != nil {
 		t.Fatal(err)
 	}
 	if rest, err := permissions.Missing(subject, source, objects); err != nil || len(rest) > 0 {

@@ -1,6 +1,4 @@
-// Package live reads from a cluster what package permissions has to know of it: the roles and bindings that can matter for a set of objects.
-// It writes nothing and decides nothing. Start reading at Read.
-package live
+package permissions
 
 import (
 	"context"
@@ -9,14 +7,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"fairlead.dev/fairlead/internal/preflight/permissions"
 )
 
 // Read is what a cluster holds about the permissions to write objects and to make further requests. It is what was true when it was read, and
 // may be asked for any subject. The reader may be a cache, whose objects are not copied; the mapper tells the resources of kinds.
-func Read(ctx context.Context, reader client.Reader, mapper permissions.Resources, objects []*unstructured.Unstructured, extra ...permissions.Need) (permissions.RuleSource, error) {
-	rbac := permissions.RBAC{Resources: mapper}
+func Read(ctx context.Context, reader client.Reader, mapper Resources, objects []*unstructured.Unstructured, extra ...Need) (RuleSource, error) {
+	rbac := RBAC{Resources: mapper}
 	var clusterRoles rbacv1.ClusterRoleList
 	if err := list(ctx, reader, &clusterRoles, "ClusterRoles", ""); err != nil {
 		return nil, err
@@ -27,7 +23,7 @@ func Read(ctx context.Context, reader client.Reader, mapper permissions.Resource
 		return nil, err
 	}
 	rbac.ClusterRoleBindings = pointers(clusterRoleBindings.Items)
-	for _, namespace := range permissions.Namespaces(objects, extra...) {
+	for _, namespace := range Namespaces(objects, extra...) {
 		var roles rbacv1.RoleList
 		if err := list(ctx, reader, &roles, "Roles", namespace); err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package live_test
+package permissions
 
 import (
 	"context"
@@ -16,9 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-
-	"fairlead.dev/fairlead/internal/preflight/permissions"
-	"fairlead.dev/fairlead/internal/preflight/permissions/live"
 )
 
 func TestRead(t *testing.T) {
@@ -42,11 +39,11 @@ func TestRead(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "apps"}}}
 	objects := []*unstructured.Unstructured{object}
 	cluster := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(world...).Build()
-	source, err := live.Read(t.Context(), cluster, mapper, objects)
+	source, err := Read(t.Context(), cluster, mapper, objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	missing, err := permissions.Missing(permissions.ServiceAccount("ops", "installer"), source, objects)
+	missing, err := Missing(ServiceAccount("ops", "installer"), source, objects)
 	const want = `Namespace:"apps" APIGroups:[] Resources:[configmaps] ResourceNames:[settings] Verbs:[delete]`
 	if err != nil || len(missing) != 1 || missing[0].String() != want {
 		t.Errorf("missing = %v, %v; want %s", missing, err, want)
@@ -59,7 +56,7 @@ func TestRead(t *testing.T) {
 			}
 			return c.List(ctx, into, options...)
 		}})
-		if _, err := live.Read(t.Context(), failing, mapper, objects); err == nil || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), "connection refused") {
+		if _, err := Read(t.Context(), failing, mapper, objects); err == nil || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("with %s that cannot be listed: %v", kind, err)
 		}
 	}

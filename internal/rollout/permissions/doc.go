@@ -5,12 +5,12 @@
 // accounts of an operator get by a new revision that they did not have by the old one.
 //
 // The package is pure: it has no client and no clock, reads nothing, writes nothing, and never changes what it is given. Who acts, what
-// the cluster grants and which resources there are come in as a RuleSource; internal/preflight/permissions/live reads one from a cluster.
+// the cluster grants and which resources there are come in as a RuleSource; internal/rollout/permissions/live reads one from a cluster.
 // Bundles and roles were written by others, so all work has limits.
 //
 // Start reading at missing.go, then:
 //
-//	subject.go, source.go, rbac.go   who acts, and what a cluster grants
+//	subject.go, source.go, rbac.go, read.go   who acts, and what a cluster grants
 //	objects.go, escalation.go        what objects need
 //	right.go, held.go                single rights, and whether rules hold them
 //	compact.go, text.go, grant.go    missing rights as few rules, as text, and as objects that grant them
