@@ -55,7 +55,7 @@ var rules = []rule{
 	{pkg: "internal/rollout", may: []string{"api/operators"}, client: true},
 	{pkg: "internal/ops/migrate", may: []string{"api", "internal/messages"}},
 	{pkg: "internal/ops", may: append(libraries, "api", "internal/messages", "internal/platform"), client: true},
-	{pkg: "internal/rollout/revision", may: []string{"api/olm", "internal/rollout"}, client: true},
+	{pkg: "internal/rollout/revision", may: []string{"api/olm", "api/operators", "internal/messages", "internal/policies", "internal/rollout", "version"}, client: true},
 	{pkg: "internal/rollout/permissions", client: true},
 	{pkg: "internal/rollout/crd", client: true},
 	{pkg: "internal/content/bundleio", may: append(libraries, "api/operators", "bundle", "catalog", "internal/content/image", "api", "internal/content/catalogstore"), client: true},
@@ -65,9 +65,8 @@ var rules = []rule{
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
 	{pkg: "internal/devcluster", may: []string{"internal/content/image"}, client: true},
 	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/messages"), client: true},
-	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/messages", "internal/controller/clusterextension", "internal/gates", "internal/ops/preview", "internal/rollout/revision"), client: true},
-	{pkg: "internal/dependents", may: []string{"api/olm", "catalog", "internal/resolution/snapshot", "internal/resolution", "internal/gates", "internal/rollout/revision"}, client: true},
-	{pkg: "internal/gates", may: []string{"api", "internal/resolution/snapshot", "internal/policies", "internal/rollout", "internal/messages", "version"}, client: true},
+	{pkg: "internal/extensionplan", may: append(libraries, "api", "internal/messages", "internal/controller/clusterextension", "internal/ops/preview", "internal/rollout/revision"), client: true},
+	{pkg: "internal/dependents", may: []string{"api/olm", "catalog", "internal/resolution/snapshot", "internal/resolution", "internal/rollout/revision"}, client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/cli", may: []string{anything}, client: true},
 	{pkg: "examples", may: []string{"examples"}, client: true},
@@ -83,7 +82,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/content/catalogstore", "internal/content/catalogserver", "internal/content/catalogset", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/dependents", "internal/gates", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/platform", "internal/content/bundleio", "internal/resolution/plansteps", "internal/reconcile", "internal/metrics", "internal/policies", "internal/tenancy", "internal/content/signature", "internal/messages",
+	"internal/content/catalogstore", "internal/content/catalogserver", "internal/content/catalogset", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/dependents", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/platform", "internal/content/bundleio", "internal/resolution/plansteps", "internal/reconcile", "internal/metrics", "internal/policies", "internal/tenancy", "internal/content/signature", "internal/messages",
 }
 
 // reserved says who alone may import a package that is not ours.

@@ -7,7 +7,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -86,13 +85,13 @@ func Heir(d Dependency, all []olmv1.ClusterObjectSet, going map[string]bool, rea
 }
 
 // Data tells of the first CustomResourceDefinition of an extension with some revisions that has custom resources, or may have; empty is for none.
-func Data(ctx context.Context, reader client.Reader, count gates.Count, all []olmv1.ClusterObjectSet) (string, error) {
-	owned, err := gates.OwnedCRDs(ctx, reader, all, nil)
+func Data(ctx context.Context, reader client.Reader, count revision.Count, all []olmv1.ClusterObjectSet) (string, error) {
+	owned, err := revision.OwnedCRDs(ctx, reader, all, nil)
 	if err != nil {
 		return "", err
 	}
 	for _, name := range owned {
-		if what := gates.Populated(ctx, reader, count, name); what != "" {
+		if what := revision.Populated(ctx, reader, count, name); what != "" {
 			return fmt.Sprintf("CustomResourceDefinition %s: %s", name, what), nil
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -135,14 +135,14 @@ func TestData(t *testing.T) {
 	unreadable := interceptor.NewClient(cluster, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return errors.New("connection refused")
 	}})
-	having := func(n map[string]int64, err error) gates.Count {
+	having := func(n map[string]int64, err error) revision.Count {
 		return func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error) {
 			return n[crd.Name], err
 		}
 	}
 	for name, c := range map[string]struct {
 		cluster   client.Reader
-		count     gates.Count
+		count     revision.Count
 		want, err string
 	}{
 		"none":               {cluster, having(nil, nil), "", ""},

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
-	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,9 +24,9 @@ import (
 // check makes the checks that the controller makes before it writes, with its code, and adds the one that only the rollout makes: which
 // objects belong to another owner.
 func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
-	judge := gates.Judge{Client: p.Client, Live: p.Client}
-	step := gates.Step{Extension: ext, Revisions: revisions, Objects: w.objects, Repeated: w.repeated,
-		Bundle: gates.Bundle{Name: w.version.Bundle, Version: w.version.Version, Image: w.version.Image, Content: w.content}}
+	judge := revision.Preflight{Client: p.Client, Live: p.Client}
+	step := revision.Change{Extension: ext, Revisions: revisions, Objects: w.objects, Repeated: w.repeated,
+		Bundle: revision.Bundle{Name: w.version.Bundle, Version: w.version.Version, Image: w.version.Image, Content: w.content, Direct: ext.Annotations[snapshot.BundleImageKey] != ""}}
 	plan.refuse(judge.Namespace(ctx, ext))
 	plan.refuse(judge.Upgradeable(ctx, step))
 	if err := plan.definitions(ctx, judge, step); err != nil {
@@ -58,9 +58,9 @@ func (p *Plan) refuse(err error) {
 }
 
 // definitions judges the step from each definition of the cluster to the one that is to replace it.
-func (p *Plan) definitions(ctx context.Context, judge gates.Judge, step gates.Step) error {
+func (p *Plan) definitions(ctx context.Context, judge revision.Preflight, step revision.Change) error {
 	all, err := judge.Definitions(ctx, step)
-	var stop *gates.Stop
+	var stop *revision.Refusal
 	if errors.As(err, &stop) {
 		p.refuse(err)
 		return nil
@@ -90,7 +90,7 @@ func (p *Plan) definitions(ctx context.Context, judge gates.Judge, step gates.St
 // account notes what the service account lacks, with the roles that give it that.
 func (p *Plan) account(err error) error {
 	p.refuse(err)
-	var lacking *gates.Lacking
+	var lacking *permissions.Lacking
 	if !errors.As(err, &lacking) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (p *Plan) account(err error) error {
 
 // increase notes that somebody has to agree to added permissions, which are told elsewhere.
 func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
-	var more *gates.Increase
+	var more *revision.IncreaseError
 	if errors.As(err, &more) {
 		err = fmt.Errorf("the upgrade waits until the added permissions are accepted: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
 	}

@@ -3,12 +3,12 @@ package extensionplan
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // dropped are the definitions that would be deleted with their custom resources. Those without any are just among what is removed.
-func (p *Plan) dropped(ctx context.Context, judge gates.Judge, step gates.Step) error {
+func (p *Plan) dropped(ctx context.Context, judge revision.Preflight, step revision.Change) error {
 	findings, err := judge.Dropped(ctx, step)
 	if err != nil && len(findings) == 0 {
 		return err
@@ -20,7 +20,7 @@ func (p *Plan) dropped(ctx context.Context, judge gates.Judge, step gates.Step) 
 		}
 		p.CRDs = append(p.CRDs, verdict)
 	}
-	p.refuse(gates.DroppedError(findings))
+	p.refuse(revision.DroppedError(findings))
 	p.refuse(err) // the annotation with exemptions is wrong
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,11 +65,11 @@ func liveOf(ctx context.Context, reader client.Reader, name string) (*apiextensi
 
 // goes stands in the way of removing a definition that has custom resources.
 func (r *Rollback) goes(ctx context.Context, reader client.Reader, name string) error {
-	findings, err := gates.Judge{Live: reader}.DroppedBy(ctx, r.ext, r.To.Bundle, name)
+	findings, err := revision.Preflight{Live: reader}.DroppedBy(ctx, r.ext, r.To.Bundle, name)
 	if err != nil {
 		return err
 	}
-	if err := gates.DroppedError(findings); err != nil {
+	if err := revision.DroppedError(findings); err != nil {
 		r.Blocked = append(r.Blocked, err.Error())
 	}
 	return nil

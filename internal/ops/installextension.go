@@ -8,8 +8,8 @@ import (
 	"maps"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,8 +26,8 @@ const (
 	// DependenciesKey set to "true" installs what the operator needs, too.
 	DependenciesKey = "operators.fairlead.dev/install-dependencies"
 	// OnFailureKey set to OnFailureRollback goes back to what was installed when an upgrade fails.
-	OnFailureKey      = gates.OnFailureKey
-	OnFailureRollback = gates.OnFailureRollback
+	OnFailureKey      = revision.OnFailureKey
+	OnFailureRollback = revision.OnFailureRollback
 )
 
 // ExtensionOptions says what to install where, by the v1 API.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,7 +25,7 @@ func (r *Removal) content(ctx context.Context, reader client.Reader, set *olmv1.
 	if !errors.As(err, &lost) {
 		return nil, fmt.Errorf("find out what belongs to revision %s: %w", set.Name, err)
 	}
-	names, err := gates.OwnedCRDs(ctx, reader, []olmv1.ClusterObjectSet{*set}, nil)
+	names, err := revision.OwnedCRDs(ctx, reader, []olmv1.ClusterObjectSet{*set}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("find out what belongs to revision %s, whose content is lost: %w", set.Name, err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,7 +33,7 @@ type ExtensionChange struct {
 	// Rollback sets whether the extension is rolled back when a rollout fails; nil leaves that as it is.
 	Rollback *bool
 	// ProgressDeadlineMinutes is how long a rollout may take before it counts as failed, 0 without limit; nil leaves that as it is, but for an
-	// extension that begins to go back: it has gates.RollbackDeadlineMinutes then, where it had none.
+	// extension that begins to go back: it has revision.RollbackDeadlineMinutes then, where it had none.
 	ProgressDeadlineMinutes *int32
 	// Resume is the version to ask for again when Version is nil; nil, or what returns nil, leaves the version as it is.
 	Resume func(*olmv1.ClusterExtension) *string
@@ -210,8 +210,8 @@ func patch(ctx context.Context, c client.Client, o client.Object, spec map[strin
 // failing changes when a rollout counts as failed, and what comes of that.
 func (change ExtensionChange) failing(e *olmv1.ClusterExtension) []string {
 	var said []string
-	if change.Rollback != nil && *change.Rollback != gates.GoesBack(e) {
-		said = append(said, fmt.Sprintf("rollback on failure: %t -> %t", gates.GoesBack(e), *change.Rollback))
+	if change.Rollback != nil && *change.Rollback != revision.RollsBack(e) {
+		said = append(said, fmt.Sprintf("rollback on failure: %t -> %t", revision.RollsBack(e), *change.Rollback))
 		if *change.Rollback {
 			metav1.SetMetaDataAnnotation(&e.ObjectMeta, OnFailureKey, OnFailureRollback)
 		} else {
@@ -223,7 +223,7 @@ func (change ExtensionChange) failing(e *olmv1.ClusterExtension) []string {
 	case change.ProgressDeadlineMinutes != nil:
 		deadline = *change.ProgressDeadlineMinutes
 	case change.Rollback != nil:
-		deadline = gates.ProgressDeadlineMinutes(e)
+		deadline = revision.ProgressDeadlineMinutes(e)
 	}
 	if deadline != e.Spec.ProgressDeadlineMinutes {
 		said = append(said, fmt.Sprintf("progressDeadlineMinutes: %d -> %d", e.Spec.ProgressDeadlineMinutes, deadline))

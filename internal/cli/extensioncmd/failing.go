@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // The bounds of spec.progressDeadlineMinutes.
@@ -22,7 +22,7 @@ type failing struct {
 }
 
 func (f *failing) flags(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.rollback, "rollback-on-failure", false, fmt.Sprintf("v1: go back to what was installed when an upgrade fails; one that takes longer than --progress-deadline, by default %d minutes then, has", gates.RollbackDeadlineMinutes))
+	flags.BoolVar(&f.rollback, "rollback-on-failure", false, fmt.Sprintf("v1: go back to what was installed when an upgrade fails; one that takes longer than --progress-deadline, by default %d minutes then, has", revision.RollbackDeadlineMinutes))
 	flags.DurationVar(&f.deadline, "progress-deadline", 0, "v1: how long a rollout may take before it counts as failed, in whole minutes from 10m to 12h (default: no limit)")
 }
 
@@ -37,7 +37,7 @@ func (f *failing) check() error {
 // minutes is the progress deadline to ask for; 0 is none.
 func (f *failing) minutes() int32 {
 	if f.deadline == 0 && f.rollback {
-		return gates.RollbackDeadlineMinutes
+		return revision.RollbackDeadlineMinutes
 	}
 	return int32(f.deadline / time.Minute)
 }

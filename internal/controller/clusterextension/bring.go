@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
@@ -40,13 +39,13 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 			return nil
 		}
 	}
-	if o.problem = c.gates().Identity(ctx, s.ext); o.problem != nil {
+	if o.problem = c.checks().Identity(ctx, s.ext); o.problem != nil {
 		o.soonest(recheck)
 		return nil
 	}
-	o.problem = c.gates().Namespace(ctx, s.ext)
+	o.problem = c.checks().Namespace(ctx, s.ext)
 	if o.problem == nil {
-		o.problem = c.gates().Upgradeable(ctx, gates.Step{Extension: s.ext, Revisions: s.revisions, Bundle: gates.Bundle{Name: t.Name}, Repeated: t.source != nil})
+		o.problem = c.checks().Upgradeable(ctx, revision.Change{Extension: s.ext, Revisions: s.revisions, Bundle: revision.Bundle{Name: t.Name}, Repeated: t.source != nil})
 	}
 	if o.problem != nil {
 		return nil
@@ -65,8 +64,8 @@ func (c *Controller) bring(ctx context.Context, s *state, t *target, o *outcome)
 	if err := c.trust(ctx, s, made); err != nil { // certificates are made for what is let in
 		return err
 	}
-	return c.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: c.notes(s, t, made), ServiceAccount: gates.AccountOf(s.ext),
-		ProgressDeadlineMinutes: gates.ProgressDeadlineMinutes(s.ext)}, o)
+	return c.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: c.notes(s, t, made), ServiceAccount: revision.AccountOf(s.ext),
+		ProgressDeadlineMinutes: revision.ProgressDeadlineMinutes(s.ext)}, o)
 }
 
 // is tells whether a revision is of the target.

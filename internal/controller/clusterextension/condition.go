@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,22 +62,22 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 	if err := json.Unmarshal([]byte(text), &who); err != nil {
 		return fmt.Errorf("read annotation %s of the newest revision of ClusterExtension %s: %w", conditionKey, ext.Name, err)
 	}
-	live, err := gates.Condition(ctx, c.client, ext, r)
+	live, err := revision.Condition(ctx, c.client, ext, r)
 	if err != nil {
 		return err
 	}
 	if live != nil && adopted {
-		if gates.Owns(ext, live) {
+		if revision.Owns(ext, live) {
 			return nil
 		}
 		who = told{live.Spec.ServiceAccounts, live.Spec.Deployments}
-	} else if live != nil && (!gates.Owns(ext, live) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
+	} else if live != nil && (!revision.Owns(ext, live) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
 		return nil
 	}
 	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"serviceAccounts": anyList(who.ServiceAccounts), "deployments": anyList(who.Deployments)}}}
 	wanted.SetGroupVersionKind(v2.GroupVersion.WithKind(v2.OperatorConditionKind))
 	wanted.SetNamespace(ext.Spec.Namespace)
-	wanted.SetName(gates.ConditionName(ext, r))
+	wanted.SetName(revision.ConditionName(ext, r))
 	wanted.SetLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)})
 	wanted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: ext.UID}})
 	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {

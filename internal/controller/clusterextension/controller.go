@@ -12,9 +12,9 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/blang/semver/v4"
@@ -77,7 +77,7 @@ type Controller struct {
 	began  func() time.Time
 	render func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
-	count gates.Count
+	count revision.Count
 	// backs are the ways back that are known to be blocked.
 	backs *crd.Backs
 

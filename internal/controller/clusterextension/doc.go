@@ -15,7 +15,7 @@
 //	target.go                       what is wanted, and what identifies it
 //	bring.go                        from there to a revision
 //	content.go                      the objects: fetched and rendered, or read from an earlier revision
-//	preflight.go, findings.go       what stands in the way, as internal/gates judges it; the full report
+//	preflight.go, findings.go       what stands in the way, as revision.Preflight judges it; the full report
 //	outcome.go                      what came of all this
 //	status.go, progress.go,
 //	deprecation.go                  the status of that; pure

@@ -5,8 +5,9 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 )
@@ -32,15 +33,15 @@ func heldUp(ext *olmv1.ClusterExtension, o *outcome) string {
 	if ext.Status.Install == nil || progressing == nil || o.leaving {
 		return ""
 	}
-	var stop *gates.Stop
+	var stop *revision.Refusal
 	switch {
 	case errors.As(o.problem, new(*crd.UnsafeError)):
 		return heldByDefinitions
-	case errors.As(o.problem, new(*gates.Lacking)):
+	case errors.As(o.problem, new(*permissions.Lacking)):
 		return heldByAccount
-	case errors.As(o.problem, new(*gates.Increase)):
+	case errors.As(o.problem, new(*revision.IncreaseError)):
 		return heldByIncrease
-	case errors.As(o.problem, new(*gates.NotUpgradeable)):
+	case errors.As(o.problem, new(*revision.NotUpgradeable)):
 		return heldByOperator
 	case image.IsUnverified(o.problem):
 		return heldBySignature

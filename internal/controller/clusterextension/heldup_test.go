@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,9 +28,9 @@ func TestHeldUp(t *testing.T) {
 		"it goes":                     {olmv1.ReasonRollingOut, &outcome{leaving: true, problem: errGone}, ""},
 		"nothing leads there":         {olmv1.ReasonRetrying, &outcome{conflict: &resolution.Conflict{}}, "Unresolvable"},
 		"a definition":                {olmv1.ReasonRetrying, about(errors.Join(&crd.UnsafeError{})), "CustomResourceDefinitions"},
-		"the account":                 {olmv1.ReasonRetrying, about(&gates.Lacking{}), "Permissions"},
-		"more permissions":            {olmv1.ReasonBlocked, about(gates.Blocked(&gates.Increase{})), "MorePermissions"},
-		"the operator":                {olmv1.ReasonRetrying, about(&gates.NotUpgradeable{}), "NotUpgradeable"},
+		"the account":                 {olmv1.ReasonRetrying, about(&permissions.Lacking{}), "Permissions"},
+		"more permissions":            {olmv1.ReasonBlocked, about(revision.Blocked(&revision.IncreaseError{})), "MorePermissions"},
+		"the operator":                {olmv1.ReasonRetrying, about(&revision.NotUpgradeable{}), "NotUpgradeable"},
 		"the configuration":           {olmv1.ReasonInvalidConfiguration, about(misconfigured(errGone)), "InvalidConfiguration"},
 		"a bundle that is none":       {olmv1.ReasonBlocked, about(blocked(errGone)), "Blocked"},
 		"a registry":                  {olmv1.ReasonRetrying, about(errGone), "Retrying"},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -39,7 +38,7 @@ func (c *Controller) fromHelm(ctx context.Context, s *state, o *outcome) (waits 
 		o.soonest(recheck) // no event tells that somebody has deleted the Secret
 		return true, nil
 	}
-	if o.problem = c.gates().Namespace(ctx, s.ext); o.problem == nil {
+	if o.problem = c.checks().Namespace(ctx, s.ext); o.problem == nil {
 		o.problem = c.preflight(ctx, s, made, o)
 	}
 	if o.problem != nil {
@@ -81,7 +80,7 @@ func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.He
 	built, err := revision.Build(revision.Options{
 		Extension: revision.Extension{Name: ext.Name, UID: ext.UID, Namespace: ext.Spec.Namespace}, Number: 1, SystemNamespace: c.SystemNamespace,
 		Objects: objects, Annotations: notes, Labels: map[string]string{olmv1.MigratedFromHelmKey: "true"},
-		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: gates.AccountOf(ext), ProgressDeadlineMinutes: gates.ProgressDeadlineMinutes(ext),
+		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: revision.AccountOf(ext), ProgressDeadlineMinutes: revision.ProgressDeadlineMinutes(ext),
 	})
 	return built, made, err
 }

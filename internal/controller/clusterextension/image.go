@@ -48,10 +48,10 @@ func (c *Controller) fromImage(ctx context.Context, s *state, in *resolution.Ext
 // readImage fetches the bundle that an extension names by its image; nil while it is not there. What costs less is looked at first: nothing is
 // fetched that has no place to go.
 func (c *Controller) readImage(ctx context.Context, s *state, ref string, o *outcome) *catalog.Index {
-	if o.problem = c.gates().Namespace(ctx, s.ext); o.problem != nil {
+	if o.problem = c.checks().Namespace(ctx, s.ext); o.problem != nil {
 		return nil
 	}
-	if err := c.gates().AccountIsThere(ctx, s.ext); err != nil {
+	if err := c.checks().AccountExists(ctx, s.ext); err != nil {
 		o.problem = permissionProblem{err}
 		o.soonest(recheck)
 		return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +26,7 @@ func (c *Controller) keepDefinitions(ctx context.Context, ext *olmv1.ClusterExte
 	}
 	for i := range list.Items {
 		crd := &list.Items[i]
-		if controller := metav1.GetControllerOfNoCopy(crd); !gates.Owns(ext, crd) || controller != nil && controller.UID != ext.UID || revision.DeletesCRD(ext, crd.Name) {
+		if controller := metav1.GetControllerOfNoCopy(crd); !revision.Owns(ext, crd) || controller != nil && controller.UID != ext.UID || revision.DeletesCRD(ext, crd.Name) {
 			continue
 		}
 		if err := c.keepDefinition(ctx, ext, crd.Name); client.IgnoreNotFound(err) != nil {
@@ -42,11 +41,11 @@ func (c *Controller) keepDefinition(ctx context.Context, ext *olmv1.ClusterExten
 	if err := c.live.Get(ctx, client.ObjectKey{Name: name}, live); err != nil {
 		return fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
 	}
-	what := gates.Populated(ctx, c.live, c.count, name)
+	what := revision.Populated(ctx, c.live, c.count, name)
 	if what == "" || !live.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	deaf, err := revision.LosesConverter(ctx, c.live, live, func(service metav1.Object) bool { return gates.Owns(ext, service) })
+	deaf, err := revision.LosesConverter(ctx, c.live, live, func(service metav1.Object) bool { return revision.Owns(ext, service) })
 	if err != nil {
 		return err
 	}

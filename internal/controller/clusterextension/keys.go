@@ -4,9 +4,9 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/dependents"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -21,17 +21,17 @@ const (
 	// InstallDependenciesKey set to "true" installs what the bundle needs, each as a ClusterExtension of its own.
 	InstallDependenciesKey = prefix + "install-dependencies"
 	// OnFailureKey set to OnFailureRollback goes back to what was installed when the roll-out of an upgrade fails.
-	OnFailureKey = gates.OnFailureKey
+	OnFailureKey = revision.OnFailureKey
 	// RollbackToKey is the number of the revision whose objects are to be installed, whatever the catalogs say.
 	RollbackToKey = prefix + "rollback-to"
 	// CRDExemptionsKey lists what the checks of CRD upgrades let pass: "CHECK [CRD [PATH]]", separated by semicolons.
-	CRDExemptionsKey = gates.ExemptionsKey
+	CRDExemptionsKey = revision.ExemptionsKey
 	// AdoptsKey names a ClusterServiceVersion of the extension's namespace: the first revision takes over what that has installed.
 	AdoptsKey = migrate.AdoptsKey
 )
 
 // OnFailureRollback is the value of OnFailureKey.
-const OnFailureRollback = gates.OnFailureRollback
+const OnFailureRollback = revision.OnFailureRollback
 
 // Annotations on a revision.
 const (
@@ -41,7 +41,7 @@ const (
 	// the catalog, too. The annotation olm.properties has only those that its author wrote down.
 	propertiesKey = snapshot.PropertiesKey
 	// contentKey is the digest of the catalog that holds the manifests of the bundle, where that has no image.
-	contentKey = gates.ContentKey
+	contentKey = revision.ContentKey
 	// verificationKey says why the signature policy let the bundle of the revision be used, as JSON.
 	verificationKey = image.OutcomeKey
 	// generationKey is the generation of the ClusterExtension that the revision was made for.
@@ -55,7 +55,7 @@ const (
 	// conditionKey says who may write the OperatorCondition of the extension, as JSON.
 	conditionKey = prefix + "operator-condition"
 	// conditionNameKey is the name of the OperatorCondition which the pods of the revision know, where that is not the extension's.
-	conditionNameKey = gates.ConditionNameKey
+	conditionNameKey = revision.ConditionNameKey
 	// adoptedKey is the ClusterServiceVersion whose objects the revision has taken over as they were found.
 	adoptedKey = prefix + "adopted"
 	// failedKey is what a revision was made from whose roll-out failed, so that this one was made to go back; failedNameKey is its name.

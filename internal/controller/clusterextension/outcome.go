@@ -5,9 +5,9 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // outcome is what came of a pass.
@@ -43,13 +43,13 @@ type outcome struct {
 }
 
 // stop is a problem that does not go away by itself.
-type stop = gates.Stop
+type stop = revision.Refusal
 
 // blocked is a problem that only a change of something else helps with.
-func blocked(err error) error { return gates.Blocked(err) }
+func blocked(err error) error { return revision.Blocked(err) }
 
 // misconfigured is a problem that only a change of the ClusterExtension helps with.
-func misconfigured(err error) error { return gates.Misconfigured(err) }
+func misconfigured(err error) error { return revision.Misconfigured(err) }
 
 // stopped returns the problem as a stop, if it is one.
 func (o *outcome) stopped() *stop {

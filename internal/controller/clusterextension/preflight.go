@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 const (
@@ -17,15 +18,15 @@ const (
 	recheck = time.Minute
 )
 
-// gates are what judges a step of an extension.
-func (c *Controller) gates() gates.Judge {
-	return gates.Judge{Client: c.client, Live: c.live, Count: c.count, Policies: c.Policies, Backs: c.backs}
+// checks are those that come before a revision is written.
+func (c *Controller) checks() revision.Preflight {
+	return revision.Preflight{Client: c.client, Live: c.live, Count: c.count, Policies: c.Policies, Backs: c.backs}
 }
 
 // step is what an extension would be changed to.
-func (s *state) step(made *content) gates.Step {
-	return gates.Step{Extension: s.ext, Revisions: s.revisions, Objects: made.objects, Repeated: made.repeated,
-		Bundle: gates.Bundle{Name: made.name, Version: made.version, Image: made.image, Content: made.digest}}
+func (s *state) step(made *content) revision.Change {
+	return revision.Change{Extension: s.ext, Revisions: s.revisions, Objects: made.objects, Repeated: made.repeated,
+		Bundle: revision.Bundle{Name: made.name, Version: made.version, Image: made.image, Content: made.digest, Direct: s.ext.Annotations[snapshot.BundleImageKey] != ""}}
 }
 
 // preflight makes the checks that come before anything is written, and returns what they refuse.
@@ -35,12 +36,12 @@ func (c *Controller) preflight(ctx context.Context, s *state, made *content, o *
 	rest := []func() error{
 		func() error { return c.checkDropped(ctx, s, step) },
 		func() error {
-			if err := c.gates().Account(ctx, step); err != nil {
+			if err := c.checks().Account(ctx, step); err != nil {
 				return permissionProblem{err}
 			}
 			return nil
 		},
-		func() error { return c.gates().Increase(ctx, step) },
+		func() error { return c.checks().Increase(ctx, step) },
 	}
 	checks := append([]func() error{crds}, rest...)
 	if step.Repeated { // the way back may need all custom resources to be read: that comes last, and is done when nothing else is in the way
@@ -63,12 +64,12 @@ type permissionProblem struct{ error }
 func (p permissionProblem) Unwrap() error { return p.error }
 
 // checkCRDs refuses upgrades of CustomResourceDefinitions that could break stored objects.
-func (c *Controller) checkCRDs(ctx context.Context, s *state, step gates.Step) error {
-	all, err := c.gates().Definitions(ctx, step)
+func (c *Controller) checkCRDs(ctx context.Context, s *state, step revision.Change) error {
+	all, err := c.checks().Definitions(ctx, step)
 	if err != nil {
 		return err
 	}
-	problem := gates.Unsafe(all)
+	problem := revision.Unsafe(all)
 	if problem == nil || step.Repeated {
 		return s.staysFailed(problem, step)
 	}
@@ -88,16 +89,16 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step gates.Step) e
 
 // checkDropped refuses content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources,
 // with them.
-func (c *Controller) checkDropped(ctx context.Context, s *state, step gates.Step) error {
-	findings, err := c.gates().Dropped(ctx, step)
+func (c *Controller) checkDropped(ctx context.Context, s *state, step revision.Change) error {
+	findings, err := c.checks().Dropped(ctx, step)
 	if err != nil {
 		return err
 	}
-	return s.staysFailed(gates.DroppedError(findings), step)
+	return s.staysFailed(revision.DroppedError(findings), step)
 }
 
 // staysFailed adds to what bars an automatic step back that the failed revision stays.
-func (s *state) staysFailed(err error, step gates.Step) error {
+func (s *state) staysFailed(err error, step revision.Change) error {
 	if _, asked := s.ext.Annotations[RollbackToKey]; err != nil && step.Repeated && !asked {
 		return fmt.Errorf("%w\nso revision %s, whose rollout has failed, stays, and is not rolled back", err, s.revisions.newest().Name)
 	}

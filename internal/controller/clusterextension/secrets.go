@@ -9,8 +9,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,7 +40,7 @@ func servingLabels(extension string) map[string]string {
 
 // claim makes a Secret one of the extension, and reports whether it was not before.
 func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
-	if gates.Owns(ext, secret) && labels.SelectorFromSet(servingLabels(ext.Name)).Matches(labels.Set(secret.Labels)) {
+	if revision.Owns(ext, secret) && labels.SelectorFromSet(servingLabels(ext.Name)).Matches(labels.Set(secret.Labels)) {
 		return false
 	}
 	if secret.Labels == nil {
@@ -54,7 +54,7 @@ func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 // claimable reports whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
 // made the certificates of the extension before.
 func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
-	return gates.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)
+	return revision.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)
 }
 
 // young is the age up to which a Secret is not taken for one that nothing needs: what needs it may be about to be written.

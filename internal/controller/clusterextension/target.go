@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // target is what an extension is to have: a bundle, or what an earlier revision had.
@@ -95,7 +95,7 @@ func (t *target) inputs(ext *olmv1.ClusterExtension, provider registryv1.Certifi
 		Account      string
 		Deadline     int32
 		Certificates registryv1.CertificateProvider
-	}{t, renderedAs, ext.Spec.Namespace, canonical(configOf(ext)), gates.AccountOf(ext), gates.ProgressDeadlineMinutes(ext), provider}
+	}{t, renderedAs, ext.Spec.Namespace, canonical(configOf(ext)), revision.AccountOf(ext), revision.ProgressDeadlineMinutes(ext), provider}
 	text, err := json.Marshal(in)
 	if err != nil {
 		panic("values that were read as JSON always encode: " + err.Error())

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -146,7 +145,7 @@ func (s *state) goBack(newest *olmv1.ClusterObjectSet) *target {
 	return t
 }
 
-func (s *state) goesBack() bool { return gates.GoesBack(s.ext) }
+func (s *state) goesBack() bool { return revision.RollsBack(s.ext) }
 
 // generation is that of the ClusterExtension which a revision was made for.
 func generation(r *olmv1.ClusterObjectSet) int64 {

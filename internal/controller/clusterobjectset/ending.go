@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -46,7 +45,7 @@ func (e *ending) deletes(crd string) bool {
 	if revision.DeletesCRD(e.set, crd) || e.ext != nil && revision.DeletesCRD(e.ext, crd) {
 		return true
 	}
-	return e.ext != nil && !e.leaving && gates.RemovalExempt(e.ext, crd)
+	return e.ext != nil && !e.leaving && revision.RemovalExempt(e.ext, crd)
 }
 
 // keptOf is for whom a definition is kept. While the extension stays, a later revision of it may take the definition over; otherwise only the

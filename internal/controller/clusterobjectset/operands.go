@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
@@ -24,14 +24,14 @@ func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet,
 		return "", err
 	}
 	if err != nil || n == 0 {
-		return gates.Holds(0, err), nil
+		return revision.Holds(0, err), nil
 	}
 	own, err := c.ownOf(ctx, set, known, live)
 	if err != nil {
 		return "", err
 	}
 	if len(own) == 0 {
-		return gates.Holds(n, nil), nil
+		return revision.Holds(n, nil), nil
 	}
 	// The number is an estimate: less what the set has itself, it may be none although there are some.
 	others, err := crd.Besides(ctx, c.live, live, own)
@@ -41,7 +41,7 @@ func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet,
 	if err == nil && !others {
 		return "", nil
 	}
-	return gates.Holds(max(n-int64(len(own)), 1), err), nil
+	return revision.Holds(max(n-int64(len(own)), 1), err), nil
 }
 
 // ownOf are the custom resources of a definition that the set has itself: they go in any case.

@@ -42,3 +42,24 @@ func plain(text string) string {
 	}
 	return b.String()
 }
+
+// Lacking is the error of a service account that may not do what installing an extension needs.
+type Lacking struct {
+	Extension string
+	Account   Subject
+	Missing   []MissingRule
+	// Incomplete is why more may be missing; nil when that is all.
+	Incomplete error
+}
+
+// Error ends with the one command that grants what is missing.
+func (l *Lacking) Error() string {
+	command, ok := Command(l.RoleName(), l.Account, l.Missing)
+	if !ok {
+		command = fmt.Sprintf("fairlead plan %s -o json | jq -r .missingRoles | kubectl auth reconcile -f -", l.Extension)
+	}
+	return Message(l.Missing, l.Incomplete) + "\nafter reading them, an administrator of the cluster grants them with: " + command
+}
+
+// RoleName is that of the roles and bindings that grant what is missing.
+func (l *Lacking) RoleName() string { return l.Extension + "-installer" }

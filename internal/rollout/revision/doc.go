@@ -4,6 +4,9 @@
 // What a revision consists of is decided without a client, and the same objects always make the same revision. Only Write, Retain and the
 // functions that read take one. The package never rolls a revision out: internal/controller/clusterobjectset does.
 //
+// Preflight checks what a ClusterExtension would be changed to, before a revision is written. The controller and fairlead plan call it, so
+// that both report the same in the same words. A Refusal needs a change first; other errors may pass by themselves.
+//
 // Start reading at Build (build.go). Then:
 //
 //	prepare.go  objects as they are kept
@@ -16,4 +19,12 @@
 //	digest.go   what is compared instead of content
 //	write.go    bringing a revision into a cluster
 //	retain.go   the revisions of an extension, and which of them go
+//
+// And of Preflight, in the order of the checks:
+//
+//	preflight.go    the namespace, and whether the operator can be upgraded
+//	definitions.go  upgrades of CustomResourceDefinitions, and rollbacks
+//	dropped.go      CustomResourceDefinitions that would be deleted, with their custom resources
+//	account.go      what the service account lacks
+//	increase.go     permissions in addition to those of the installed revision
 package revision

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/gates"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/ops"
 )
 
@@ -41,21 +41,21 @@ func TestAStuckUpgradeGoesBack(t *testing.T) {
 	first := operator{pkg: w.name, version: "1.0.0", files: map[string]string{"crd": definition}}
 	second := operator{pkg: w.name, version: "1.1.0", replaces: "1.0.0", files: map[string]string{"crd": wide}}
 	w.publish(first, second)
-	w.extend(w.name, w.name, version("1.0.0"), annotated(gates.OnFailureKey, gates.OnFailureRollback))
+	w.extend(w.name, w.name, version("1.0.0"), annotated(revision.OnFailureKey, revision.OnFailureRollback))
 	w.installed(w.name, first.name())
 	w.change(w.name, func(e *olmv1.ClusterExtension) {
 		version("1.1.0")(e)
 		inline(`{"deploymentConfig":{"nodeSelector":{"no":"node"}}}`)(e)
 	})
 	w.says(w.name, "Available", "False", "ProbeFailure", "Deployment")
-	if set := w.revisions(w.name)[2]; set.Spec.ProgressDeadlineMinutes != gates.RollbackDeadlineMinutes {
+	if set := w.revisions(w.name)[2]; set.Spec.ProgressDeadlineMinutes != revision.RollbackDeadlineMinutes {
 		t.Errorf("the progress deadline is %d minutes", set.Spec.ProgressDeadlineMinutes)
 	}
 	thing := &unstructured.Unstructured{Object: map[string]any{"apiVersion": w.name + ".example.com/v1", "kind": "Thing",
 		"metadata": map[string]any{"name": "red", "namespace": w.name}, "spec": map[string]any{"color": "red", "size": int64(1)}}}
 	w.must(w.Create(t.Context(), thing))
 
-	w.jump((gates.RollbackDeadlineMinutes + 1) * time.Minute)
+	w.jump((revision.RollbackDeadlineMinutes + 1) * time.Minute)
 	w.poke(w.name)
 	const loses = "1 of 1 custom resources would lose fields: "
 	w.says(w.name, "Progressing", "True", "Retrying", loses)

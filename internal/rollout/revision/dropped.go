@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -20,20 +19,20 @@ import (
 // Dropped tells of the CustomResourceDefinitions with custom resources that would be deleted, as active revisions have them and the objects do
 // not. What the checks of schemas are set to does not matter here, since this loses data whatever the schemas are. Findings that the extension
 // exempts are marked.
-func (j Judge) Dropped(ctx context.Context, s Step) ([]crd.Finding, error) {
+func (p Preflight) Dropped(ctx context.Context, s Change) ([]crd.Finding, error) {
 	stays := map[string]bool{}
 	for _, u := range s.Objects {
-		if u.GroupVersionKind().GroupKind() == crdKind {
+		if u.GroupVersionKind().GroupKind() == definitionKind {
 			stays[u.GetName()] = true
 		}
 	}
-	owned, err := OwnedCRDs(ctx, j.Live, s.Revisions, stays)
+	owned, err := OwnedCRDs(ctx, p.Live, s.Revisions, stays)
 	if err != nil {
 		return nil, err
 	}
 	var findings []crd.Finding
 	for _, name := range owned {
-		what := Populated(ctx, j.Live, j.Count, name)
+		what := Populated(ctx, p.Live, p.Count, name)
 		if what == "" {
 			continue
 		}
@@ -43,8 +42,8 @@ func (j Judge) Dropped(ctx context.Context, s Step) ([]crd.Finding, error) {
 }
 
 // DroppedBy is Dropped for one CustomResourceDefinition that a bundle does not have and that is deleted with its objects, for those who know that.
-func (j Judge) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) ([]crd.Finding, error) {
-	what := Populated(ctx, j.Live, j.Count, name)
+func (p Preflight) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) ([]crd.Finding, error) {
+	what := Populated(ctx, p.Live, p.Count, name)
 	if what == "" {
 		return nil, nil
 	}
@@ -89,7 +88,7 @@ func RemovalExempt(ext *olmv1.ClusterExtension, name string) bool {
 func OwnedCRDs(ctx context.Context, reader client.Reader, all []olmv1.ClusterObjectSet, except map[string]bool) ([]string, error) {
 	uids := map[types.UID]bool{}
 	for i := range all {
-		if revision.Active(&all[i]) {
+		if Active(&all[i]) {
 			uids[all[i].UID] = true
 		}
 	}

@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"context"
@@ -32,8 +32,8 @@ func TestOneBlockedWayBackSavesReadingTheOthers(t *testing.T) {
 		},
 	})
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	judge := Judge{Client: cluster, Live: reader, Backs: &crd.Backs{Clock: clock}}
-	step := Step{Extension: kite(), Repeated: true, Objects: []*unstructured.Unstructured{object(t, hawks(kites(short, ""))), object(t, kites(short, ""))}}
+	judge := Preflight{Client: cluster, Live: reader, Backs: &crd.Backs{Clock: clock}}
+	step := Change{Extension: kite(), Repeated: true, Objects: []*unstructured.Unstructured{object(t, hawks(kites(short, ""))), object(t, kites(short, ""))}}
 	ask := func(what string, blocked bool, want map[string]int) {
 		t.Helper()
 		clear(lists)

@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +30,8 @@ func at(version string, annotations ...string) *olmv1.ClusterExtension {
 func TestIncrease(t *testing.T) {
 	one := Bundle{Name: "kite.v1.0.0", Version: "1.0.0", Image: "registry.example/kite@sha256:1"}
 	two := Bundle{Name: "kite.v2.0.0", Version: "2.0.0", Image: "registry.example/kite@sha256:2"}
+	direct := two
+	direct.Direct = true
 	foreign := Bundle{Name: "kite.v1.0.0", Version: "1.0.0", Image: "registry.example/mirror@sha256:3"}
 	unpublished := Bundle{Name: "kite.v1.0.0", Version: "1.0.0", Content: "sha256:4"}
 	less, more := grants(t, "get"), grants(t, "get, list")
@@ -73,18 +74,18 @@ func TestIncrease(t *testing.T) {
 		"more, the version is chosen":           {ext: at("2.0.0"), revisions: revisions, to: two, objects: more},
 		"more, a range is chosen":               {ext: at(">=1.0.0"), revisions: revisions, to: two, objects: more, want: asks},
 		"more, of a chosen version elsewhere":   {ext: at("1.0.0"), revisions: revisions, to: foreign, objects: more, unseen: true, want: "kite.v1.0.0 asks for permissions"},
-		"more, from an image":                   {ext: at("2.0.0", snapshot.BundleImageKey, two.Image), revisions: revisions, to: two, objects: more, unseen: true, want: asks},
+		"more, from an image":                   {ext: at("2.0.0"), revisions: revisions, to: direct, objects: more, unseen: true, want: asks},
 		"more, others of that version roll out": {ext: at("2.0.0"), revisions: append(revisions[:1:1], *rolling.Set), to: two, objects: more, unseen: true, want: asks},
 		"more, others of that version are gone": {ext: at("2.0.0"), revisions: append(revisions[:1:1], *gone.Set), to: two, objects: more},
 		"more, without a catalog":               {ext: uncatalogued, revisions: revisions, to: two, objects: more, want: asks},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Judge{Client: world(stored...)}.Increase(t.Context(), Step{Extension: c.ext, Revisions: c.revisions, Bundle: c.to, Objects: c.objects, Repeated: c.repeated})
+			err := Preflight{Client: world(stored...)}.Increase(t.Context(), Change{Extension: c.ext, Revisions: c.revisions, Bundle: c.to, Objects: c.objects, Repeated: c.repeated})
 			wantAnswer(t, err, c.want, olmv1.ReasonBlocked)
 			if c.want == "" {
 				return
 			}
-			var increase *Increase
+			var increase *IncreaseError
 			if !errors.As(err, &increase) || increase.Digest() != digest || !contains(err, permissions.AcknowledgedKey+" of ClusterExtension kite to \""+digest+`"`) {
 				t.Errorf("does not tell how to agree: %v", err)
 			}
@@ -98,8 +99,8 @@ func TestIncrease(t *testing.T) {
 // TestIncreaseOverWhatCannotBeRead is a question without an answer, unless somebody has agreed to all.
 func TestIncreaseOverWhatCannotBeRead(t *testing.T) {
 	installed := made(t, 1, Bundle{Name: "kite.v1.0.0"}, grants(t, "get")...)
-	s := Step{Extension: kite(), Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0"}, Objects: grants(t, "get")}
-	broken := Judge{Client: without(world(), "Secret", errRefused)}
+	s := Change{Extension: kite(), Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0"}, Objects: grants(t, "get")}
+	broken := Preflight{Client: without(world(), "Secret", errRefused)}
 	wantAnswer(t, broken.Increase(t.Context(), s), "read what is installed, to see whether kite.v2.0.0 asks for more permissions", "")
 	s.Extension = kite(permissions.AcknowledgedKey, AcknowledgedAll)
 	wantAnswer(t, broken.Increase(t.Context(), s), "", "")
@@ -109,15 +110,15 @@ func TestIncreaseOverWhatCannotBeRead(t *testing.T) {
 func TestIncreaseOverWhatIsLost(t *testing.T) {
 	installed := made(t, 1, Bundle{Name: "kite.v1.0.0"}, grants(t, "get")...)
 	for name, c := range map[string]struct {
-		ext  *olmv1.ClusterExtension
-		want string
+		direct bool
+		want   string
 	}{
-		"of a catalog": {kite(), ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly 2.0.0"},
-		"of an image":  {kite(snapshot.BundleImageKey, "registry.example/kite@sha256:2"), `, or, to allow whatever it asks for, set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`},
+		"of a catalog": {false, ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly 2.0.0"},
+		"of an image":  {true, `, or, to allow whatever it asks for, set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Step{Extension: c.ext, Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0", Version: "2.0.0"}, Objects: grants(t, "get")}
-			err := Judge{Client: world()}.Increase(t.Context(), s)
+			s := Change{Extension: kite(), Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0", Version: "2.0.0", Direct: c.direct}, Objects: grants(t, "get")}
+			err := Preflight{Client: world()}.Increase(t.Context(), s)
 			wantAnswer(t, err, "whether kite.v2.0.0 asks for more permissions than revision 1, which is installed, cannot be told: ", "")
 			wantAnswer(t, err, c.want, "")
 		})

@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"context"
@@ -58,8 +58,8 @@ func TestDropped(t *testing.T) {
 			if c.ext == nil {
 				c.ext = kite()
 			}
-			s := Step{Extension: c.ext, Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}, Objects: c.objects}
-			findings, err := Judge{Client: world(), Live: c.cluster, Count: c.count}.Dropped(t.Context(), s)
+			s := Change{Extension: c.ext, Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}, Objects: c.objects}
+			findings, err := Preflight{Client: world(), Live: c.cluster, Count: c.count}.Dropped(t.Context(), s)
 			wantAnswer(t, err, c.err, c.reason)
 			if err != nil {
 				return
@@ -88,8 +88,8 @@ func TestDroppedOfSeveral(t *testing.T) {
 	count := func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error) {
 		return map[string]int64{"b": 1, "d": 2}[crd.Name], nil
 	}
-	s := Step{Extension: kite(ExemptionsKey, "removal d"), Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}}
-	findings, err := Judge{Live: world(crds...), Count: count}.Dropped(t.Context(), s)
+	s := Change{Extension: kite(ExemptionsKey, "removal d"), Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}}
+	findings, err := Preflight{Live: world(crds...), Count: count}.Dropped(t.Context(), s)
 	if err != nil || len(findings) != 2 || findings[0].CRD != "b" || findings[0].Exempt != "" || findings[1].CRD != "d" || findings[1].Exempt == "" {
 		t.Errorf("found %+v, %v", findings, err)
 	}

@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -27,7 +26,7 @@ import (
 
 var errRefused = errors.New("connection refused")
 
-var testScheme = func() *runtime.Scheme {
+var preflightScheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		panic(err)
@@ -44,7 +43,7 @@ var testScheme = func() *runtime.Scheme {
 func world(all ...client.Object) client.WithWatch {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
-	return fake.NewClientBuilder().WithScheme(testScheme).WithRESTMapper(mapper).WithObjects(all...).Build()
+	return fake.NewClientBuilder().WithScheme(preflightScheme).WithRESTMapper(mapper).WithObjects(all...).Build()
 }
 
 // without is a cluster of which one kind, or list of a kind, cannot be read.
@@ -66,15 +65,6 @@ func without(c client.WithWatch, kind string, err error) client.WithWatch {
 			return c.List(ctx, into, options...)
 		},
 	})
-}
-
-func object(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
-	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
-	return u
 }
 
 // typed is an object of a cluster.
@@ -103,12 +93,12 @@ func kite(annotations ...string) *olmv1.ClusterExtension {
 }
 
 // made is a revision of the extension that was rolled out, and its Secrets.
-func made(t testing.TB, number int64, of Bundle, objects ...*unstructured.Unstructured) *revision.Revision {
+func made(t testing.TB, number int64, of Bundle, objects ...*unstructured.Unstructured) *Revision {
 	t.Helper()
 	if len(objects) == 0 {
 		objects = append(objects, object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: sky}}"))
 	}
-	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: "ext", Namespace: "sky"}, Number: number, SystemNamespace: "olm", Objects: objects,
+	r, err := Build(Options{Extension: Extension{Name: "kite", UID: "ext", Namespace: "sky"}, Number: number, SystemNamespace: "olm", Objects: objects,
 		Annotations: map[string]string{olmv1.BundleNameKey: of.Name, olmv1.BundleVersionKey: of.Version, olmv1.BundleReferenceKey: of.Image, ContentKey: of.Content}})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +108,7 @@ func made(t testing.TB, number int64, of Bundle, objects ...*unstructured.Unstru
 	return r
 }
 
-// wantAnswer is that of a gate: nothing where the text is empty, and otherwise an error with the text, which is a Stop of a reason, or none
+// wantAnswer is that of a gate: nothing where the text is empty, and otherwise an error with the text, which is a Refusal of a reason, or none
 // where that is empty.
 func wantAnswer(t *testing.T, err error, text, reason string) {
 	t.Helper()
@@ -131,7 +121,7 @@ func wantAnswer(t *testing.T, err error, text, reason string) {
 	if !contains(err, text) {
 		t.Errorf("the answer is %v; want %q", err, text)
 	}
-	got, stop := "", (*Stop)(nil)
+	got, stop := "", (*Refusal)(nil)
 	if errors.As(err, &stop) {
 		got = stop.Reason
 	}

@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"cmp"
@@ -8,30 +8,28 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/version"
 )
 
-// Increase is what a step asks for in addition to what is installed, and that nobody has agreed to.
-type Increase struct {
+// IncreaseError is a change that asks for permissions which the installed revision does not have, and which no one has acknowledged.
+type IncreaseError struct {
 	*permissions.Increase
 	text string
 }
 
-func (i *Increase) Error() string { return i.text }
+func (i *IncreaseError) Error() string { return i.text }
 
-// Increase is a Stop with an *Increase where the content asks for more than what is installed, unless somebody has agreed to that: by the
+// Increase returns a *Refusal with an *IncreaseError where the objects ask for more than what is installed, unless that is acknowledged: by the
 // exact version, or by the annotation.
-func (j Judge) Increase(ctx context.Context, s Step) error {
-	installed := revision.Installed(s.Revisions)
+func (p Preflight) Increase(ctx context.Context, s Change) error {
+	installed := Installed(s.Revisions)
 	said := s.Extension.Annotations[permissions.AcknowledgedKey]
 	if installed == nil || s.Repeated || s.Bundle.isOf(installed) || said == AcknowledgedAll || s.isChosen() {
 		return nil
 	}
-	before, err := revision.Content(ctx, j.Client, installed)
-	if errors.As(err, new(*revision.LostContentError)) {
-		return fmt.Errorf("whether %s asks for more permissions than revision %d, which is installed, cannot be told: %w; %s%s", s.Bundle.Name, installed.Spec.Revision, err, revision.Restore, s.regardless())
+	before, err := Content(ctx, p.Client, installed)
+	if errors.As(err, new(*LostContentError)) {
+		return fmt.Errorf("whether %s asks for more permissions than revision %d, which is installed, cannot be told: %w; %s%s", s.Bundle.Name, installed.Spec.Revision, err, Restore, s.regardless())
 	}
 	if err != nil {
 		return fmt.Errorf("read what is installed, to see whether %s asks for more permissions: %w", s.Bundle.Name, err)
@@ -45,11 +43,11 @@ func (j Judge) Increase(ctx context.Context, s Step) error {
 	if !s.isUnseen() {
 		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
 	}
-	return Blocked(&Increase{more, text})
+	return Blocked(&IncreaseError{more, text})
 }
 
 // regardless is how to agree to the permissions of a step that nothing can be compared with.
-func (s Step) regardless() string {
+func (s Change) regardless() string {
 	if s.isUnseen() {
 		return fmt.Sprintf(", or, to allow whatever it asks for, set annotation %s of ClusterExtension %s to %q", permissions.AcknowledgedKey, s.Extension.Name, AcknowledgedAll)
 	}
@@ -63,7 +61,7 @@ func (b Bundle) isOf(r *olmv1.ClusterObjectSet) bool {
 }
 
 // isChosen tells whether the extension asks for the version of the bundle and no other: somebody has looked at that one.
-func (s Step) isChosen() bool {
+func (s Change) isChosen() bool {
 	if s.Extension.Spec.Source.Catalog == nil || s.isUnseen() {
 		return false
 	}
@@ -73,14 +71,14 @@ func (s Step) isChosen() bool {
 
 // isUnseen tells whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that
 // name or version that the extension has or is being given.
-func (s Step) isUnseen() bool {
-	if s.Extension.Annotations[snapshot.BundleImageKey] != "" {
+func (s Change) isUnseen() bool {
+	if s.Bundle.Direct {
 		return true
 	}
 	for i := range s.Revisions {
 		r := &s.Revisions[i]
 		same := r.Annotations[olmv1.BundleNameKey] == s.Bundle.Name || r.Annotations[olmv1.BundleVersionKey] == s.Bundle.Version
-		if revision.Active(r) && same && !s.Bundle.isOf(r) {
+		if Active(r) && same && !s.Bundle.isOf(r) {
 			return true
 		}
 	}

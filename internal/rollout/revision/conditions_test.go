@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func TestNamespace(t *testing.T) {
 		"it cannot be read": {without(world(there), "Namespace", errRefused), "read namespace sky: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantAnswer(t, Judge{Client: c.cluster}.Namespace(t.Context(), kite()), c.want, "")
+			wantAnswer(t, Preflight{Client: c.cluster}.Namespace(t.Context(), kite()), c.want, "")
 		})
 	}
 }
@@ -126,7 +126,7 @@ func TestUpgradeable(t *testing.T) {
 		"cannot be read, but does not matter": {without(no, "OperatorCondition", errRefused), []olmv1.ClusterObjectSet{installed}, one, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Judge{Client: c.cluster}.Upgradeable(t.Context(), Step{Extension: kite(), Revisions: c.of, Bundle: c.to, Repeated: c.repeated})
+			err := Preflight{Client: c.cluster}.Upgradeable(t.Context(), Change{Extension: kite(), Revisions: c.of, Bundle: c.to, Repeated: c.repeated})
 			wantAnswer(t, err, c.want, "") // the operator changes its mind by itself
 			says := errors.As(err, new(*NotUpgradeable))
 			if asked := contains(err, "operator is not upgradeable"); says != asked || asked && !contains(err, "the upgrade to kite.v2.0.0 goes on when the operator says so") {

@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func TestAccountOf(t *testing.T) {
 	}
 }
 
-func TestAccountIsThere(t *testing.T) {
+func TestAccountExists(t *testing.T) {
 	account := typed[corev1.ServiceAccount](t, "{metadata: {name: installer, namespace: sky}}")
 	for name, c := range map[string]struct {
 		cluster client.WithWatch
@@ -45,7 +45,7 @@ func TestAccountIsThere(t *testing.T) {
 		"nobody asks for one": {without(world(), "ServiceAccount", errRefused), kite(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantAnswer(t, Judge{Client: c.cluster}.AccountIsThere(t.Context(), c.ext), c.err, "")
+			wantAnswer(t, Preflight{Client: c.cluster}.AccountExists(t.Context(), c.ext), c.err, "")
 		})
 	}
 }
@@ -78,9 +78,9 @@ func TestAccount(t *testing.T) {
 		"its roles cannot be read":          {cluster: without(world(account), "ClusterRoleList", errRefused), ext: as("installer"), err: "list the ClusterRoles, to see which permissions are granted: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Judge{Client: c.cluster}.Account(t.Context(), Step{Extension: c.ext, Objects: c.objects})
+			err := Preflight{Client: c.cluster}.Account(t.Context(), Change{Extension: c.ext, Objects: c.objects})
 			wantAnswer(t, err, c.err, "") // rights can be given at any time
-			var lacking *Lacking
+			var lacking *permissions.Lacking
 			if !errors.As(err, &lacking) {
 				if c.missing != nil {
 					t.Errorf("nothing is missing: %v", err)
@@ -118,7 +118,7 @@ func TestLackingSaysHowToGrant(t *testing.T) {
 			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"kite-installer"}}]}' | kubectl auth reconcile -f -`},
 		"too many rules": {many, ": fairlead plan kite -o json | jq -r .missingRoles | kubectl auth reconcile -f -"},
 	} {
-		text := (&Lacking{Extension: "kite", Account: permissions.ServiceAccount("sky", "default"), Missing: c.missing}).Error()
+		text := (&permissions.Lacking{Extension: "kite", Account: permissions.ServiceAccount("sky", "default"), Missing: c.missing}).Error()
 		if !strings.HasPrefix(text, "pre-authorization failed: service account requires the following permissions to manage cluster extension:\n  Namespace:") || !strings.HasSuffix(text, c.want) {
 			t.Errorf("%s: %.300s ... %s", name, text, text[max(len(text)-1000, 0):])
 		}

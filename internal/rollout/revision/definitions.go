@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
+var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
 
 // Definition is what is found about a CustomResourceDefinition of the objects.
 type Definition struct {
@@ -41,7 +41,7 @@ func (d Definition) Err() error {
 
 // Definitions compares the CustomResourceDefinitions of the objects with those that the cluster has. An error is about the question, not an
 // answer. Once a way back is known to be blocked, the custom resources of the other definitions are not read: these count as not blocked.
-func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
+func (p Preflight) Definitions(ctx context.Context, s Change) ([]Definition, error) {
 	policy, err := PolicyOf(s.Extension)
 	if err != nil {
 		return nil, err
@@ -49,21 +49,21 @@ func (j Judge) Definitions(ctx context.Context, s Step) ([]Definition, error) {
 	var all []Definition
 	var objects []*unstructured.Unstructured
 	for _, u := range s.Objects {
-		if u.GroupVersionKind().GroupKind() != crdKind {
+		if u.GroupVersionKind().GroupKind() != definitionKind {
 			continue
 		}
 		d := Definition{Name: u.GetName(), Unchecked: policy.None}
-		if err := j.judge(ctx, u, policy, s.Repeated, j.Backs.Recall, &d); err != nil {
+		if err := p.judge(ctx, u, policy, s.Repeated, p.Backs.Recall, &d); err != nil {
 			return nil, err
 		}
 		all, objects = append(all, d), append(objects, u)
 	}
-	if j.Backs != nil && Unsafe(all) != nil {
+	if p.Backs != nil && Unsafe(all) != nil {
 		return all, nil
 	}
 	for i, d := range all {
 		if d.Back != nil && d.Back.Unread {
-			if err := j.judge(ctx, objects[i], policy, s.Repeated, j.Backs.Judge, &all[i]); err != nil {
+			if err := p.judge(ctx, objects[i], policy, s.Repeated, p.Backs.Judge, &all[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -83,9 +83,9 @@ func Unsafe(all []Definition) error {
 // judgeBack judges a step back to an earlier definition.
 type judgeBack func(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crd.Policy) (*crd.Back, error)
 
-func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy crd.Policy, back bool, goBack judgeBack, d *Definition) (err error) {
+func (p Preflight) judge(ctx context.Context, u *unstructured.Unstructured, policy crd.Policy, back bool, goBack judgeBack, d *Definition) (err error) {
 	live := &apiextensionsv1.CustomResourceDefinition{}
-	if err := j.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
+	if err := p.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
 		if apierrors.IsNotFound(err) {
 			d.New = true
 			return nil
@@ -103,7 +103,7 @@ func (j Judge) judge(ctx context.Context, u *unstructured.Unstructured, policy c
 		d.Findings = crd.Safety(live, wanted, policy)
 		return nil
 	}
-	if d.Back, err = goBack(ctx, j.Live, live, wanted, policy); err != nil {
+	if d.Back, err = goBack(ctx, p.Live, live, wanted, policy); err != nil {
 		return err
 	}
 	d.Findings = d.Back.Findings

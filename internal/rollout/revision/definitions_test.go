@@ -1,4 +1,4 @@
-package gates
+package revision
 
 import (
 	"fmt"
@@ -56,8 +56,8 @@ func TestDefinitions(t *testing.T) {
 		"nobody can read it, nor checks it": {ext: enforced(kite(), olmv1.CRDUpgradeSafetyEnforcementNone), wanted: "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: kites.example.com}, spec: {versions: all}}", unchecked: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Step{Extension: c.ext, Objects: []*unstructured.Unstructured{object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: kites.example.com}}"), object(t, c.wanted)}}
-			all, err := Judge{Client: world(), Live: live}.Definitions(t.Context(), s)
+			s := Change{Extension: c.ext, Objects: []*unstructured.Unstructured{object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: kites.example.com}}"), object(t, c.wanted)}}
+			all, err := Preflight{Client: world(), Live: live}.Definitions(t.Context(), s)
 			wantAnswer(t, err, c.err, c.reason)
 			if err != nil {
 				return
@@ -80,14 +80,14 @@ func TestDefinitions(t *testing.T) {
 
 // TestDefinitionsOfTheCluster: what it does not have passes, and what it may have is not taken for absent.
 func TestDefinitionsOfTheCluster(t *testing.T) {
-	s := Step{Extension: kite(), Objects: []*unstructured.Unstructured{object(t, kites(short, ""))}}
-	all, err := Judge{Live: world()}.Definitions(t.Context(), s)
+	s := Change{Extension: kite(), Objects: []*unstructured.Unstructured{object(t, kites(short, ""))}}
+	all, err := Preflight{Live: world()}.Definitions(t.Context(), s)
 	if err != nil || len(all) != 1 || !all[0].New || all[0].Findings != nil || Unsafe(all) != nil {
 		t.Errorf("where there is none: %+v, %v", all, err)
 	}
 	for name, ext := range map[string]*olmv1.ClusterExtension{"checked": kite(), "unchecked": enforced(kite(), olmv1.CRDUpgradeSafetyEnforcementNone)} {
 		s.Extension = ext
-		all, err = Judge{Live: without(world(), "CustomResourceDefinition", errRefused)}.Definitions(t.Context(), s)
+		all, err = Preflight{Live: without(world(), "CustomResourceDefinition", errRefused)}.Definitions(t.Context(), s)
 		wantAnswer(t, err, "read CustomResourceDefinition kites.example.com, to see whether its upgrade is safe: connection refused", "")
 		if all != nil {
 			t.Errorf("%s: an answer about a cluster that cannot be read: %+v", name, all)
