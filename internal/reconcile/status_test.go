@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func TestStatusWriter(t *testing.T) {
+	type pass struct {
+		stale bool   // whether the cache shows the object as it was before the last pass
+		phase string // what is to be written, with a host
+		host  string
+		want  string // what the cluster has then
+		wrote bool
+	}
+	for name, test := range map[string]struct {
+		optimistic bool
+		conflicts  bool
+		passes     []pass
+		lines      []string
+	}{
+		"what is new is written": {passes: []pass{{phase: "Running", want: "Running/", wrote: true}}, lines: []string{"Running"}},
+		"once":                   {passes: []pass{{phase: "Running", want: "Running/", wrote: true}, {phase: "Running", want: "Running/"}}, lines: []string{"Running"}},
+		"once on a stale cache":  {passes: []pass{{phase: "Running", want: "Running/", wrote: true}, {stale: true, phase: "Running", want: "Running/"}}, lines: []string{"Running"}},
+		"back to what a stale cache shows": {passes: []pass{{phase: "Running", want: "Running/", wrote: true}, {stale: true, phase: "Pending", want: "Pending/", wrote: true}},
+			lines: []string{"Running", "Pending"}},
+		"what is no transition has no line": {passes: []pass{{phase: "Running", want: "Running/", wrote: true}, {phase: "Running", host: "h", want: "Running/h", wrote: true}},
+			lines: []string{"Running"}},
+		"what has changed since is left to the next pass": {optimistic: true, conflicts: true,
+			passes: []pass{{phase: "Running", want: "Running/", wrote: true}, {stale: true, phase: "Pending", want: "Running/"}}, lines: []string{"Running"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines []string
+			ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
+			c := fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).
+				WithObjects(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p", UID: "1"}, Status: corev1.PodStatus{Phase: "Pending"}}).Build()
+			w := &StatusWriter[*corev1.Pod, corev1.PodStatus]{Client: c, Owner: "test", Optimistic: test.optimistic,
+				Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status },
+				States: func(s *corev1.PodStatus) []State {
+					return []State{{Type: "Phase", Status: string(s.Phase), Reason: "R"}}
+				}}
+			var cached *corev1.Pod
+			for i, p := range test.passes {
+				if !p.stale {
+					cached = &corev1.Pod{}
+					if err := c.Get(ctx, types.NamespacedName{Namespace: "a", Name: "p"}, cached); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := w.Stale(cached); got != p.stale {
+					t.Errorf("pass %d: stale is %t, want %t", i, got, p.stale)
+				}
+				before := cached.DeepCopy()
+				after, err := w.Write(ctx, cached, corev1.PodStatus{Phase: corev1.PodPhase(p.phase), NominatedNodeName: p.host})
+				if (err != nil) != (test.conflicts && i > 0) || err != nil && !apierrors.IsConflict(err) {
+					t.Errorf("pass %d: %v", i, err)
+				}
+				if d := cmp.Diff(before, cached); d != "" {
+					t.Errorf("pass %d changes what the cache has: %s", i, d)
+				}
+				if got := after != cached; got != p.wrote {
+					t.Errorf("pass %d: wrote is %t, want %t", i, got, p.wrote)
+				}
+				live := &corev1.Pod{}
+				if err := c.Get(ctx, client.ObjectKeyFromObject(cached), live); err != nil {
+					t.Fatal(err)
+				}
+				if got := string(live.Status.Phase) + "/" + live.Status.NominatedNodeName; got != p.want {
+					t.Errorf("pass %d: the cluster has %s, want %s", i, got, p.want)
+				}
+			}
+			var want []string
+			for _, phase := range test.lines {
+				want = append(want, fmt.Sprintf(`"level"=0 "msg"="status changed" "kind"="Pod" "namespace"="a" "name"="p" "generation"=0 "type"="Phase" "status"=%q "reason"="R" "message"=""`, phase))
+			}
+			if d := cmp.Diff(want, lines); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestStatusWriterAnotherObject: what was written to an object says nothing of another one that has its name, or of one that is gone.
+func TestStatusWriterAnotherObject(t *testing.T) {
+	pod := func(uid types.UID) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p", UID: uid}}
+	}
+	c := fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).WithObjects(pod("1")).Build()
+	w := &StatusWriter[*corev1.Pod, corev1.PodStatus]{Client: c, Owner: "test", Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status }}
+	first := &corev1.Pod{}
+	if err := c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, first); err != nil {
+		t.Fatal(err)
+	}
+	running := corev1.PodStatus{Phase: corev1.PodRunning}
+	if _, err := w.Write(t.Context(), first, running); err != nil || !w.Stale(first) {
+		t.Fatalf("%v, and stale is %t", err, w.Stale(first))
+	}
+	if err := c.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), pod("2")); err != nil {
+		t.Fatal(err)
+	}
+	second := &corev1.Pod{}
+	if err := c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, second); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := w.Write(t.Context(), second, running); err != nil || after.Status.Phase != corev1.PodRunning {
+		t.Errorf("%v, %s", err, after.Status.Phase)
+	}
+	if err := c.Delete(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := w.Write(t.Context(), second, corev1.PodStatus{Phase: corev1.PodFailed}); err != nil || after != second || w.Stale(second) {
+		t.Errorf("an object that is gone: %v, wrote is %t, stale is %t", err, after != second, w.Stale(second))
+	}
+}
