@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // ErrUnwritable marks content that the API server never takes, however often it is asked.
@@ -37,17 +38,14 @@ func Writable(objects []*unstructured.Unstructured) error {
 	var problems []string
 	for _, object := range objects {
 		for _, problem := range slices.Concat(sizeProblems(object), nameProblems(object), labelProblems(object)) {
-			problems = append(problems, fmt.Sprintf("%s %s: %s", object.GetKind(), shortened(object.GetName()), problem))
+			problems = append(problems, fmt.Sprintf("%s %s: %s", object.GetKind(), catalog.Truncate(object.GetName(), 100), problem))
 		}
 	}
 	if len(problems) == 0 {
 		return nil
 	}
-	text := strings.Join(problems[:min(len(problems), shownProblems)], "; ")
-	if more := len(problems) - shownProblems; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return fmt.Errorf("%w: %s; install another version, or ask the author of the bundle to correct this one", ErrUnwritable, text)
+	return fmt.Errorf("%w: %s; install another version, or ask the author of the bundle to correct this one", ErrUnwritable,
+		catalog.List(problems, shownProblems, "; "))
 }
 
 func sizeProblems(object *unstructured.Unstructured) []string {
@@ -118,32 +116,24 @@ func servingProblems(object *unstructured.Unstructured) []string {
 	}
 	var problems []string
 	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-		problems = append(problems, problemsOf(fmt.Sprintf("the name of Deployment %q", shortened(d.Name)), validation.IsDNS1123Subdomain(d.Name))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the name of Deployment %q", catalog.Truncate(d.Name, 100)), validation.IsDNS1123Subdomain(d.Name))...)
 		for _, key := range slices.Sorted(maps.Keys(d.Label)) {
-			problems = append(problems, problemsOf(fmt.Sprintf("label %q of Deployment %q", shortened(key), shortened(d.Name)), validation.IsValidLabelValue(d.Label[key]))...)
+			problems = append(problems, problemsOf(fmt.Sprintf("label %q of Deployment %q", catalog.Truncate(key, 100), catalog.Truncate(d.Name, 100)), validation.IsValidLabelValue(d.Label[key]))...)
 		}
 	}
 	for _, deployment := range ServingDeployments(csv) {
 		service := ServingServiceName(deployment)
-		problems = append(problems, problemsOf(fmt.Sprintf("the name %q of the Service for Deployment %q", shortened(service), shortened(deployment)), validation.IsDNS1035Label(service))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the name %q of the Service for Deployment %q", catalog.Truncate(service, 100), catalog.Truncate(deployment, 100)), validation.IsDNS1035Label(service))...)
 	}
 	return problems
-}
-
-// shortened bounds a name that comes from the bundle.
-func shortened(name string) string {
-	if len(name) <= 100 {
-		return name
-	}
-	return strings.ToValidUTF8(name[:100], "") + "..."
 }
 
 func labelProblems(object *unstructured.Unstructured) []string {
 	var problems []string
 	labels := object.GetLabels()
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		problems = append(problems, problemsOf(fmt.Sprintf("label %q", shortened(key)), validation.IsQualifiedName(key))...)
-		problems = append(problems, problemsOf(fmt.Sprintf("the value of label %q", shortened(key)), validation.IsValidLabelValue(labels[key]))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("label %q", catalog.Truncate(key, 100)), validation.IsQualifiedName(key))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the value of label %q", catalog.Truncate(key, 100)), validation.IsValidLabelValue(labels[key]))...)
 	}
 	return problems
 }

@@ -112,7 +112,7 @@ func note(to *[]string, prefix, key string) {
 	if len(*to) >= maxNoted {
 		return
 	}
-	if name := prefix + clip(key); !slices.Contains(*to, name) {
+	if name := prefix + Truncate(key, 100); !slices.Contains(*to, name) {
 		*to = append(*to, name)
 	}
 }

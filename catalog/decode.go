@@ -155,7 +155,7 @@ func (d *decoder) topLevel(text []byte) (members []member, twice []string, probl
 		case fold(first) == fold(second):
 			return nil, nil, &Problem{
 				Severity: Error, Rule: RuleDuplicateKey,
-				Message: fmt.Sprintf("the keys %q and %q are the same", clip(first), clip(second)),
+				Message: fmt.Sprintf("the keys %q and %q are the same", Truncate(first, 100), Truncate(second, 100)),
 				Fix:     "remove one of them",
 			}
 		}

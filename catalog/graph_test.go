@@ -73,3 +73,12 @@ func checkChain(t *testing.T, g graph, entries []Entry) {
 		}
 	}
 }
+
+func TestRef(t *testing.T) {
+	if got := (Ref{Namespace: "a", Name: "b"}).String() + " " + (Ref{Name: "c"}).String(); got != "a/b c" {
+		t.Errorf("references read %q", got)
+	}
+	if (Ref{Namespace: "a", Name: "z"}).Compare(Ref{Namespace: "b", Name: "a"}) >= 0 || (Ref{Name: "a"}).Compare(Ref{Name: "a"}) != 0 {
+		t.Error("references are ordered by namespace, then name")
+	}
+}

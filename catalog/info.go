@@ -1,12 +1,32 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/version"
 )
+
+// Ref names a catalog of a cluster by the object that declares it. Cluster-scoped catalogs have no namespace.
+type Ref struct {
+	Namespace string
+	Name      string
+}
+
+// String returns "namespace/name", or the bare name of a cluster-scoped catalog.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}
+
+// Compare orders references by namespace, then name.
+func (r Ref) Compare(o Ref) int {
+	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
+}
 
 // PackageInfo is a package as served.
 type PackageInfo struct {

@@ -146,14 +146,14 @@ func (m *model) checkPackage(p *packageModel) {
 	}
 	if len(p.channels) == 0 {
 		p.broken = true
-		report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+quote(p.source.Name))
+		report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+Quote(p.source.Name))
 	} else if name := p.source.DefaultChannel; name != "" && p.channels[name] == nil {
 		var names []string
 		for _, c := range p.order {
 			names = append(names, c.source.Name)
 		}
-		report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", quote(name)),
-			"set defaultChannel to one of "+list(names)+", or add the channel")
+		report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", Quote(name)),
+			"set defaultChannel to one of "+QuoteList(names)+", or add the channel")
 	}
 	for _, c := range p.order {
 		m.checkEntries(p, c)
@@ -181,7 +181,7 @@ func (m *model) checkVersions(p *packageModel) {
 			continue // the first of them reports it
 		}
 		m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
-			fmt.Sprintf("the bundles %s all have version %s", list(slices.Sorted(slices.Values(same))), b.versionKey()),
+			fmt.Sprintf("the bundles %s all have version %s", QuoteList(slices.Sorted(slices.Values(same))), b.versionKey()),
 			"give each bundle a version of its own")
 	}
 }

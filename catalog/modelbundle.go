@@ -91,7 +91,7 @@ func (m *model) checkVersion(b *bundleModel) {
 	}
 	p := b.packages[0]
 	if p.PackageName != b.source.Package {
-		report(RuleBundlePackageProperty, fmt.Sprintf("its %q property names the package %s", PropertyPackage, quote(p.PackageName)),
+		report(RuleBundlePackageProperty, fmt.Sprintf("its %q property names the package %s", PropertyPackage, Quote(p.PackageName)),
 			"write the same name in both places")
 	}
 	v, err := version.Parse(p.Version)
@@ -109,7 +109,7 @@ func (m *model) checkVersion(b *bundleModel) {
 	case len(release) > 0 && len(v.Build) > 0:
 		report(RuleBundleRelease, "the version has both build metadata and a release", "remove the build metadata")
 	case len(release) > 0 && b.source.Name != name:
-		report(RuleBundleRelease, "the name of a bundle with a release is made of package, version and release", "rename the bundle to "+quote(name))
+		report(RuleBundleRelease, "the name of a bundle with a release is made of package, version and release", "rename the bundle to "+Quote(name))
 	case len(release) == 0 && len(v.Build) > 0 && slices.ContainsFunc(b.payloads, func(p Payload) bool { return p.substitutes }):
 		b.info.Version = version.FromBuild(v)
 	}
@@ -121,7 +121,7 @@ func (m *model) checkImages(b *bundleModel) {
 		m.breaks(b)(RuleBundleImage, "the bundle has neither an image nor manifests", "set image")
 	}
 	if err := m.image(b.source.Image); err != nil {
-		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
+		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", Quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
 	}
 	var bad, empty []string
 	for i, related := range b.source.RelatedImages {
@@ -133,11 +133,11 @@ func (m *model) checkImages(b *bundleModel) {
 		}
 	}
 	if len(empty) > 0 {
-		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+list(empty),
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+QuoteList(empty),
 			"set image, or remove them; as they are, a mirror lacks what was meant")
 	}
 	if len(bad) > 0 {
-		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+list(bad),
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+QuoteList(bad),
 			"write references such as registry.example.com/name@sha256:…; until then they cannot be mirrored")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -33,16 +32,16 @@ func (o Object) String() string {
 	case "":
 		return ""
 	case SchemaPackage:
-		return "package " + quote(o.Name)
+		return "package " + Quote(o.Name)
 	case SchemaChannel, SchemaBundle, SchemaDeprecations:
 	default:
-		kind = "object of schema " + quote(o.Schema)
+		kind = "object of schema " + Quote(o.Schema)
 	}
 	if o.Name != "" {
-		kind += " " + quote(o.Name)
+		kind += " " + Quote(o.Name)
 	}
 	if o.Package != "" {
-		kind += " of package " + quote(o.Package)
+		kind += " of package " + Quote(o.Package)
 	}
 	return kind
 }
@@ -108,7 +107,7 @@ func (p Problems) sort() {
 func (p Position) String() string {
 	file := p.File
 	if strings.ContainsFunc(file, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		file = quote(file)
+		file = Quote(file)
 	}
 	if p.Line == 0 {
 		return file
@@ -148,28 +147,4 @@ func (e *InvalidError) Error() string {
 		lines = append([]string{fmt.Sprintf("%d problems:", len(e.Problems)-len(more))}, lines...)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// clip shortens a text that is to be quoted in a message.
-func clip(s string) string {
-	const most = 100
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-func quote(s string) string { return strconv.Quote(clip(s)) }
-
-// list joins names for a message, the first ones if there are many.
-func list(names []string) string {
-	const most = 20
-	quoted := make([]string, 0, most)
-	for i, name := range names {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", strings.Join(quoted, ", "), len(names)-most)
-		}
-		quoted = append(quoted, quote(name))
-	}
-	return strings.Join(quoted, ", ")
 }

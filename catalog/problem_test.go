@@ -35,7 +35,7 @@ func TestProblemString(t *testing.T) {
 		},
 		"long names": {
 			Problem{Error, RuleSyntax, Object{long, long, long}, Position{}, "x", ""},
-			fmt.Sprintf(`error: object of schema "%[1]s…" "%[1]s…" of package "%[1]s…": x [syntax]`, long[:100]),
+			fmt.Sprintf(`error: object of schema "%[1]s..." "%[1]s..." of package "%[1]s...": x [syntax]`, long[:100]),
 		},
 	}
 	for name, test := range tests {

@@ -120,7 +120,7 @@ func (s *shape) findInObject(value []byte) (path, kind, want string) {
 			field = s.each
 		}
 		if path, kind, want = field.find(v); want != "" {
-			return "." + clip(key) + path, kind, want
+			return "." + Truncate(key, 100) + path, kind, want
 		}
 	}
 	return "", "", ""

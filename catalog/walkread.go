@@ -76,7 +76,7 @@ func (w *walker) ignoreRules(dir string, rules indexignore.Rules) indexignore.Ru
 		return rules
 	}
 	for _, m := range malformed {
-		w.report(Warning, RuleIgnorePattern, name, fmt.Sprintf("%q is not a pattern; it was passed over", clip(m.Text)),
+		w.report(Warning, RuleIgnorePattern, name, fmt.Sprintf("%q is not a pattern; it was passed over", Truncate(m.Text, 100)),
 			"write it as in a .gitignore file")
 		w.problems[len(w.problems)-1].Position.Line = m.Line
 	}

@@ -48,7 +48,7 @@ func writeDirectory(ctx context.Context, dir string, objects []ordered, format F
 		for _, entry := range found {
 			names = append(names, entry.Name())
 		}
-		return fmt.Errorf("output dir %q must be empty; it has %s", dir, list(names))
+		return fmt.Errorf("output dir %q must be empty; it has %s", dir, QuoteList(names))
 	}
 	return writeWithin(ctx, dir, objects, format)
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 var errByHand = errors.New("please manually input channels and packageName")
@@ -21,10 +21,10 @@ func (r *Request) infer(ctx context.Context, files []bundle.File) error {
 		return nil
 	}
 	parent := filepath.Dir(r.Manifests)
-	if !catalogstore.IsManifest(os.DirFS(parent)) {
+	if !packagemanifest.Is(os.DirFS(parent)) {
 		return fmt.Errorf("package and channels are not given, and %s is no package-manifest directory to infer them from: %w", parent, errByHand)
 	}
-	c, _, err := catalogstore.ConvertManifests(ctx, os.DirFS(parent))
+	c, _, err := packagemanifest.Convert(ctx, os.DirFS(parent))
 	if err != nil {
 		return fmt.Errorf("package and channels are not given, and cannot be inferred: %w: %w", err, errByHand)
 	}

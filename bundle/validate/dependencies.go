@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/version"
 )
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // marks are the signs before what was added, removed and changed.
@@ -14,7 +16,7 @@ var marks = map[Op]string{Added: "+", Removed: "-", Changed: "~"}
 func (r *Report) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, p := range r.Packages {
-		fmt.Fprintf(out, "%s package %s\n", marks[p.Op], oneLine(p.Name))
+		fmt.Fprintf(out, "%s package %s\n", marks[p.Op], catalog.OneLine(p.Name))
 		for _, c := range p.Changes {
 			if c.Kind != KindPackage { // this is the heading
 				fmt.Fprintf(out, "    %s %s\n", marks[c.Op], c.what())
@@ -71,12 +73,12 @@ func (c Change) writeFields(out io.Writer) {
 
 // what names the thing that changed.
 func (c Change) what() string {
-	name := oneLine(c.Name)
+	name := catalog.OneLine(c.Name)
 	switch c.Kind {
 	case KindEdge:
-		return fmt.Sprintf("edge from %s to %s in channel %s (%s)", oneLine(c.From), name, oneLine(c.Channel), c.By)
+		return fmt.Sprintf("edge from %s to %s in channel %s (%s)", catalog.OneLine(c.From), name, catalog.OneLine(c.Channel), c.By)
 	case KindEntry:
-		return fmt.Sprintf("entry %s in channel %s", name, oneLine(c.Channel))
+		return fmt.Sprintf("entry %s in channel %s", name, catalog.OneLine(c.Channel))
 	case KindDeprecation:
 		return "deprecation of " + name
 	}
@@ -86,11 +88,11 @@ func (c Change) what() string {
 func (f Field) write(out io.Writer, indent string) {
 	switch {
 	case f.From == "":
-		fmt.Fprintf(out, "%s+ %s: %s\n", indent, oneLine(f.Name), oneLine(f.To))
+		fmt.Fprintf(out, "%s+ %s: %s\n", indent, catalog.OneLine(f.Name), catalog.OneLine(f.To))
 	case f.To == "":
-		fmt.Fprintf(out, "%s- %s: %s\n", indent, oneLine(f.Name), oneLine(f.From))
+		fmt.Fprintf(out, "%s- %s: %s\n", indent, catalog.OneLine(f.Name), catalog.OneLine(f.From))
 	default:
-		fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, oneLine(f.Name), oneLine(f.From), oneLine(f.To))
+		fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, catalog.OneLine(f.Name), catalog.OneLine(f.From), catalog.OneLine(f.To))
 	}
 }
 
@@ -108,18 +110,7 @@ func (c Consequence) String() string {
 		text = "BREAKING"
 	}
 	if len(where) > 0 {
-		text += ", " + oneLine(strings.Join(where, ", "))
+		text += ", " + catalog.OneLine(strings.Join(where, ", "))
 	}
-	return text + ": " + oneLine(c.Message)
-}
-
-// oneLine keeps a text from the catalog from looking like more than one line,
-// or from steering a terminal.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, text)
+	return text + ": " + catalog.OneLine(c.Message)
 }

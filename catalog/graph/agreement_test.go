@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/version"
 
@@ -107,7 +106,7 @@ func written(v *node) semver.Version {
 // decide asks the resolver for the next version.
 func decide(t *testing.T, x *catalog.Index, pkg, channel string, installed *node) string {
 	t.Helper()
-	ref := catalogset.Ref{Namespace: "olm", Name: "catalog"}
+	ref := catalog.Ref{Namespace: "olm", Name: "catalog"}
 	result, err := resolution.Namespace(context.Background(), resolution.NamespaceRequest{
 		Namespace:     "apps",
 		Sources:       []resolution.Source{{Ref: ref, Index: x}},

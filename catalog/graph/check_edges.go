@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -40,8 +39,8 @@ func (k *checker) skippedIgnored(c *channel, e *ending, left map[*node]bool) {
 				mend = head
 			}
 			k.report(catalog.Warning, RuleSkippedIgnored, onlyV0, c,
-				fmt.Sprintf("%s is the only entry that upgrades from %s, and its edges do not count because %s skips it", quote(s.node.name), list(sorted(stuck)), quote(by.node.name)),
-				fmt.Sprintf("let %s replace or skip them, too", quote(mend.name)))
+				fmt.Sprintf("%s is the only entry that upgrades from %s, and its edges do not count because %s skips it", catalog.Quote(s.node.name), catalog.QuoteList(sorted(stuck)), catalog.Quote(by.node.name)),
+				fmt.Sprintf("let %s replace or skip them, too", catalog.Quote(mend.name)))
 		}
 	}
 }
@@ -66,7 +65,7 @@ func (k *checker) backwards(c *channel) {
 	dashed := false
 	for _, v := range c.nodesOf(turned) {
 		for _, e := range turned[v] {
-			found = append(found, fmt.Sprintf("%s to %s", quote(v.name), quote(e.node.name)))
+			found = append(found, fmt.Sprintf("%s to %s", catalog.Quote(v.name), catalog.Quote(e.node.name)))
 			dashed = dashed || len(v.version.Version.Pre) == 0 && len(e.node.version.Version.Pre) > 0 && v.version.Version.FinalizeVersion() == e.node.version.Version.FinalizeVersion()
 		}
 	}
@@ -75,7 +74,7 @@ func (k *checker) backwards(c *channel) {
 		fix = "publish it under a newer number: a version with a dash comes before the same one without"
 	}
 	if len(found) > 0 {
-		k.report(catalog.Warning, RuleVersionBack, both, c, "replaces or skips lead from newer to older versions, where v0 follows and v1 stays: "+some(found), fix)
+		k.report(catalog.Warning, RuleVersionBack, both, c, "replaces or skips lead from newer to older versions, where v0 follows and v1 stays: "+catalog.List(found, mostReasons, ", "), fix)
 	}
 	if c.refusal != "" {
 		return
@@ -84,11 +83,11 @@ func (k *checker) backwards(c *channel) {
 	hops := choose(c.bundles(), scopeOf(c).offered(), anyVersion)
 	for i, v := range hops.sources {
 		if e := hops.next[i]; e != nil && e.isBack(v) && len(e.forward(v)) == 0 {
-			pairs = append(pairs, fmt.Sprintf("%s to %s by %s", quote(v.name), quote(e.node.name), quote(e.skipRange.String())))
+			pairs = append(pairs, fmt.Sprintf("%s to %s by %s", catalog.Quote(v.name), catalog.Quote(e.node.name), catalog.Quote(e.skipRange.String())))
 		}
 	}
 	if len(pairs) > 0 {
-		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange contains versions newer than its entry, which other tools take back to it, over and over if an edge leads on from there; here they stay: "+some(pairs),
+		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange contains versions newer than its entry, which other tools take back to it, over and over if an edge leads on from there; here they stay: "+catalog.List(pairs, mostReasons, ", "),
 			"end the skipRange below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0; let the entry skip what is to go back")
 	}
 }
@@ -103,11 +102,5 @@ func (c *channel) nodesOf(found map[*node][]*entry) []*node {
 	return nodes
 }
 
-// some joins texts for a message, the first ones if there are many.
-func some(texts []string) string {
-	const most = 8
-	if len(texts) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), len(texts)-most)
-	}
-	return strings.Join(texts, ", ")
-}
+// mostReasons is how many of several texts a message lists.
+const mostReasons = 8

@@ -36,8 +36,8 @@ func (k *checker) skippedTaken(c *channel) {
 	}
 	for _, v := range order {
 		k.report(Info, RuleSkippedTaken, onlyV1, c,
-			fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", list(sorted(by[v])), quote(v.name), quote(c.chain.skipped[v].node.name)),
-			fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", quote(c.chain.skipped[v].node.name), quote(v.name)))
+			fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", catalog.QuoteList(sorted(by[v])), catalog.Quote(v.name), catalog.Quote(c.chain.skipped[v].node.name)),
+			fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", catalog.Quote(c.chain.skipped[v].node.name), catalog.Quote(v.name)))
 	}
 }
 
@@ -46,10 +46,10 @@ func (k *checker) skippedTaken(c *channel) {
 func (k *checker) headDeprecated(c *channel, head *node) {
 	switch {
 	case head.forbidden:
-		k.report(catalog.Error, RuleHeadDeprecated, onlyV0, c, fmt.Sprintf("the head %s has the property olm.deprecated; v0 never installs it", quote(head.name)), "remove the property, or publish a newer version")
+		k.report(catalog.Error, RuleHeadDeprecated, onlyV0, c, fmt.Sprintf("the head %s has the property olm.deprecated; v0 never installs it", catalog.Quote(head.name)), "remove the property, or publish a newer version")
 	case head.deprecation != "" && c.deprecation == "" && k.network.deprecation == "":
 		k.report(catalog.Warning, RuleHeadDeprecated, both, c,
-			fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", quote(head.name)),
+			fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", catalog.Quote(head.name)),
 			"publish a newer version, or deprecate the channel, too")
 	}
 }
@@ -66,12 +66,12 @@ func (k *checker) historyWiped(c *channel) {
 	case len(c.entries) > 1:
 		why = "it skips all other entries"
 	case !head.skipRange.IsZero():
-		why = fmt.Sprintf("the skipRange %s of the head stands alone", quote(head.skipRange.String()))
+		why = fmt.Sprintf("the skipRange %s of the head stands alone", catalog.Quote(head.skipRange.String()))
 	default:
 		return
 	}
 	k.report(Info, RuleHistoryWiped, onlyV0, c,
-		fmt.Sprintf("only %s can be installed: %s, so there is no older version to start from or to fall back to", quote(head.node.name), why),
+		fmt.Sprintf("only %s can be installed: %s, so there is no older version to start from or to fall back to", catalog.Quote(head.node.name), why),
 		"keep the older entries, and let each replace the one before it")
 }
 
@@ -105,8 +105,8 @@ func (k *checker) headUnreachable(c *channel, head *node) {
 	if c.standard && !slices.ContainsFunc(c.entries, func(e *entry) bool { return e.node == head && (len(e.named()) > 0 || !e.skipRange.IsZero()) }) {
 		severity = catalog.Warning
 	}
-	k.report(severity, RuleHeadUnreachable, both, c, fmt.Sprintf("no other version of the package upgrades to the head %s", quote(head.name)),
-		"let it replace or skip older versions such as "+list(sorted(older)[:1])+", unless the channel is meant to stand apart")
+	k.report(severity, RuleHeadUnreachable, both, c, fmt.Sprintf("no other version of the package upgrades to the head %s", catalog.Quote(head.name)),
+		"let it replace or skip older versions such as "+catalog.QuoteList(sorted(older)[:1])+", unless the channel is meant to stand apart")
 }
 
 // sorted are the bundles with a known version, ascending.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // mermaidIDs are the identifiers of packages, channels and entries.
@@ -55,9 +57,9 @@ func isWord(r rune) bool {
 
 // mermaidLabel is a name in quotes, in which nothing has a meaning.
 func mermaidLabel(name string) string {
-	text := strings.Map(printable, mermaidEscapes.Replace(clip(name)))
+	text := strings.Map(printable, mermaidEscapes.Replace(catalog.Truncate(name, 100)))
 	if text == "" { // which is no label
-		text = mermaidEscapes.Replace(quote(name))
+		text = mermaidEscapes.Replace(catalog.Quote(name))
 	}
 	return `"` + text + `"`
 }

@@ -29,9 +29,9 @@ type Edge struct {
 func (e Edge) String() string {
 	text := string(e.Kind)
 	if e.Range != "" {
-		text += " " + quote(e.Range)
+		text += " " + catalog.Quote(e.Range)
 	}
-	return text + " in channel " + quote(e.Channel)
+	return text + " in channel " + catalog.Quote(e.Channel)
 }
 
 // edges are those of an entry that lead from a version to it.

@@ -30,7 +30,7 @@ func ParseInstalled(text string) (Installed, error) {
 	what, v, ok := strings.Cut(text, "=")
 	pkg, channel, named := strings.Cut(what, "/")
 	if !ok || pkg == "" || v == "" || named && channel == "" {
-		return Installed{}, fmt.Errorf("installed version %s: write package=version or package/channel=version", quote(text))
+		return Installed{}, fmt.Errorf("installed version %s: write package=version or package/channel=version", catalog.Quote(text))
 	}
 	return Installed{Package: pkg, Channel: channel, Version: v}, nil
 }
@@ -85,10 +85,10 @@ type fleet struct {
 func (f *fleet) follow(in Installed, start *node) (Journey, error) {
 	n := f.networks[in.Package]
 	if n == nil || len(n.channels) == 0 {
-		return Journey{}, fmt.Errorf("the catalog has no package %s with channels", quote(in.Package))
+		return Journey{}, fmt.Errorf("the catalog has no package %s with channels", catalog.Quote(in.Package))
 	}
 	if start == nil {
-		return Journey{}, fmt.Errorf("package %s has no bundle %s, and it is no version either", quote(in.Package), quote(in.Version))
+		return Journey{}, fmt.Errorf("package %s has no bundle %s, and it is no version either", catalog.Quote(in.Package), catalog.Quote(in.Version))
 	}
 	key := Installed{Package: in.Package, Channel: in.Channel}
 	w := f.walks[key]

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // goal is where a way is to lead.
@@ -26,11 +28,11 @@ func (n *network) goal(s scope, text string) (goal, error) {
 	to := n.locate(text)
 	switch {
 	case to == nil || to.bundle == nil:
-		return goal{}, fmt.Errorf("the catalog does not hold %s; name one of %s", quote(text), list(sorted(n.installable(s))))
+		return goal{}, fmt.Errorf("the catalog does not hold %s; name one of %s", catalog.Quote(text), catalog.QuoteList(sorted(n.installable(s))))
 	case s.first(to) == nil && len(to.entries) == 0:
-		return goal{}, fmt.Errorf("%s is in no channel of the package", quote(to.name))
+		return goal{}, fmt.Errorf("%s is in no channel of the package", catalog.Quote(to.name))
 	case s.first(to) == nil:
-		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", quote(to.name), quote(s.list[0].name), list(channelsOf(to)))
+		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", catalog.Quote(to.name), catalog.Quote(s.list[0].name), catalog.QuoteList(channelsOf(to)))
 	}
 	return goal{main: to}, nil
 }
@@ -40,7 +42,7 @@ func (n *network) goal(s scope, text string) (goal, error) {
 func (s scope) heads() (goal, error) {
 	main := s.list[0].top()
 	if main == nil {
-		return goal{}, fmt.Errorf("channel %s has no entry that can be installed, and so no head; name the version to come to", quote(s.list[0].name))
+		return goal{}, fmt.Errorf("channel %s has no entry that can be installed, and so no head; name the version to come to", catalog.Quote(s.list[0].name))
 	}
 	any := map[*node]bool{}
 	for _, c := range s.list {

@@ -72,7 +72,7 @@ type Journey struct {
 // without spec.version makes. That there is no way is no error.
 func Path(c *catalog.Catalog, q Query) (Journey, error) {
 	fail := func(err error) (Journey, error) {
-		return Journey{}, fmt.Errorf("find the way from %s in package %s: %w", quote(q.From), quote(q.Package), err)
+		return Journey{}, fmt.Errorf("find the way from %s in package %s: %w", catalog.Quote(q.From), catalog.Quote(q.Package), err)
 	}
 	n, err := packageOf(c, q.Package)
 	if err != nil {
@@ -84,7 +84,7 @@ func Path(c *catalog.Catalog, q Query) (Journey, error) {
 	}
 	from := n.locate(q.From)
 	if from == nil {
-		return fail(fmt.Errorf("there is no such bundle, and it is no version either; name one of %s", list(sorted(n.installable(s)))))
+		return fail(fmt.Errorf("there is no such bundle, and it is no version either; name one of %s", catalog.QuoteList(sorted(n.installable(s)))))
 	}
 	to, err := n.goal(s, q.To)
 	if err != nil {

@@ -73,7 +73,7 @@ func NewPicture(c *catalog.Catalog, opts DrawOptions) (*Picture, error) {
 	if opts.Package != "" {
 		all = slices.DeleteFunc(all, func(n *network) bool { return n.name != opts.Package })
 		if len(all) == 0 {
-			return nil, fmt.Errorf("draw the upgrade graph: the catalog has no package %s", quote(opts.Package))
+			return nil, fmt.Errorf("draw the upgrade graph: the catalog has no package %s", catalog.Quote(opts.Package))
 		}
 	}
 	if opts.MinimumEdge != "" {
@@ -81,7 +81,7 @@ func NewPicture(c *catalog.Catalog, opts DrawOptions) (*Picture, error) {
 			return n.nodes[opts.MinimumEdge] == nil || n.nodes[opts.MinimumEdge].bundle == nil
 		})
 		if len(all) == 0 {
-			return nil, fmt.Errorf("unknown minimum edge name: %s", quote(opts.MinimumEdge))
+			return nil, fmt.Errorf("unknown minimum edge name: %s", catalog.Quote(opts.MinimumEdge))
 		}
 	}
 	for _, n := range all {

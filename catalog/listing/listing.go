@@ -178,7 +178,7 @@ func table(w io.Writer, rows [][]string) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i := range row {
-			row[i] = oneLine(row[i])
+			row[i] = catalog.OneLine(row[i])
 		}
 		fmt.Fprintln(out, strings.Join(row, "\t"))
 	}
@@ -186,14 +186,4 @@ func table(w io.Writer, rows [][]string) error {
 		return fmt.Errorf("print the list: %w", err)
 	}
 	return nil
-}
-
-// oneLine keeps a text from the catalog within its cell and out of the terminal's way.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
 }

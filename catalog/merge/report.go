@@ -95,16 +95,10 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	const most = 20
-	var b strings.Builder
-	fmt.Fprintf(&b, "merge %d catalogs: %d objects are defined in more than one way:", e.Sources, len(e.Conflicts))
+	lines := make([]string, len(e.Conflicts))
 	for i, c := range e.Conflicts {
-		if i == most {
-			fmt.Fprintf(&b, "\n  and %d more", len(e.Conflicts)-most)
-			break
-		}
-		fmt.Fprintf(&b, "\n  %s: at %s and, differently, at %s", c.Object, c.First, c.Second)
+		lines[i] = fmt.Sprintf("%s: at %s and, differently, at %s", c.Object, c.First, c.Second)
 	}
-	b.WriteString("\nremove one of each, or say that the first or the last catalog is to be preferred")
-	return b.String()
+	return fmt.Sprintf("merge %d catalogs: %d objects are defined in more than one way:\n  %s\n"+
+		"remove one of each, or say that the first or the last catalog is to be preferred", e.Sources, len(lines), catalog.List(lines, 20, "\n  "))
 }

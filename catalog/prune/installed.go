@@ -79,7 +79,7 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure
 	}
 	if c.empty() {
 		c.why.add("has what is installed")
-		p.extend(pkg, c, 0, "head of channel "+quote(c.info.Name))
+		p.extend(pkg, c, 0, "head of channel "+catalog.Quote(c.info.Name))
 	}
 	if place, ok := c.place[v.Name]; ok {
 		p.extend(pkg, c, place, "installed")
@@ -92,7 +92,7 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure
 		}
 	}
 	if place := c.nearest(upgraders); place >= 0 {
-		p.extend(pkg, c, place, "upgrades from what is installed, "+quote(v.Name))
+		p.extend(pkg, c, place, "upgrades from what is installed, "+catalog.Quote(v.Name))
 	}
 	return true
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 )
 
 // need is something that a bundle requires of others.
@@ -135,7 +135,7 @@ func (o *offers) constraint(raw json.RawMessage) (*constraint.Constraint, error)
 // keepRequired keeps what a bundle requires, unless something kept provides it.
 func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 	all, untold := p.needs(b)
-	who := "bundle " + quote(b.Name) + " of package " + quote(b.Package)
+	who := "bundle " + catalog.Quote(b.Name) + " of package " + catalog.Quote(b.Package)
 	for _, reason := range untold {
 		p.note("%s: %s", who, reason)
 	}
@@ -148,11 +148,11 @@ func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 		p.settled[key] = true
 		switch offered := p.offered(n); {
 		case !offered && p.rules.spent():
-			p.note("%s requires %s, and the rules of constraints cost too much to find out who provides it; if a mirror needs it, name that package", who, clip(text))
+			p.note("%s requires %s, and the rules of constraints cost too much to find out who provides it; if a mirror needs it, name that package", who, catalog.OneLine(catalog.Truncate(text, 400)))
 		case !offered:
-			p.note("%s requires %s, which no other package of the catalog has", who, clip(text))
+			p.note("%s requires %s, which no other package of the catalog has", who, catalog.OneLine(catalog.Truncate(text, 400)))
 		default:
-			if err := p.provide(n, who+" requires "+clip(text)); err != nil {
+			if err := p.provide(n, who+" requires "+catalog.OneLine(catalog.Truncate(text, 400))); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
@@ -62,9 +61,9 @@ func (s Selection) matches(e *catalog.EntryInfo) bool {
 
 // wanted names the versions that are selected, for a message.
 func (s Selection) wanted() string {
-	text := "version in " + quote(s.Versions.String())
+	text := "version in " + catalog.Quote(s.Versions.String())
 	if len(s.Channels) > 0 {
-		text += " in the channels " + strings.Join(quoted(s.Channels), ", ")
+		text += " in the channels " + catalog.QuoteList(s.Channels)
 	}
 	return text
 }

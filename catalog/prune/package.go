@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -43,11 +42,11 @@ func (p *pruner) keep(name, reason string) (*keptPackage, error) {
 // find refuses packages that do not exist or are broken.
 func (p *pruner) find(name string) (*catalog.PackageInfo, error) {
 	if broken := p.broken[name]; len(broken) > 0 {
-		return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", quote(name), broken.Err())
+		return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", catalog.Quote(name), broken.Err())
 	}
 	info, ok := p.index.Package(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", quote(name), len(p.index.PackageNames()), some(p.index.PackageNames()))
+		return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", catalog.Quote(name), len(p.index.PackageNames()), catalog.QuoteList(p.index.PackageNames()))
 	}
 	return info, nil
 }
@@ -58,14 +57,5 @@ func (pkg *keptPackage) channel(name string) (*stretch, error) {
 		return s, nil
 	}
 	names := slices.Sorted(maps.Keys(pkg.channels))
-	return nil, fmt.Errorf("package %s has no channel %s; it has %s", quote(pkg.info.Name), quote(name), some(names))
-}
-
-// some lists the first names for a message.
-func some(names []string) string {
-	const most = 10
-	if len(names) <= most {
-		return strings.Join(quoted(names), ", ")
-	}
-	return strings.Join(quoted(names[:most]), ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	return nil, fmt.Errorf("package %s has no channel %s; it has %s", catalog.Quote(pkg.info.Name), catalog.Quote(name), catalog.QuoteList(names))
 }

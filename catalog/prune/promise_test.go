@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/test/sweep"
 	"fairlead.dev/fairlead/version"
 )

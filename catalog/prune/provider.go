@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 )
 
 // rules ask the rules of constraints about bundles, each question once. The

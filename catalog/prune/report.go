@@ -174,19 +174,6 @@ func (r *reasons) add(reason string) {
 	}
 }
 
-// quote quotes a name for a message, shortened if it is very long.
-func quote(s string) string { return strconv.Quote(shortened(s, 100)) }
-
-// clip shortens what a need is in words, and keeps it in one line.
-func clip(s string) string { return strings.Map(visible, shortened(s, 400)) }
-
-func shortened(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
-
 // show is a name as it may stand in a report: as it is, unless it holds what
 // could not be seen, or would steer a terminal.
 func show(name string) string {
@@ -201,12 +188,4 @@ func visible(r rune) rune {
 		return -1
 	}
 	return r
-}
-
-func quoted(names []string) []string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = quote(name)
-	}
-	return all
 }

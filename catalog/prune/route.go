@@ -1,6 +1,9 @@
 package prune
 
-import "fairlead.dev/fairlead/catalog/graph"
+import (
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/graph"
+)
 
 // keepRoutes keeps the ways of installed versions that follow no channel in
 // particular to the head of the default channel, through whatever channels they
@@ -45,7 +48,7 @@ func (p *pruner) keepRoute(r resident, head string) bool {
 		hops = append(hops[:len(hops):len(hops)], journey.V0.Hops...)
 	}
 	for _, hop := range hops {
-		p.keepHop(r.pkg, hop, "on the way from what is installed, "+quote(r.version.Name)+", to "+quote(head))
+		p.keepHop(r.pkg, hop, "on the way from what is installed, "+catalog.Quote(r.version.Name)+", to "+catalog.Quote(head))
 	}
 	return len(hops) > 0 || r.version.Name == head
 }

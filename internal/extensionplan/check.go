@@ -69,7 +69,7 @@ func (p *Plan) definitions(ctx context.Context, judge revision.Preflight, step r
 		return err
 	}
 	for _, d := range all {
-		verdict := CRD{Name: d.Name, Verdict: Safe}
+		verdict := CRD{Name: d.Name, Verdict: Safe, Rewrites: d.Rewrites}
 		for _, f := range d.Findings {
 			verdict.Findings = append(verdict.Findings, f.String())
 		}
@@ -78,9 +78,9 @@ func (p *Plan) definitions(ctx context.Context, judge revision.Preflight, step r
 			verdict.Verdict = New
 		case d.Unchecked:
 			verdict.Verdict = Unchecked
-		case d.Err() != nil:
+		case d.Err != nil:
 			verdict.Verdict = Unsafe
-			p.refuse(d.Err())
+			p.refuse(d.Err)
 		}
 		p.CRDs = append(p.CRDs, verdict)
 	}

@@ -15,8 +15,8 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -124,7 +124,7 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 func planned(t *testing.T, p Planner, e olmv1.ClusterExtension) (*Plan, string) {
 	t.Helper()
 	q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
-		Catalogs: []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
+		Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
 	plan, err := p.Plan(t.Context(), q, "greeter")
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 		}
 		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}}
 		if source != "" {
-			q.Catalogs = []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: source}}
+			q.Catalogs = []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: source}}
 		}
 		if _, err := p.Plan(t.Context(), q, "greeter"); err != nil {
 			t.Fatal(err)
@@ -310,7 +310,7 @@ func TestPlanOfVanishedContent(t *testing.T) {
 				}
 			}
 			q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
-				Catalogs: []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog", "guestbook-operator")}}}
+				Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog", "guestbook-operator")}}}
 			plan, err := p.Plan(t.Context(), q, "greeter")
 			if err != nil {
 				t.Fatal(err)
@@ -412,7 +412,7 @@ func TestPlanWithLostContent(t *testing.T) {
 		return slices.DeleteFunc(all, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is })
 	}
 	ask := func(e olmv1.ClusterExtension, objects []client.Object) (*Plan, error) {
-		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}, Catalogs: []preview.Catalog{{Ref: catalogset.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
+		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}, Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
 		return planner(t, append(objects, namespace())...).Plan(t.Context(), q, "greeter")
 	}
 	e, objects := installed(t, "1.0.0")

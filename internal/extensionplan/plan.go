@@ -30,6 +30,8 @@ type CRD struct {
 	Name     string   `json:"name"`
 	Verdict  string   `json:"verdict"`
 	Findings []string `json:"findings,omitempty"`
+	// Rewrites describes which stored objects would be rewritten before.
+	Rewrites string `json:"rewrites,omitempty"`
 }
 
 // Changed is an object that changes, and the fields that do.

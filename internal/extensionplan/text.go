@@ -33,6 +33,9 @@ func (p *Plan) Write(w io.Writer) error {
 		for _, f := range c.Findings {
 			text += "\n  " + f
 		}
+		if c.Rewrites != "" {
+			text += "\n  " + c.Rewrites
+		}
 		definitions = append(definitions, text)
 	}
 	section("added", p.Added)

@@ -13,7 +13,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/platform"
@@ -36,7 +36,7 @@ type catalogHTTP struct {
 	serving  *dynamiccertificates.DynamicServingCertificateController // nil without TLS
 	pair     metrics.Certificate
 	profile  *platform.Source
-	known    *catalogset.Set
+	known    *catalogstore.Set
 	health   *catalogserver.Health
 	reader   client.Reader // a cache
 	wait     time.Duration // contentWait, but for tests
@@ -44,7 +44,7 @@ type catalogHTTP struct {
 }
 
 // openCatalogHTTP listens, so that a busy port is told before anything else; nil when catalogs are not to be served.
-func openCatalogHTTP(o Options, known *catalogset.Set, own *identity) (*catalogHTTP, error) {
+func openCatalogHTTP(o Options, known *catalogstore.Set, own *identity) (*catalogHTTP, error) {
 	h := o.CatalogHTTP
 	if err := h.check(); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
@@ -62,7 +62,7 @@ func serveCatalogsWith(t *testing.T, o Options, objects ...client.Object) *catal
 		t.Fatal(err)
 	}
 	o.Log = logr.Discard()
-	s, err := openCatalogHTTP(o, catalogset.New(), nil)
+	s, err := openCatalogHTTP(o, catalogstore.NewSet(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestClientsOfClusterCatalogs(t *testing.T) {
 func TestClusterCatalogsOverTLS(t *testing.T) {
 	dir := t.TempDir()
 	h := CatalogHTTP{Certificate: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key")}
-	if _, err := openCatalogHTTP(Options{CatalogHTTP: h}, catalogset.New(), nil); err == nil || !strings.Contains(err.Error(), h.Certificate) {
+	if _, err := openCatalogHTTP(Options{CatalogHTTP: h}, catalogstore.NewSet(), nil); err == nil || !strings.Contains(err.Error(), h.Certificate) {
 		t.Errorf("files that are not there: %v", err)
 	}
 	issue := func() *http.Client {
@@ -202,11 +202,11 @@ func TestRequestsAreMeasured(t *testing.T) {
 func TestAReplicaIsReadyWithItsContent(t *testing.T) {
 	s := serveClusterCatalogs(t, CatalogHTTP{}, announced("one", ""), announced("two", ""), announced("off", olmv1.AvailabilityModeUnavailable),
 		&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "new"}})
-	s.known.Publish(snapshot.CatalogRef("one"), catalogset.Entry{Index: oneObject(t)})
+	s.known.Publish(snapshot.CatalogRef("one"), catalogstore.Entry{Index: oneObject(t)})
 	if code, _, _ := fetch(t, http.DefaultClient, s.URL+"/catalogs/none/api/v1/all"); code != http.StatusServiceUnavailable || s.health.Serving() {
 		t.Errorf("it is ready too early: %d", code)
 	}
-	s.known.Publish(snapshot.CatalogRef("two"), catalogset.Entry{Problem: "the registry is down"})
+	s.known.Publish(snapshot.CatalogRef("two"), catalogstore.Entry{Problem: "the registry is down"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if !until(ctx, time.Millisecond, s.health.Serving) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 
 	"github.com/go-logr/logr"
@@ -83,11 +83,11 @@ func (c collector) collectIndexes(ctx context.Context) error {
 	if err := c.reader.List(ctx, &all); err != nil {
 		return fmt.Errorf("list the CatalogSources whose indexes are to be kept: %w", err)
 	}
-	exist := map[catalogset.Ref]bool{}
+	exist := map[catalog.Ref]bool{}
 	for i := range all.Items {
-		exist[catalogset.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name}] = true
+		exist[catalog.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name}] = true
 	}
-	recorded, err := catalogsource.Recorded(c.records, func(ref catalogset.Ref) bool { return exist[ref] }, unusedIndexAge)
+	recorded, err := catalogsource.Recorded(c.records, func(ref catalog.Ref) bool { return exist[ref] }, unusedIndexAge)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -65,7 +66,7 @@ func TestCollectKeepsWhatIsServed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if digest == "sha256:served" {
-			s.catalogs.Publish(catalogset.Ref{Namespace: "olm", Name: "a"}, catalogset.Entry{Index: x})
+			s.catalogs.Publish(catalog.Ref{Namespace: "olm", Name: "a"}, catalogstore.Entry{Index: x})
 		}
 	}
 	index("sha256:served")

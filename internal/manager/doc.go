@@ -1,4 +1,4 @@
-// Package manager puts the parts together: the scheme, the client and its caches, the content store, the catalogset, and the
+// Package manager puts the parts together: the scheme, the client and its caches, the content store, the set of served catalogs, and the
 // controllers. It is the only place that knows all controllers; it holds no logic of theirs.
 //
 // Start reading at Run (manager.go); controllers.go is the list of what runs.

@@ -20,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // cached are the namespaces that a limited manager reads; none is all.
@@ -36,7 +35,10 @@ func cacheOptions(namespaces []string) cache.Options {
 	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions(), NewInformer: reconcile.NewPagedInformer}
 	maps.Copy(o.ByObject, catalogsource.CacheOptions())
 	maps.Copy(o.ByObject, copiedcsv.CacheOptions())
-	maps.Copy(o.ByObject, providedapi.CacheOptions())
+	for object, options := range providedapi.CacheOptions() {
+		options.Transform = clusterserviceversion.KeepFields(options.Transform)
+		o.ByObject[object] = options
+	}
 	if len(namespaces) == 0 {
 		return o
 	}
@@ -45,9 +47,15 @@ func cacheOptions(namespaces []string) cache.Options {
 		o.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	// Operators have roles in their target namespaces too, which may be others; and groups of others may provide the same APIs.
-	for _, object := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}, &operatorsv1.OperatorGroup{}} {
-		o.ByObject[object] = cache.ByObject{Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}}
+	everywhere := map[string]cache.Config{cache.AllNamespaces: {}}
+	for object, options := range o.ByObject {
+		switch object.(type) {
+		case *rbacv1.Role, *rbacv1.RoleBinding:
+			options.Namespaces = everywhere
+			o.ByObject[object] = options
+		}
 	}
+	o.ByObject[&operatorsv1.OperatorGroup{}] = cache.ByObject{Namespaces: everywhere}
 	return o
 }
 

@@ -11,9 +11,9 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/packageserver"
-	"fairlead.dev/fairlead/internal/packageserver/registration"
 	"fairlead.dev/fairlead/internal/platform"
 
 	"github.com/go-logr/logr"
@@ -59,8 +59,8 @@ func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 	started := make(chan struct{})
 	close(started) // catalogs are read whoever leads
 	r.contents, r.looks = all, &serving{reader: mgr.GetClient(), known: all, elected: started}
-	for _, set := range []*catalogset.Set{all.Leading, all.Standby} {
-		set.OnChange(func(catalogset.Ref) { r.changed.happened() })
+	for _, set := range []*catalogstore.Set{all.Leading, all.Standby} {
+		set.OnChange(func(catalog.Ref) { r.changed.happened() })
 	}
 	return mgr.Add(r)
 }
@@ -72,7 +72,7 @@ func (p *packages) NeedLeaderElection() bool { return false }
 // deleted.
 func (p *packages) clear(ctx context.Context) error {
 	for retry := minPackageRetry; ctx.Err() == nil; retry = min(2*retry, maxPackageRetry) {
-		left, err := registration.New(p.registration(netip.AddrPort{}, netip.AddrPort{}))
+		left, err := packageserver.NewRegistration(p.registration(netip.AddrPort{}, netip.AddrPort{}))
 		if err == nil {
 			err = left.Clear(ctx)
 		}
@@ -89,9 +89,9 @@ func (p *packages) clear(ctx context.Context) error {
 }
 
 // registration says what is registered for a server that the API server and other managers reach.
-func (p *packages) registration(at, reached netip.AddrPort) registration.Options {
-	return registration.Options{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Home: os.Getenv(podNamespaceVariable), Address: at, Reached: reached,
-		Pod: registration.Pod{Name: p.podName(), UID: types.UID(os.Getenv(podUIDVariable))}, Clock: clock.RealClock{}, Log: p.log}
+func (p *packages) registration(at, reached netip.AddrPort) packageserver.RegistrationOptions {
+	return packageserver.RegistrationOptions{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Home: os.Getenv(podNamespaceVariable), Address: at, Reached: reached,
+		Pod: packageserver.Pod{Name: p.podName(), UID: types.UID(os.Getenv(podUIDVariable))}, Clock: clock.RealClock{}, Log: p.log}
 }
 
 // Start serves until the context ends, and tries again what fails.
@@ -173,7 +173,7 @@ func (p *packages) serve(ctx context.Context) (err error) {
 	if p.Route != nil && p.Advertise == "" {
 		reached = local(listening) // the route is for the API server alone; the others are on this host
 	}
-	registered, err := registration.New(p.registration(at, reached))
+	registered, err := packageserver.NewRegistration(p.registration(at, reached))
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (p *packages) serve(ctx context.Context) (err error) {
 }
 
 // run serves for as long as the API server is told to come here, and a little longer.
-func (p *packages) run(ctx context.Context, server *packageserver.Server, registered *registration.Registration) error {
+func (p *packages) run(ctx context.Context, server *packageserver.Server, registered *packageserver.Registration) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	leading, withdraw := context.WithCancel(ctx)

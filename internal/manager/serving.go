@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/packageserver"
 
@@ -55,7 +56,7 @@ type serving struct {
 
 // openServing listens, so that a busy port is told before anything else; nil when catalogs are not to be served, or when the cluster could
 // not reach them.
-func openServing(o Options, known *catalogset.Set) (*serving, error) {
+func openServing(o Options, known *catalogstore.Set) (*serving, error) {
 	address, advertised := o.CatalogAddress, o.CatalogAdvertise
 	pod := os.Getenv(PodIPVariable)
 	if address == "" && (pod != "" || advertised != "") {
@@ -214,7 +215,7 @@ func (s *serving) lookedAtAll(ctx context.Context) bool {
 		return false // the cache is not filled yet
 	}
 	for i := range all.Items {
-		e, _ := s.known.Get(catalogset.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name})
+		e, _ := s.known.Get(catalog.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name})
 		if e.Index == nil && e.Problem == "" {
 			return false
 		}

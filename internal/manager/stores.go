@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -22,11 +21,11 @@ type stores struct {
 	// policies reports changes of the signature policy.
 	policies *image.PolicyWatch
 	indexes  *catalogstore.Cache
-	catalogs *catalogset.Set
+	catalogs *catalogstore.Set
 	// clusterCatalogs are the contents of ClusterCatalogs, in a set of their own: what decides on Subscriptions is not to be woken by them.
-	clusterCatalogs *catalogset.Set
+	clusterCatalogs *catalogstore.Set
 	// standby are the contents of CatalogSources that are read while another manager leads.
-	standby *catalogset.Set
+	standby *catalogstore.Set
 	// turns are those of all who read catalogs from registry servers.
 	turns   *grpccatalog.Turns
 	serving *serving     // nil when catalogs are not served over gRPC
@@ -49,5 +48,5 @@ func openStores(o Options) (stores, error) {
 	}
 	o.CatalogLimits.apply(indexes)
 	policies := &image.PolicyWatch{Store: contents, Clock: o.Clock}
-	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogset.New(), clusterCatalogs: catalogset.New(), standby: catalogset.New(), turns: grpccatalog.NewTurns()}, nil
+	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogstore.NewSet(), clusterCatalogs: catalogstore.NewSet(), standby: catalogstore.NewSet(), turns: grpccatalog.NewTurns()}, nil
 }

@@ -9,11 +9,11 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/dependents"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -115,7 +115,7 @@ func (r *Removal) definitionsOf(ctx context.Context, reader client.Reader, d *De
 			} else if err != nil {
 				return fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
 			}
-			if controller := metav1.GetControllerOfNoCopy(live); controller == nil || !uids[controller.UID] {
+			if revisionsOwn(uids).Judge(live, rollout.Holders(live)).Verdict != rollout.Granted {
 				continue // it stays
 			}
 			c := CRD{Name: name, Kind: live.Spec.Names.Kind, Goes: true, Why: "it goes with " + d.Ref.String()}

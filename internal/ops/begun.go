@@ -21,14 +21,15 @@ func (m *Mover) begun(ctx context.Context, key client.ObjectKey) (*Move, error) 
 		return nil, err
 	}
 	v := &Move{Plan: summary(b, at), Backup: b, key: at, Begun: true, Done: s.Annotations[DoneKey] != ""}
-	sub, err := m.read(ctx, migrate.RefOf(b.Subscription))
+	r := m.record(b)
+	sub, err := r.read(ctx, migrate.RefOf(b.Subscription))
 	if err == nil {
 		err = m.another(sub, v)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: Secret %s %w", key, at, err)
 	}
-	e, err := m.extension(ctx, b)
+	e, err := r.extension(ctx)
 	frozen := sub != nil && sub.GetAnnotations()[frozenKey] != ""
 	switch {
 	case err != nil:
@@ -64,7 +65,7 @@ func (m *Mover) another(sub *unstructured.Unstructured, v *Move) error {
 // asBefore refuses to go on where the ClusterExtension that is still to be made would be another one now: it is what a user has agreed to, and
 // what the Subscription asks for.
 func (m *Mover) asBefore(ctx context.Context, key client.ObjectKey, b *migrate.Backup) error {
-	in, err := m.install(ctx, key)
+	in, err := access{m.Client}.install(ctx, key)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,22 @@ type Mover struct {
 	Render func(ctx context.Context, e *olmv1.ClusterExtension) (bundle string, objects []*unstructured.Unstructured, blocked []string, err error)
 }
 
+// access reads and changes single objects of a migration.
+type access struct{ client.Client }
+
+// record is a migration as its backup has it, with what was noted there since.
+type record struct {
+	access
+	*migrate.Backup
+	// undo is the command that takes the migration back.
+	undo string
+}
+
+// record returns the record of a backup.
+func (m *Mover) record(b *migrate.Backup) record {
+	return record{access{m.Client}, b, m.undoCommand(b.Extension.Name)}
+}
+
 // undoCommand is the command that takes a migration back.
 func (m *Mover) undoCommand(extension string) string {
 	return "fairlead migrate --undo " + extension + m.Flags
@@ -39,7 +55,7 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Wish) 
 	if err != nil || begun != nil {
 		return begun, err
 	}
-	in, err := m.install(ctx, key)
+	in, err := access{m.Client}.install(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +91,22 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Wish) 
 }
 
 // install reads what is installed.
-func (m *Mover) install(ctx context.Context, key client.ObjectKey) (*migrate.Install, error) {
+func (c access) install(ctx context.Context, key client.ObjectKey) (*migrate.Install, error) {
 	in := &migrate.Install{Subscription: &v1alpha1.Subscription{}, CSV: &v1alpha1.ClusterServiceVersion{}}
-	if err := m.Client.Get(ctx, key, in.Subscription); err != nil {
+	if err := c.Client.Get(ctx, key, in.Subscription); err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: %w; kubectl get subscriptions -A lists them", key, err)
 	}
 	name := in.Subscription.Status.InstalledCSV
 	if in.Subscription.Spec == nil || name == "" {
 		return nil, fmt.Errorf("migrate Subscription %s: it has installed nothing yet (status.installedCSV): there is nothing to adopt", key)
 	}
-	if err := m.Client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: name}, in.CSV); err != nil {
+	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: name}, in.CSV); err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: read the ClusterServiceVersion that it has installed: %w", key, err)
 	}
 	var groups operatorsv1.OperatorGroupList
 	var plans v1alpha1.InstallPlanList
 	var all v1alpha1.ClusterServiceVersionList
-	err := errors.Join(m.Client.List(ctx, &groups, client.InNamespace(key.Namespace)), m.Client.List(ctx, &plans, client.InNamespace(key.Namespace)), m.Client.List(ctx, &all))
+	err := errors.Join(c.Client.List(ctx, &groups, client.InNamespace(key.Namespace)), c.Client.List(ctx, &plans, client.InNamespace(key.Namespace)), c.Client.List(ctx, &all))
 	if err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: read what is around it: %w", key, err)
 	}
@@ -103,7 +119,7 @@ func (m *Mover) install(ctx context.Context, key client.ObjectKey) (*migrate.Ins
 func (m *Mover) see(ctx context.Context, key client.ObjectKey, in *migrate.Install, wanted []*unstructured.Unstructured) (*migrate.Seen, error) {
 	s := &migrate.Seen{Wanted: wanted, Live: map[migrate.Ref]*unstructured.Unstructured{}}
 	for _, u := range wanted {
-		live, err := m.read(ctx, migrate.RefOf(u))
+		live, err := access{m.Client}.read(ctx, migrate.RefOf(u))
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +140,7 @@ func (m *Mover) see(ctx context.Context, key client.ObjectKey, in *migrate.Insta
 		refs = append(refs, operator)
 	}
 	for _, r := range refs {
-		live, err := m.read(ctx, r)
+		live, err := access{m.Client}.read(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -136,9 +152,9 @@ func (m *Mover) see(ctx context.Context, key client.ObjectKey, in *migrate.Insta
 }
 
 // read is an object; nil when there is none, or none of its kind.
-func (m *Mover) read(ctx context.Context, r migrate.Ref) (*unstructured.Unstructured, error) {
+func (c access) read(ctx context.Context, r migrate.Ref) (*unstructured.Unstructured, error) {
 	live := r.Object()
-	err := m.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, live)
+	err := c.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, live)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil, nil
 	}

@@ -18,7 +18,8 @@ import (
 
 // subscribe brings the Subscription back, with Manual approval: its configuration counts before there is a ClusterServiceVersion, and it must
 // not upgrade before all is as it was.
-func (m *Mover) subscribe(ctx context.Context, b *migrate.Backup) error {
+func (m restoration) subscribe(ctx context.Context) error {
+	b := m.Backup
 	sub := migrate.New(b.Subscription)
 	annotations := sub.GetAnnotations()
 	if annotations == nil {
@@ -34,7 +35,7 @@ func (m *Mover) subscribe(ctx context.Context, b *migrate.Backup) error {
 
 // recreate creates an object where it is not there, and gives it the status that it had, unless it has that field of it by now; without a
 // field it gets none.
-func (m *Mover) recreate(ctx context.Context, object, had *unstructured.Unstructured, field string) error {
+func (m restoration) recreate(ctx context.Context, object, had *unstructured.Unstructured, field string) error {
 	live, err := m.read(ctx, migrate.RefOf(object))
 	if err != nil {
 		return err
@@ -65,7 +66,8 @@ func (m *Mover) recreate(ctx context.Context, object, had *unstructured.Unstruct
 }
 
 // bringBack creates the ClusterServiceVersion again, once one that is being deleted is gone, and lets the Subscription have it.
-func (m *Mover) bringBack(ctx context.Context, b *migrate.Backup) error {
+func (m restoration) bringBack(ctx context.Context) error {
+	b := m.Backup
 	ref := migrate.RefOf(b.Version)
 	live, err := m.read(ctx, ref)
 	if err != nil {
@@ -90,7 +92,8 @@ func (m *Mover) bringBack(ctx context.Context, b *migrate.Backup) error {
 }
 
 // giveBack makes what was removed again, and the ClusterServiceVersion the owner of what it owned.
-func (m *Mover) giveBack(ctx context.Context, b *migrate.Backup) error {
+func (m restoration) giveBack(ctx context.Context) error {
+	b := m.Backup
 	csv, err := m.read(ctx, migrate.RefOf(b.Version))
 	if err != nil {
 		return err
@@ -114,7 +117,7 @@ func (m *Mover) giveBack(ctx context.Context, b *migrate.Backup) error {
 			return fmt.Errorf("create %s again: %w", migrate.Name(u), err)
 		}
 	}
-	return m.restore(ctx, b, csv.GetUID())
+	return m.restore(ctx, csv.GetUID())
 }
 
 // disown takes off an object the marks of revisions that it did not have before: the next migration would take it for one that somebody has taken

@@ -11,7 +11,7 @@ import (
 )
 
 // judge says how far a migration, or its way back, has come, and what is in the way of going back.
-func (m *Mover) judge(ctx context.Context, v *Move) error {
+func (m restoration) judge(ctx context.Context, v *Move) error {
 	b := v.Backup
 	sub, err := m.read(ctx, migrate.RefOf(b.Subscription))
 	if err != nil {
@@ -21,13 +21,13 @@ func (m *Mover) judge(ctx context.Context, v *Move) error {
 	if v.Returned = sub != nil && b.Kept.Returned == sub.GetUID() && sub.GetAnnotations()[frozenKey] == ""; v.Returned {
 		return nil
 	}
-	if v.Unbegun, err = m.unbegun(ctx, b); err != nil {
+	if v.Unbegun, err = m.unbegun(ctx); err != nil {
 		return fmt.Errorf("undo the migration of ClusterExtension %s: %w", b.Extension.Name, err)
 	}
 	if v.Unbegun {
 		return nil
 	}
-	v.Refused, err = m.noWayBack(ctx, b)
+	v.Refused, err = m.noWayBack(ctx)
 	if why := stranger(sub, v); why != "" {
 		v.Refused = append(v.Refused, why)
 	}
@@ -35,8 +35,9 @@ func (m *Mover) judge(ctx context.Context, v *Move) error {
 }
 
 // noWayBack says why the objects cannot be given back: they are those of another version by now.
-func (m *Mover) noWayBack(ctx context.Context, b *migrate.Backup) ([]string, error) {
-	e, err := m.extension(ctx, b)
+func (m restoration) noWayBack(ctx context.Context) ([]string, error) {
+	b := m.Backup
+	e, err := m.extension(ctx)
 	if err != nil || e == nil {
 		return nil, err
 	}

@@ -45,7 +45,8 @@ func keptOf(s *corev1.Secret) migrate.Kept {
 }
 
 // note writes an annotation of the Secret of a backup.
-func (m *Mover) note(ctx context.Context, b *migrate.Backup, key, value string) error {
+func (m record) note(ctx context.Context, key, value string) error {
+	b := m.Backup
 	name, _, _ := strings.Cut(b.Kept.Mark, " ")
 	namespace, name, _ := strings.Cut(name, "/")
 	found := false
@@ -79,7 +80,8 @@ func (e *anotherError) Error() string {
 
 // extension is the ClusterExtension of a backup; nil when there is none. Another one of that name, and one that notes another backup, are
 // errors: going back from that would leave two APIs with the same objects.
-func (m *Mover) extension(ctx context.Context, b *migrate.Backup) (*olmv1.ClusterExtension, error) {
+func (m record) extension(ctx context.Context) (*olmv1.ClusterExtension, error) {
+	b := m.Backup
 	e := &olmv1.ClusterExtension{}
 	err := m.Client.Get(ctx, client.ObjectKey{Name: b.Extension.Name}, e)
 	if apierrors.IsNotFound(err) {
@@ -102,8 +104,9 @@ func (m *Mover) extension(ctx context.Context, b *migrate.Backup) (*olmv1.Cluste
 }
 
 // unbegun tells whether nothing was taken over: the ClusterExtension was never made.
-func (m *Mover) unbegun(ctx context.Context, b *migrate.Backup) (bool, error) {
-	e, err := m.extension(ctx, b)
+func (m record) unbegun(ctx context.Context) (bool, error) {
+	b := m.Backup
+	e, err := m.extension(ctx)
 	var another *anotherError
 	if b.Kept.Extension == "" && errors.As(err, &another) {
 		owners, err2 := m.owners(ctx, another.extension)
@@ -125,7 +128,7 @@ func (m *Mover) unbegun(ctx context.Context, b *migrate.Backup) (bool, error) {
 }
 
 // owners are the UIDs of a ClusterExtension and of its revisions.
-func (m *Mover) owners(ctx context.Context, e *olmv1.ClusterExtension) (map[types.UID]bool, error) {
+func (m record) owners(ctx context.Context, e *olmv1.ClusterExtension) (map[types.UID]bool, error) {
 	out := map[types.UID]bool{e.UID: true}
 	sets, err := revision.List(ctx, m.Client, e.Name, e.UID)
 	for i := range sets {
@@ -139,11 +142,12 @@ func ownedBy(o metav1.Object, owners map[types.UID]bool) bool {
 }
 
 // noteMade notes which ClusterExtension was made.
-func (m *Mover) noteMade(ctx context.Context, b *migrate.Backup, e *olmv1.ClusterExtension) error {
+func (m record) noteMade(ctx context.Context, e *olmv1.ClusterExtension) error {
+	b := m.Backup
 	if b.Kept.Extension != "" {
 		return nil
 	}
-	if err := m.note(ctx, b, madeKey, string(e.UID)); err != nil {
+	if err := m.note(ctx, madeKey, string(e.UID)); err != nil {
 		return err
 	}
 	b.Kept.Extension = e.UID
@@ -151,8 +155,9 @@ func (m *Mover) noteMade(ctx context.Context, b *migrate.Backup, e *olmv1.Cluste
 }
 
 // noteAdded notes what the ClusterExtension has besides: what users have made of the same name since is not removed on the way back.
-func (m *Mover) noteAdded(ctx context.Context, b *migrate.Backup) error {
-	e, err := m.extension(ctx, b)
+func (m record) noteAdded(ctx context.Context) error {
+	b := m.Backup
+	e, err := m.extension(ctx)
 	if err != nil || e == nil || len(b.Added) == 0 {
 		return err
 	}
@@ -174,5 +179,5 @@ func (m *Mover) noteAdded(ctx context.Context, b *migrate.Backup) error {
 		texts = append(texts, string(added[i]))
 	}
 	b.Kept.Added = added
-	return m.note(ctx, b, addedKey, strings.Join(texts, ","))
+	return m.note(ctx, addedKey, strings.Join(texts, ","))
 }

@@ -19,18 +19,18 @@ import (
 func again(do func() error) error { return retry.RetryOnConflict(retry.DefaultBackoff, do) }
 
 // edit changes the metadata of an object, again when somebody else wrote it meanwhile. One that is not there stays so.
-func (m *Mover) edit(ctx context.Context, r migrate.Ref, change func(client.Object) bool) error {
+func (c access) edit(ctx context.Context, r migrate.Ref, change func(client.Object) bool) error {
 	err := again(func() error {
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(schema.FromAPIVersionAndKind(r.APIVersion, r.Kind))
-		if err := m.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, live); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, live); err != nil {
 			return client.IgnoreNotFound(err)
 		}
 		before := live.DeepCopy()
 		if !change(live) {
 			return nil
 		}
-		return client.IgnoreNotFound(m.Client.Patch(ctx, live, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), moveOwner))
+		return client.IgnoreNotFound(c.Client.Patch(ctx, live, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), moveOwner))
 	})
 	if err != nil {
 		return fmt.Errorf("change the metadata of %s: %w", r, err)
@@ -39,9 +39,9 @@ func (m *Mover) edit(ctx context.Context, r migrate.Ref, change func(client.Obje
 }
 
 // gone waits until an object, the one of a UID where that is given, is not there any more.
-func (m *Mover) gone(ctx context.Context, r migrate.Ref, uid string) error {
+func (c access) gone(ctx context.Context, r migrate.Ref, uid string) error {
 	return WaitRemoval(ctx, func() (string, error) {
-		live, err := m.read(ctx, r)
+		live, err := c.read(ctx, r)
 		switch {
 		case err != nil:
 			return "", err
@@ -55,14 +55,14 @@ func (m *Mover) gone(ctx context.Context, r migrate.Ref, uid string) error {
 }
 
 // remove deletes an object, and waits until it is gone.
-func (m *Mover) remove(ctx context.Context, r migrate.Ref, options ...client.DeleteOption) error {
-	live, err := m.read(ctx, r)
+func (c access) remove(ctx context.Context, r migrate.Ref, options ...client.DeleteOption) error {
+	live, err := c.read(ctx, r)
 	if err != nil || live == nil {
 		return err
 	}
 	uid := live.GetUID()
-	if err := m.Client.Delete(ctx, live, append(options, client.Preconditions{UID: &uid})...); err != nil && !apierrors.IsNotFound(err) {
+	if err := c.Client.Delete(ctx, live, append(options, client.Preconditions{UID: &uid})...); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s: %w", r, err)
 	}
-	return m.gone(ctx, r, string(uid))
+	return c.gone(ctx, r, string(uid))
 }

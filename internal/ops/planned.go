@@ -27,28 +27,30 @@ func (e *StaleError) Error() string {
 
 // asPlanned looks whether all is as the backup has it. Where it is not, and there is no ClusterExtension yet, the Subscription gets back its way
 // to upgrade, and nothing was done.
-func (m *Mover) asPlanned(ctx context.Context, b *migrate.Backup) error {
-	e, err := m.extension(ctx, b)
+func (m adoption) asPlanned(ctx context.Context) error {
+	b := m.Backup
+	e, err := m.extension(ctx)
 	if err != nil {
 		return err
 	}
-	changed, err := m.changed(ctx, b, e != nil)
+	changed, err := m.changed(ctx, e != nil)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
 	key := b.CSV.Namespace + "/" + b.Subscription.GetName()
 	if e != nil {
 		return fmt.Errorf("migrate Subscription %s: it has changed since that was begun:\n  - %s\nClusterExtension %s has its objects, and ClusterServiceVersion %s was left as it is: "+
-			"%s gives them back, then start over", key, strings.Join(changed, "\n  - "), e.Name, b.CSV, m.undoCommand(e.Name))
+			"%s gives them back, then start over", key, strings.Join(changed, "\n  - "), e.Name, b.CSV, m.undo)
 	}
-	if err := m.unfreeze(ctx, b); err != nil {
+	if err := (approval{m.record}).unfreeze(ctx); err != nil {
 		return err
 	}
 	return &StaleError{key, changed}
 }
 
 // changed says what is not as the backup has it. Once the ClusterServiceVersion is being deleted, all is as it has to be.
-func (m *Mover) changed(ctx context.Context, b *migrate.Backup, begun bool) ([]string, error) {
+func (m adoption) changed(ctx context.Context, begun bool) ([]string, error) {
+	b := m.Backup
 	csv := &v1alpha1.ClusterServiceVersion{}
 	err := m.Client.Get(ctx, client.ObjectKey{Namespace: b.CSV.Namespace, Name: b.CSV.Name}, csv)
 	isGone := apierrors.IsNotFound(err)
@@ -92,5 +94,5 @@ func (m *Mover) forget(ctx context.Context, v *Move, err error) error {
 	if v.Begun || !errors.As(err, &stale) {
 		return err
 	}
-	return errors.Join(err, m.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name}))
+	return errors.Join(err, access{m.Client}.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name}))
 }

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops/migrate"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,10 +35,13 @@ type planned struct {
 	patched func()
 }
 
+// record is that of the planned migration.
+func (p *planned) record() record { return p.mover.record(p.move.Backup) }
+
 func newPlanned(t *testing.T) *planned {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, olmv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, olmv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +65,7 @@ func newPlanned(t *testing.T) *planned {
 	b := &migrate.Backup{CSV: migrate.CSV{Namespace: "ops", Name: "kite.v1"}, Subscription: p.live(v1alpha1.SubscriptionKind, "kite"), Version: p.live(v1alpha1.ClusterServiceVersionKind, "kite.v1"),
 		Extension: &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "kite", Annotations: map[string]string{migrate.AdoptsKey: "ops/kite.v1"}}, Spec: olmv1.ClusterExtensionSpec{Namespace: "ops",
 			Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "kite", Version: "1.0.0"}}}}}
-	found, err := p.mover.read(t.Context(), migrate.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: "ops", Name: "kite"})
+	found, err := access{p.Client}.read(t.Context(), migrate.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: "ops", Name: "kite"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,7 @@ func account(uid types.UID) *corev1.ServiceAccount {
 
 func (p *planned) live(kind, name string) *unstructured.Unstructured {
 	p.Helper()
-	u, err := p.mover.read(p.Context(), migrate.Ref{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Namespace: "ops", Name: name})
+	u, err := access{p.Client}.read(p.Context(), migrate.Ref{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Namespace: "ops", Name: name})
 	if err != nil || u == nil {
 		p.Fatalf("%s %s: %v", kind, name, err)
 	}
@@ -201,10 +205,10 @@ func TestNothingIsRetiredThatHasChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlanned(t)
 			p.must(p.mover.save(t.Context(), p.move))
-			p.must(p.mover.freeze(t.Context(), p.move.Backup))
-			p.must(p.mover.create(t.Context(), p.move.Backup))
+			p.must(approval{p.record()}.freeze(t.Context()))
+			p.must(adoption{p.record()}.create(t.Context()))
 			test.change(p)
-			err := p.mover.retire(t.Context(), p.move.Backup)
+			err := adoption{p.record()}.retire(t.Context())
 			if (err == nil) != (test.told == "") || err != nil && !strings.Contains(err.Error(), test.told) {
 				t.Errorf("%v, want %q", err, test.told)
 			}
@@ -212,7 +216,7 @@ func TestNothingIsRetiredThatHasChanged(t *testing.T) {
 				t.Errorf("the ClusterServiceVersion is being deleted: %v", retired)
 			}
 			if test.told == "" { // again it is found to be so
-				p.must(p.mover.retire(t.Context(), p.move.Backup))
+				p.must(adoption{p.record()}.retire(t.Context()))
 			}
 		})
 	}

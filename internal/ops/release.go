@@ -12,7 +12,8 @@ import (
 )
 
 // release takes off the objects what ties them to the v0 API. An OperatorCondition is of both.
-func (m *Mover) release(ctx context.Context, b *migrate.Backup) error {
+func (m adoption) release(ctx context.Context) error {
+	b := m.Backup
 	for _, u := range b.Adopted {
 		if isCondition(u) {
 			if err := m.unlist(ctx, u); err != nil {
@@ -33,7 +34,7 @@ func (m *Mover) release(ctx context.Context, b *migrate.Backup) error {
 }
 
 // unlist takes an OperatorCondition, and the Role and the RoleBinding that its controller makes, out of the list of the Operator.
-func (m *Mover) unlist(ctx context.Context, condition *unstructured.Unstructured) error {
+func (m adoption) unlist(ctx context.Context, condition *unstructured.Unstructured) error {
 	roles := rbacv1.SchemeGroupVersion.String()
 	for _, ref := range []migrate.Ref{migrate.RefOf(condition), {APIVersion: roles, Kind: "Role", Namespace: condition.GetNamespace(), Name: condition.GetName()},
 		{APIVersion: roles, Kind: "RoleBinding", Namespace: condition.GetNamespace(), Name: condition.GetName()}} {
@@ -48,7 +49,8 @@ func isCondition(u *unstructured.Unstructured) bool { return u.GetKind() == "Ope
 
 // clear removes what is left: bindings before the roles that they are to, and the Operator, which lists them, when they are gone: the manager
 // would make it again.
-func (m *Mover) clear(ctx context.Context, b *migrate.Backup) error {
+func (m adoption) clear(ctx context.Context) error {
+	b := m.Backup
 	for _, last := range []bool{false, true} {
 		for _, u := range slices.Backward(b.Removed) {
 			if last != isOperator(u) {

@@ -126,5 +126,5 @@ func (m *Mover) done(ctx context.Context, v *Move) error {
 	if v.Done {
 		return nil
 	}
-	return m.note(ctx, v.Backup, DoneKey, time.Now().UTC().Format(time.RFC3339))
+	return m.record(v.Backup).note(ctx, DoneKey, time.Now().UTC().Format(time.RFC3339))
 }

@@ -115,7 +115,7 @@ func TestWithdrawByUID(t *testing.T) {
 	s := secretOf(t, b, map[string]string{addedKey: "uid-1,,uid-0,"})
 	u := newUndoing(t, s, live...)
 	b.Kept = keptOf(s)
-	if err := u.withdraw(t.Context(), b); err != nil {
+	if err := (restoration{u.record(b)}).withdraw(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var left corev1.ConfigMapList
@@ -141,7 +141,7 @@ func TestNothingOfRevisionsIsLeft(t *testing.T) {
 	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "settings", Labels: map[string]string{olmv1.OwnerNameKey: "etcd", olmv1.GroupName + "/mine": "x", "users": "y"},
 		Annotations: map[string]string{olmv1.GroupName + "/revision": "1", "users": "y"}}}
 	u := newUndoing(t, secretOf(t, b, nil), live)
-	if err := u.relabel(t.Context(), b); err != nil {
+	if err := (restoration{u.record(b)}).restore(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	is := &corev1.ConfigMap{}

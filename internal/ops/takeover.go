@@ -8,21 +8,23 @@ import (
 )
 
 // takeOver waits until the ClusterExtension has the objects. Nothing is taken from the ClusterServiceVersion before it has all of them.
-func (m *Mover) takeOver(tell func(string)) func(context.Context, *migrate.Backup) error {
-	return func(ctx context.Context, b *migrate.Backup) error {
+func (m adoption) takeOver(tell func(string)) func(context.Context) error {
+	b := m.Backup
+	return func(ctx context.Context) error {
 		if _, err := WaitExtension(ctx, m.Client, b.Extension.Name, func(_, message string) { tell(message) }); err != nil {
 			return fmt.Errorf("%w\nThe operator runs as before, and belongs to the ClusterServiceVersion", err)
 		}
-		if err := WaitRemoval(ctx, func() (string, error) { return m.missing(ctx, b) }); err != nil {
+		if err := WaitRemoval(ctx, func() (string, error) { return m.missing(ctx) }); err != nil {
 			return err
 		}
-		return m.noteAdded(ctx, b)
+		return m.noteAdded(ctx)
 	}
 }
 
 // missing is an object that does not belong to the ClusterExtension, or why that cannot be told.
-func (m *Mover) missing(ctx context.Context, b *migrate.Backup) (string, error) {
-	e, err := m.extension(ctx, b)
+func (m adoption) missing(ctx context.Context) (string, error) {
+	b := m.Backup
+	e, err := m.extension(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -6,56 +6,56 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/ops/migrate"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// approval is that of the Subscription, which must not upgrade anything while its operator is moved.
+type approval struct{ record }
+
 // thaw gives the Subscription its approval back. InstallPlans that were made meanwhile go; those that were complete are history, and do not
 // come back: whoever made one would have to keep the managers from carrying it out again.
-func (m *Mover) thaw(ctx context.Context, b *migrate.Backup) error {
-	return again(func() error { return m.tryThaw(ctx, b) })
-}
-
-func (m *Mover) tryThaw(ctx context.Context, b *migrate.Backup) error {
-	sub, err := m.subscription(ctx, b)
-	if err != nil {
-		return err
-	}
-	if err := m.plans(ctx, b, sub); err != nil {
-		return err
-	}
-	if sub.Annotations[frozenKey] == "" {
-		return nil
-	}
-	if err := m.note(ctx, b, returnedKey, string(sub.UID)); err != nil {
-		return err
-	}
-	return m.melt(ctx, b, sub)
+func (m approval) thaw(ctx context.Context) error {
+	return again(func() error {
+		sub, err := m.subscription(ctx)
+		if err != nil {
+			return err
+		}
+		if err := m.plans(ctx, sub); err != nil {
+			return err
+		}
+		if sub.Annotations[frozenKey] == "" {
+			return nil
+		}
+		if err := m.note(ctx, returnedKey, string(sub.UID)); err != nil {
+			return err
+		}
+		return m.melt(ctx, sub)
+	})
 }
 
 // unfreeze gives the Subscription of a migration that took nothing over its approval back, where it is there and was frozen.
-func (m *Mover) unfreeze(ctx context.Context, b *migrate.Backup) error {
-	return again(func() error { return m.tryUnfreeze(ctx, b) })
-}
-
-func (m *Mover) tryUnfreeze(ctx context.Context, b *migrate.Backup) error {
-	sub, err := m.subscription(ctx, b)
-	if err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if sub.UID != b.Subscription.GetUID() || sub.Annotations[frozenKey] != b.Extension.Name {
-		return nil
-	}
-	if err := m.plans(ctx, b, sub); err != nil { // one that was made meanwhile waits for an approval that nobody would give
-		return err
-	}
-	return m.melt(ctx, b, sub)
+func (m approval) unfreeze(ctx context.Context) error {
+	b := m.Backup
+	return again(func() error {
+		sub, err := m.subscription(ctx)
+		if err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		if sub.UID != b.Subscription.GetUID() || sub.Annotations[frozenKey] != b.Extension.Name {
+			return nil
+		}
+		if err := m.plans(ctx, sub); err != nil { // one that was made meanwhile waits for an approval that nobody would give
+			return err
+		}
+		return m.melt(ctx, sub)
+	})
 }
 
 // melt gives a Subscription the approval of the backup.
-func (m *Mover) melt(ctx context.Context, b *migrate.Backup, sub *v1alpha1.Subscription) error {
+func (m approval) melt(ctx context.Context, sub *v1alpha1.Subscription) error {
+	b := m.Backup
 	before := sub.DeepCopy()
 	delete(sub.Annotations, frozenKey)
 	approval, _, _ := unstructured.NestedString(b.Subscription.Object, "spec", "installPlanApproval")
@@ -68,7 +68,8 @@ func (m *Mover) melt(ctx context.Context, b *migrate.Backup, sub *v1alpha1.Subsc
 	return nil
 }
 
-func (m *Mover) plans(ctx context.Context, b *migrate.Backup, sub *v1alpha1.Subscription) error {
+func (m approval) plans(ctx context.Context, sub *v1alpha1.Subscription) error {
+	b := m.Backup
 	var live v1alpha1.InstallPlanList
 	if err := m.Client.List(ctx, &live, client.InNamespace(sub.Namespace)); err != nil {
 		return fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)

@@ -21,6 +21,9 @@ import (
 // revisionManager is the field manager of objects of revisions.
 const revisionManager = olmv1.GroupName
 
+// restoration are the steps by which a Subscription gets its operator back.
+type restoration struct{ record }
+
 // Find finds the backup of a ClusterExtension, and says why there is no way back; without that there is.
 func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
 	var list corev1.SecretList
@@ -55,58 +58,60 @@ func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
 	if v.Rights, err = b.Rights(); err != nil {
 		return nil, err
 	}
-	return v, m.judge(ctx, v)
+	return v, restoration{m.record(b)}.judge(ctx, v)
 }
 
 // Undo gives the operator back to its Subscription. Like Run it goes on where an earlier call stopped.
 func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error {
-	if err := m.judge(ctx, v); err != nil { // again: somebody may have thought about it for long
+	r := restoration{m.record(v.Backup)}
+	if err := r.judge(ctx, v); err != nil { // again: somebody may have thought about it for long
 		return err
 	}
 	if len(v.Refused) > 0 {
 		return fmt.Errorf("undo the migration of ClusterExtension %s: %s", v.Backup.Extension.Name, strings.Join(v.Refused, "; "))
 	}
-	for _, s := range m.wayBack(v) {
-		if err := s.do(ctx, v.Backup); err != nil {
+	for _, s := range r.steps(v) {
+		if err := s.do(ctx); err != nil {
 			return err
 		}
 		if s.name != "" {
 			tell(s.name)
 		}
 	}
-	return m.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name})
+	return r.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name})
 }
 
-// wayBack are the steps that are left to do.
-func (m *Mover) wayBack(v *Move) []step {
+// steps are those that are left to do.
+func (m restoration) steps(v *Move) []step {
 	switch {
 	case v.Returned:
 		return nil
 	case v.Unbegun:
-		return []step{{"", m.unfreeze}}
+		return []step{{"", approval{m.record}.unfreeze}}
 	}
 	return []step{
 		{"", m.noteAdded},
 		{"ClusterExtension " + v.Backup.Extension.Name + " is gone, and has left what it had", m.letGo},
-		{"the objects have the labels that they had", m.relabel},
+		{"the objects have the labels that they had", func(ctx context.Context) error { return m.restore(ctx, "") }},
 		{"Subscription " + v.Plan.Subscription + " is back, and upgrades nothing yet", m.subscribe},
 		{"ClusterServiceVersion " + v.Backup.CSV.String() + " is back", m.bringBack},
 		{"the roles and bindings of the v0 API are back, and the objects belong to the ClusterServiceVersion", m.giveBack},
 		{"the ClusterServiceVersion has succeeded", m.succeeds},
 		{"what only the ClusterExtension needed is removed", m.withdraw},
-		{"the Subscription upgrades as it did before", m.thaw},
+		{"the Subscription upgrades as it did before", approval{m.record}.thaw},
 	}
 }
 
 // letGo deletes the ClusterExtension so that its objects stay.
-func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
-	e, err := m.extension(ctx, b)
+func (m restoration) letGo(ctx context.Context) error {
+	b := m.Backup
+	e, err := m.extension(ctx)
 	if err != nil {
 		return err
 	}
 	ref := migrate.Ref{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: b.Extension.Name}
 	if e != nil {
-		if err := m.noteMade(ctx, b, e); err != nil { // what is there afterwards is to be told from what never was
+		if err := m.noteMade(ctx, e); err != nil { // what is there afterwards is to be told from what never was
 			return err
 		}
 		// It may have taken objects over a moment ago, of which the garbage collector has not heard.
@@ -133,10 +138,10 @@ func (m *Mover) letGo(ctx context.Context, b *migrate.Backup) error {
 	})
 }
 
-// relabel makes the objects findable for the controllers of the v0 API before there is a ClusterServiceVersion that looks for them.
-func (m *Mover) relabel(ctx context.Context, b *migrate.Backup) error { return m.restore(ctx, b, "") }
-
-func (m *Mover) restore(ctx context.Context, b *migrate.Backup, uid types.UID) error {
+// restore makes the ClusterServiceVersion of a UID the owner of what it owned. Without a UID it makes the objects findable for the controllers of the v0 API,
+// before there is a ClusterServiceVersion that looks for them.
+func (m restoration) restore(ctx context.Context, uid types.UID) error {
+	b := m.Backup
 	for _, u := range slices.Concat(b.Adopted, b.Left) {
 		if isCondition(u) {
 			continue
@@ -154,7 +159,8 @@ func (m *Mover) restore(ctx context.Context, b *migrate.Backup, uid types.UID) e
 }
 
 // succeeds waits for the ClusterServiceVersion.
-func (m *Mover) succeeds(ctx context.Context, b *migrate.Backup) error {
+func (m restoration) succeeds(ctx context.Context) error {
+	b := m.Backup
 	return WaitRemoval(ctx, func() (string, error) {
 		csv := &v1alpha1.ClusterServiceVersion{}
 		if err := m.Client.Get(ctx, client.ObjectKey{Namespace: b.CSV.Namespace, Name: b.CSV.Name}, csv); err != nil {
@@ -168,7 +174,8 @@ func (m *Mover) succeeds(ctx context.Context, b *migrate.Backup) error {
 }
 
 // withdraw removes what the ClusterExtension had besides, unless it belongs to somebody by now, or somebody has made another one of that name.
-func (m *Mover) withdraw(ctx context.Context, b *migrate.Backup) error {
+func (m restoration) withdraw(ctx context.Context) error {
+	b := m.Backup
 	for i, ref := range slices.Backward(b.Added) {
 		live, err := m.read(ctx, ref)
 		if err != nil {

@@ -144,7 +144,7 @@ func (u *undoing) refuses(why string) {
 // is tells whether an object of the v0 API is there.
 func (u *undoing) is(kind, namespace, name string) bool {
 	u.Helper()
-	live, err := u.read(u.Context(), migrate.Ref{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Namespace: namespace, Name: name})
+	live, err := access{u.Client}.read(u.Context(), migrate.Ref{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Namespace: namespace, Name: name})
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestLettingGoIsNotLeftToTheGarbageCollector(t *testing.T) {
 			said = append(said, fmt.Sprintf("%s %t", *how, revision.Orphans(live)))
 			return c.Delete(ctx, o, options...)
 		}})
-	if err := u.letGo(t.Context(), b); err != nil {
+	if err := (restoration{u.record(b)}).letGo(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(said, []string{"Orphan true"}) {

@@ -159,6 +159,31 @@ func there(t *testing.T, c client.Client, o client.Object) bool {
 	return !apierrors.IsNotFound(err)
 }
 
+// TestSharedObjectsStay: what another ClusterServiceVersion that exists owns as well is not removed, and not waited for.
+func TestSharedObjectsStay(t *testing.T) {
+	account := func(name, other string, uid types.UID) client.Object {
+		a := owned(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name}}, "ClusterServiceVersion", "kite.v1", "csv")
+		a.SetOwnerReferences(append(a.GetOwnerReferences(), metav1.OwnerReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind, Name: other, UID: uid}))
+		return a
+	}
+	hawk := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "hawk.v1", UID: "hawk"}}
+	objects := append(classic(nil), hawk, account("shared", "hawk.v1", "hawk"), account("recreated", "hawk.v1", "before"), account("left", "gone.v1", "gone"))
+	r, err := UninstallSubscription(t.Context(), removalCluster(t, objects...), UninstallOptions{Name: "kite", Namespace: "ops"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	goes := map[string]bool{}
+	for _, ref := range r.Goes {
+		goes[ref.Name] = true
+	}
+	if goes["shared"] || !goes["recreated"] || !goes["left"] {
+		t.Errorf("what goes: %v", r.Goes)
+	}
+	if text := shown(t, r); !strings.Contains(text, "it belongs to ClusterServiceVersion ops/hawk.v1 as well") {
+		t.Error(text)
+	}
+}
+
 const classicText = `Subscription ops/my-kite, version 0.0.0
 
 Goes:

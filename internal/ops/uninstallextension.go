@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -82,12 +83,7 @@ func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.
 		if err != nil {
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
-		others := ""
-		if controller := metav1.GetControllerOfNoCopy(live); controller == nil || !sets[controller.UID] {
-			if others = "nothing says that it belongs to the extension"; controller != nil {
-				others = fmt.Sprintf("it belongs to %s %s", controller.Kind, controller.Name)
-			}
-		}
+		others := revisionsOwn(sets).Judge(live, rollout.Holders(live)).Reason
 		if isCRD(object) {
 			if others == "" {
 				others = n.need(object)
@@ -108,6 +104,17 @@ func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.
 		r.Goes = append(r.Goes, ref)
 	}
 	return nil
+}
+
+// revisionsOwn are the rules by which revisions have objects: they control them.
+func revisionsOwn(sets map[types.UID]bool) rollout.ClaimRules {
+	return rollout.ClaimRules{Shared: true, Unowned: func(metav1.Object) string { return "nothing says that it belongs to the extension" },
+		Relate: func(h rollout.Holder) (rollout.Relation, string) {
+			if sets[h.UID] {
+				return rollout.Own, ""
+			}
+			return rollout.Foreign, fmt.Sprintf("it belongs to %s %s", h.Kind, h.Name)
+		}}
 }
 
 func isCRD(u *unstructured.Unstructured) bool {

@@ -9,6 +9,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -55,12 +57,16 @@ func UninstallSubscription(ctx context.Context, reader client.Reader, o Uninstal
 			return nil, err
 		}
 	}
+	removed := map[types.UID]bool{}
+	for _, csv := range csvs {
+		removed[csv.UID] = true
+	}
 	for _, csv := range csvs {
 		r.owner(csv, v1alpha1.ClusterServiceVersionKind)
 		if r.Version == "" || sub != nil && csv.Name == sub.Status.InstalledCSV {
 			r.Version = csv.Spec.Version.String()
 		}
-		if err := r.operator(ctx, reader, csv); err != nil {
+		if err := r.operator(ctx, reader, csv, removed); err != nil {
 			return nil, err
 		}
 	}
@@ -102,27 +108,57 @@ func (r *Removal) plans(ctx context.Context, reader client.Reader, sub *v1alpha1
 	return nil
 }
 
-// operator adds what belongs to a ClusterServiceVersion.
-func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion) error {
-	for _, kind := range ownedInNamespace {
-		err := each(ctx, reader, kind, func(m *metav1.PartialObjectMetadata) {
-			if slices.ContainsFunc(m.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == csv.UID }) {
-				r.owned(m)
+// operator adds what belongs to a ClusterServiceVersion. What another owner that exists has as well stays.
+func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion, removed map[types.UID]bool) error {
+	var failed error
+	own := func(h rollout.Holder) bool {
+		return removed[h.UID] || h.Labelled && h.IsOperator() && h.Name == csv.Name && h.Namespace == csv.Namespace
+	}
+	rules := rollout.ClaimRules{Unowned: func(metav1.Object) string { return "" }, Relate: func(h rollout.Holder) (rollout.Relation, string) {
+		if own(h) {
+			return rollout.Own, ""
+		}
+		if !h.IsOperator() {
+			if h.Controller == nil || !*h.Controller {
+				return rollout.Absent, ""
 			}
-		}, client.InNamespace(csv.Namespace))
-		if err != nil {
+			return rollout.Foreign, rollout.ControlledBy(h)
+		}
+		other := &metav1.PartialObjectMetadata{}
+		other.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
+		err := reader.Get(ctx, client.ObjectKey{Namespace: h.Namespace, Name: h.Name}, other)
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && !h.Labelled && other.UID != h.UID:
+			return rollout.Absent, ""
+		case err != nil:
+			failed = fmt.Errorf("read %s %s/%s, which owns objects of the operator as well: %w", h.Kind, h.Namespace, h.Name, err)
+		}
+		return rollout.Foreign, fmt.Sprintf("belongs to %s %s/%s as well", h.Kind, h.Namespace, h.Name)
+	}}
+	owned := func(m *metav1.PartialObjectMetadata) {
+		labelled := slices.DeleteFunc(rollout.Holders(m), func(h rollout.Holder) bool { return !h.Labelled })
+		holders := append(rollout.References(m), labelled...)
+		if !slices.ContainsFunc(holders, own) {
+			return
+		}
+		if claim := rules.Judge(m, holders); claim.Verdict != rollout.Granted {
+			r.Stays = append(r.Stays, Kept{refOf(m), "it " + claim.Reason})
+			return
+		}
+		r.Goes = append(r.Goes, refOf(m))
+	}
+	for _, kind := range ownedInNamespace {
+		if err := each(ctx, reader, kind, owned, client.InNamespace(csv.Namespace)); err != nil {
 			return err
 		}
 	}
 	for _, kind := range ownedAnywhere {
-		if err := each(ctx, reader, kind, r.owned, client.MatchingLabels(bundle.OwnerLabels(csv))); err != nil {
+		if err := each(ctx, reader, kind, owned, client.MatchingLabels(bundle.OwnerLabels(csv))); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
 }
-
-func (r *Removal) owned(m *metav1.PartialObjectMetadata) { r.Goes = append(r.Goes, refOf(m)) }
 
 // each calls do with the metadata of objects. A kind that the cluster does not have has none.
 func each(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), options ...client.ListOption) error {

@@ -13,7 +13,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
@@ -52,7 +51,7 @@ func public(b testing.TB, digest string) (*catalog.Index, string) {
 func (w *world) shows(namespace, name string, x *catalog.Index) time.Duration {
 	w.sources = append(w.sources, v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, CreationTimestamp: created}})
 	start := time.Now()
-	w.contents.Publish(catalogset.Ref{Namespace: namespace, Name: name}, catalogset.Entry{Index: x}) // which refreshes
+	w.contents.Publish(catalog.Ref{Namespace: namespace, Name: name}, catalogstore.Entry{Index: x}) // which refreshes
 	return time.Since(start)
 }
 

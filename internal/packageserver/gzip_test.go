@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // TestChecksums compares the checksum of what is put together with that of the whole.
@@ -77,7 +77,7 @@ func TestCompressedLists(t *testing.T) {
 			t.Run(fmt.Sprintf("%d packages of %d bytes, random %t", sizes[0], sizes[1], random), func(t *testing.T) {
 				w := newWorld(t)
 				w.offer(t, "olm/global")
-				w.contents.Publish(catalogset.Ref{Namespace: "olm", Name: "global"}, catalogset.Entry{Index: described(t, sizes[0], sizes[1], random)})
+				w.contents.Publish(catalog.Ref{Namespace: "olm", Name: "global"}, catalogstore.Entry{Index: described(t, sizes[0], sizes[1], random)})
 				want := w.ask(t, "packagemanifests").Body.Bytes()
 				answer := w.ask(t, "packagemanifests", "Accept-Encoding: br, gzip")
 				got := answer.Body.Bytes()
@@ -104,7 +104,7 @@ func TestCompressedLists(t *testing.T) {
 	// Other forms are still left to the API machinery.
 	w := newWorld(t)
 	w.offer(t, "olm/global")
-	w.contents.Publish(catalogset.Ref{Namespace: "olm", Name: "global"}, catalogset.Entry{Index: described(t, 400, 100, true)})
+	w.contents.Publish(catalog.Ref{Namespace: "olm", Name: "global"}, catalogstore.Entry{Index: described(t, 400, 100, true)})
 	answer := w.ask(t, "packagemanifests", "Accept-Encoding: gzip", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io")
 	r, err := gzip.NewReader(answer.Body)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestCompressedLists(t *testing.T) {
 func TestListThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.offer(t, "olm/global")
-	w.contents.Publish(catalogset.Ref{Namespace: "olm", Name: "global"}, catalogset.Entry{Index: described(t, 100, 5000, true)})
+	w.contents.Publish(catalog.Ref{Namespace: "olm", Name: "global"}, catalogstore.Entry{Index: described(t, 100, 5000, true)})
 	from := &w.storage.present.current.sources[0]
 	from.index = nil
 	for _, d := range from.docs {

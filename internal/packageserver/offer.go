@@ -7,7 +7,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,7 +23,7 @@ type Cluster interface {
 
 // Contents are the catalogs that are being served.
 type Contents interface {
-	Get(ref catalogset.Ref) (catalogset.Entry, bool)
+	Get(ref catalog.Ref) (catalogstore.Entry, bool)
 }
 
 // offer is a package of one catalog, as seen from a namespace.

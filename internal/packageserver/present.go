@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
-
 	"k8s.io/utils/clock"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // Bounds of what is kept of the past, for watches that begin there: how many snapshots, and how many documents they may have that the
@@ -105,7 +105,7 @@ func (p *present) look(ctx context.Context) (*snapshot, error) {
 	}
 	var sources []source
 	for i := range declared {
-		entry, _ := p.contents.Get(catalogset.Ref{Namespace: declared[i].Namespace, Name: declared[i].Name})
+		entry, _ := p.contents.Get(catalog.Ref{Namespace: declared[i].Namespace, Name: declared[i].Name})
 		if entry.Index == nil {
 			continue // there never was any content
 		}

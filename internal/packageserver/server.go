@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/packageserver/openapi"
+	"fairlead.dev/fairlead/api/packages/openapi"
 	"fairlead.dev/fairlead/internal/platform"
 
 	"github.com/go-logr/logr"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
@@ -38,7 +38,7 @@ func (w *world) damaged(t *testing.T, ref, pkg string, packages ...string) (mend
 		return unread
 	}, pkg)
 	namespace, name, _ := strings.Cut(ref, "/")
-	w.contents.Publish(catalogset.Ref{Namespace: namespace, Name: name}, catalogset.Entry{Index: x})
+	w.contents.Publish(catalog.Ref{Namespace: namespace, Name: name}, catalogstore.Entry{Index: x})
 	return mend
 }
 
@@ -249,7 +249,7 @@ func TestPartOfAPackage(t *testing.T) {
 				}
 				return []string{p.Status.Channels[0].Name}
 			}, "beta")
-			w.contents.Publish(catalogset.Ref{Namespace: "olm", Name: "global"}, catalogset.Entry{Index: x})
+			w.contents.Publish(catalog.Ref{Namespace: "olm", Name: "global"}, catalogstore.Entry{Index: x})
 			if got := w.versions(t); !slices.Equal(got, test.want) {
 				t.Errorf("%v, want %v", got, test.want)
 			}

@@ -15,7 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +32,7 @@ type world struct {
 	*Server
 	sources  []v1alpha1.CatalogSource
 	excludes map[string]bool
-	contents *catalogset.Set
+	contents *catalogstore.Set
 	clock    *clocktesting.FakePassiveClock
 	broken   error // of reading the cluster
 }
@@ -46,7 +46,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	w := &world{contents: catalogset.New(), excludes: map[string]bool{}}
+	w := &world{contents: catalogstore.NewSet(), excludes: map[string]bool{}}
 	w.clock = clocktesting.NewFakePassiveClock(created.Time)
 	w.Server = newServer(Config{REST: &rest.Config{Host: "https://127.0.0.1:1"}, Cluster: w, Contents: w.contents, GlobalNamespace: "olm", Listener: listener,
 		Clock: w.clock, Log: logr.Discard()})
@@ -58,7 +58,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.generic.PrepareRun()
-	w.contents.OnChange(func(catalogset.Ref) { w.refresh(t) })
+	w.contents.OnChange(func(catalog.Ref) { w.refresh(t) })
 	t.Cleanup(w.end)
 	if err := w.Open(t.Context()); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func (w *world) offer(t testing.TB, ref string, packages ...string) {
 func (w *world) publish(t testing.TB, ref string, packages ...string) {
 	t.Helper()
 	namespace, name, _ := strings.Cut(ref, "/")
-	w.contents.Publish(catalogset.Ref{Namespace: namespace, Name: name}, catalogset.Entry{Index: testIndex(t, packages...)})
+	w.contents.Publish(catalog.Ref{Namespace: namespace, Name: name}, catalogstore.Entry{Index: testIndex(t, packages...)})
 }
 
 func testIndex(t testing.TB, packages ...string) *catalog.Index {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -110,8 +109,8 @@ func needs(a, b *catalog.BundleInfo) bool {
 }
 
 // catalogsOf names the content that the group was decided on: the catalogs of its Subscriptions and of its choices.
-func (b *namespaceBuilder) catalogsOf(g Group) map[catalogset.Ref]string {
-	used := map[catalogset.Ref]string{}
+func (b *namespaceBuilder) catalogsOf(g Group) map[catalog.Ref]string {
+	used := map[catalog.Ref]string{}
 	note := func(s *Source) {
 		if s != nil && s.Index != nil {
 			used[s.Ref] = s.Index.Digest()

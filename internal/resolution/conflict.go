@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -21,7 +21,7 @@ type Conflict struct {
 	// Advice says what to do.
 	Advice string `json:"advice,omitempty"`
 	// Unavailable are the catalogs without content that would have to be asked, in order.
-	Unavailable []catalogset.Ref `json:"-"`
+	Unavailable []catalog.Ref `json:"-"`
 
 	conclusion string // what follows from the chain, where Error does not begin with the summary
 	core       *resolve.Unsatisfiable
@@ -171,8 +171,8 @@ func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.
 }
 
 // unavailable are the catalogs without content that those who need something would have had to ask.
-func (e *explanation) unavailable() []catalogset.Ref {
-	var found []catalogset.Ref
+func (e *explanation) unavailable() []catalog.Ref {
+	var found []catalog.Ref
 	for _, c := range e.core {
 		if c.Subject == "" {
 			continue
@@ -181,7 +181,7 @@ func (e *explanation) unavailable() []catalogset.Ref {
 			found = append(found, ref)
 		}
 	}
-	slices.SortFunc(found, catalogset.Ref.Compare)
+	slices.SortFunc(found, catalog.Ref.Compare)
 	return found
 }
 

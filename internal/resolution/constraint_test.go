@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 )
 
 // palette is a catalog with two packages of two versions, and the package red, whose only bundle has a constraint.
@@ -45,7 +44,7 @@ func palette(t testing.TB, constraints ...json.RawMessage) NamespaceRequest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := catalogset.Ref{Namespace: "olm", Name: "palette"}
+	ref := catalog.Ref{Namespace: "olm", Name: "palette"}
 	return NamespaceRequest{Namespace: "ns", Sources: []Source{{Ref: ref, Index: x}},
 		Subscriptions: []Subscription{{Name: "red", Package: "red", Channel: "stable", Catalog: ref}}}
 }

@@ -1,7 +1,7 @@
 package resolution
 
 import (
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/resolve"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 )
 
 // stake is a need of another extension that is met now, and that another version of the package could leave unmet.

@@ -12,7 +12,6 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/version"
 
@@ -248,9 +247,9 @@ func parsedIndex(t *testing.T, content []byte, source scenarioSource) *catalog.I
 	return x
 }
 
-func reference(text string) catalogset.Ref {
+func reference(text string) catalog.Ref {
 	namespace, name, _ := strings.Cut(text, "/")
-	return catalogset.Ref{Namespace: namespace, Name: name}
+	return catalog.Ref{Namespace: namespace, Name: name}
 }
 
 func shuffled(in NamespaceRequest) NamespaceRequest {

@@ -12,12 +12,11 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
-var benchRef = catalogset.Ref{Namespace: "olm", Name: "bench"}
+var benchRef = catalog.Ref{Namespace: "olm", Name: "bench"}
 
 var fullCatalogFor struct {
 	sync.Mutex

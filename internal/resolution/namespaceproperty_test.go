@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"

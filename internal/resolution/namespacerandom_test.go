@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -112,7 +111,7 @@ func randomNamespace(t testing.TB, data []byte, extra bool) NamespaceRequest {
 	t.Helper()
 	d := dice(data)
 	in := NamespaceRequest{Namespace: "ns", AnyCatalog: d.one(8), Together: d.one(8)}
-	refs := []catalogset.Ref{{Namespace: "olm", Name: "first"}, {Namespace: "ns", Name: "second"}}
+	refs := []catalog.Ref{{Namespace: "olm", Name: "first"}, {Namespace: "ns", Name: "second"}}
 	for _, ref := range refs {
 		s := Source{Ref: ref, Priority: d.below(2)}
 		if d.one(10) {

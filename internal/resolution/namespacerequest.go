@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -40,7 +39,7 @@ type Subscription struct {
 	Package     string
 	Channel     string // empty: any channel of the package, the default channel first
 	StartingCSV string // used only when nothing is installed
-	Catalog     catalogset.Ref
+	Catalog     catalog.Ref
 	Installed   string // the ClusterServiceVersion that the Subscription stands for, if there is one
 	// VersionRange is what the Subscription says, in an annotation, about the versions that it may move to; any when empty.
 	VersionRange string
@@ -74,7 +73,7 @@ type PackageRequirement struct {
 
 // Source is a catalog in view. A Source without Index has no content to offer; Problem says why.
 type Source struct {
-	Ref      catalogset.Ref
+	Ref      catalog.Ref
 	Priority int
 	Index    *catalog.Index
 	Problem  string

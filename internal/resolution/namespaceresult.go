@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 )
 
 // NamespaceResult is the decision for a namespace: one Group for each set of Subscriptions that depend on each other. It can be asked why and
@@ -31,7 +30,7 @@ type Group struct {
 	// Held are the newer or otherwise preferred versions that could not be had, and why.
 	Held []Held
 	// Catalogs are the digests of the catalogs whose content the decision rests on.
-	Catalogs map[catalogset.Ref]string
+	Catalogs map[catalog.Ref]string
 	// Record is what the decision was made on, and its outcome.
 	Record NamespaceRecord
 	// Err is a *Conflict or a *resolve.BudgetExceeded.
@@ -41,7 +40,7 @@ type Group struct {
 // Choice is a bundle to install.
 type Choice struct {
 	Bundle  *catalog.BundleInfo
-	Catalog catalogset.Ref
+	Catalog catalog.Ref
 	Channel string
 	// Replaces is the installed operator that the bundle takes over from; empty for a first installation.
 	Replaces string

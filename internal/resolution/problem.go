@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -21,9 +20,9 @@ type namespaceBuilder struct {
 	pending   []resolve.Var // nodes whose dependencies are still to be looked up
 	offers    map[need]offer
 	crowd     crowd
-	lacking   map[need]bool           // needs of installed operators that no installed operator meets
-	blind     map[need]catalogset.Ref // needs for which a catalog without content would have to be asked
-	compounds []compound              // constraints that are stated once all nodes are known
+	lacking   map[need]bool        // needs of installed operators that no installed operator meets
+	blind     map[need]catalog.Ref // needs for which a catalog without content would have to be asked
+	compounds []compound           // constraints that are stated once all nodes are known
 	rules     rulebook
 	withheld  map[string]withholding // by package, of which nobody offers what is needed
 	trials    int                    // that are left to find advice for the part at hand
@@ -43,7 +42,7 @@ type offer struct {
 }
 
 func newNamespaceBuilder(in NamespaceRequest) *namespaceBuilder {
-	b := &namespaceBuilder{in: in, whole: maxWhole, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalogset.Ref{}, withheld: map[string]withholding{}}
+	b := &namespaceBuilder{in: in, whole: maxWhole, operators: map[string]*Operator{}, known: newRegister(), offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalog.Ref{}, withheld: map[string]withholding{}}
 	for _, o := range in.current() {
 		b.operators[o.Name] = &o
 		b.order = append(b.order, &o)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -95,10 +94,10 @@ func (o *Operator) read(name string, sources []Source) error {
 	return nil
 }
 
-func parseRef(text string) catalogset.Ref {
+func parseRef(text string) catalog.Ref {
 	namespace, name, found := strings.Cut(text, "/")
 	if !found {
-		return catalogset.Ref{Name: text}
+		return catalog.Ref{Name: text}
 	}
-	return catalogset.Ref{Namespace: namespace, Name: name}
+	return catalog.Ref{Namespace: namespace, Name: name}
 }

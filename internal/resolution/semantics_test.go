@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -69,7 +68,7 @@ func TestDifferencesBetweenTheAPIs(t *testing.T) {
 // nextV0 is where a Subscription goes; empty when it stays or has no answer.
 func nextV0(t *testing.T, x *catalog.Index, installed, channel, versions string) string {
 	t.Helper()
-	ref := catalogset.Ref{Namespace: "ns", Name: "cat"}
+	ref := catalog.Ref{Namespace: "ns", Name: "cat"}
 	in := NamespaceRequest{Namespace: "ns", Subscriptions: []Subscription{{Name: "s", Package: "p", Channel: channel, Catalog: ref, VersionRange: versions}},
 		Sources: []Source{{Ref: ref, Index: x}}}
 	if installed != "" {

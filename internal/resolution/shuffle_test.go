@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +38,7 @@ func tied(t testing.TB, rnd *rand.Rand) NamespaceRequest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.Sources = append(in.Sources, Source{Ref: catalogset.Ref{Namespace: "olm", Name: name}, Index: x})
+		in.Sources = append(in.Sources, Source{Ref: catalog.Ref{Namespace: "olm", Name: name}, Index: x})
 	}
 	for i := range 6 {
 		in.Subscriptions = append(in.Subscriptions, Subscription{Name: fmt.Sprint("s", i), Package: fmt.Sprintf("package%03d", i), Catalog: in.Sources[3].Ref})

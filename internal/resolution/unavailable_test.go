@@ -4,16 +4,16 @@ import (
 	"errors"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // TestUnavailableCatalogsAreThoseThatWouldBeAsked has the archives of catalogs without content, and which Subscriptions they concern.
 func TestUnavailableCatalogsAreThoseThatWouldBeAsked(t *testing.T) {
-	dead := []catalogset.Ref{{Namespace: "olm", Name: "dead"}}
-	for file, want := range map[string]map[string][]catalogset.Ref{
+	dead := []catalog.Ref{{Namespace: "olm", Name: "dead"}}
+	for file, want := range map[string]map[string][]catalog.Ref{
 		"dependency-dead-catalog.txtar":       {"b": dead, "c": nil},
 		"dependency-dead-catalog-after.txtar": {},
 	} {
@@ -23,7 +23,7 @@ func TestUnavailableCatalogsAreThoseThatWouldBeAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			result := namespace(t, scenarioRequest(t, archive))
-			got := map[string][]catalogset.Ref{}
+			got := map[string][]catalog.Ref{}
 			for _, g := range result.Groups {
 				var conflict *Conflict
 				errors.As(g.Err, &conflict)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
+	"fairlead.dev/fairlead/catalog/constraint"
 
 	"github.com/blang/semver/v4"
 )

@@ -38,6 +38,15 @@ func Holders(live metav1.Object) []Holder {
 	return all
 }
 
+// References are all owners of a live object by reference.
+func References(live metav1.Object) []Holder {
+	var all []Holder
+	for _, r := range live.GetOwnerReferences() {
+		all = append(all, Holder{OwnerReference: r, Namespace: live.GetNamespace()})
+	}
+	return all
+}
+
 // Relation is what a holder is to the owner that desires the object.
 type Relation int
 

@@ -36,7 +36,7 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 		if p.barrier {
 			r.each(p.tasks, func(t *task) { t.recheck(ctx) })
 		}
-		if r.stopped(p.tasks) || p.barrier && waits(p.tasks) {
+		if !p.independent && r.stopped(p.tasks) || p.barrier && waits(p.tasks) {
 			break
 		}
 	}
@@ -61,9 +61,9 @@ type run struct {
 }
 
 type phaseRun struct {
-	name    string
-	barrier bool
-	tasks   []*task
+	name                 string
+	barrier, independent bool
+	tasks                []*task
 }
 
 // task is one object of a run.
@@ -73,6 +73,7 @@ type task struct {
 	client client.Client
 	observation
 	result ObjectResult
+	exists bool // a create has found the object, although the caller had not
 }
 
 func newRun(e *Engine, phases []Phase) *run {
@@ -86,7 +87,7 @@ func newRun(e *Engine, phases []Phase) *run {
 		if writer == nil {
 			writer = e.Client
 		}
-		r.phases[i] = phaseRun{name: p.Name, barrier: p.Barrier}
+		r.phases[i] = phaseRun{name: p.Name, barrier: p.Barrier, independent: p.Independent}
 		for _, o := range p.Objects {
 			t := &task{run: r, Object: o, client: writer, result: ObjectResult{Ref: RefOf(o.Wanted)}}
 			r.phases[i].tasks = append(r.phases[i].tasks, t)

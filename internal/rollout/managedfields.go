@@ -9,6 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// Drifted reports whether a run would write a live object, which may come from a cache that keeps managed fields. It is as desired when it was last
+// written with the same content, and every desired field still belongs to the field manager.
+func Drifted(desired, live *unstructured.Unstructured, manager string) bool {
+	stamped := clean(desired)
+	stamp(stamped)
+	return !asWanted(stamped, live, manager)
+}
+
 // asWanted tells whether writing the object would change nothing: it was last written with the same content, and every wanted
 // field still belongs to the manager. Whoever changes a field takes it over, so a changed value shows as a lost field; comparing
 // values instead would mistake what the API server or an admission webhook made of them for changes, and write for ever.

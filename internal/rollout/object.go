@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,6 +18,8 @@ const (
 	Apply Policy = iota
 	// CreateOnly creates the object and leaves one that exists as it is, whoever it belongs to.
 	CreateOnly
+	// Remove deletes the object with the UID of Wanted, which the caller has read and judged. An object that is gone is fine.
+	Remove
 )
 
 // Adjust completes a wanted object from the live one, which is nil when there is none, or objects to writing it by an error.
@@ -28,6 +31,8 @@ type Object struct {
 	// completed from the owner's object, which may be part of an earlier phase.
 	Wanted *unstructured.Unstructured
 	Policy Policy
+	// Absent objects are created without being read first, because the caller has found none. One that is there after all is read and judged as usual.
+	Absent bool
 	// Owner describes for people on whose behalf the object is written, e.g. `ClusterServiceVersion op.v1`.
 	Owner string
 	// Claim refuses live objects that belong to others; nil takes over whatever is there.
@@ -38,7 +43,8 @@ type Object struct {
 	// Predecessors are field managers that wrote whole objects on the caller's behalf before, such as those of a program that the caller
 	// takes the place of. What they set counts as set by the engine, so it goes when it is no longer wanted. nil is none.
 	Predecessors func(live *unstructured.Unstructured) []string
-	// Displaces says which live objects only hold the place of one that is created by CreateOnly: they are deleted before. nil is none.
+	// Displaces reports which live objects are deleted so that the desired one can be created: placeholders of an object with CreateOnly, and
+	// others that differ in a field that cannot be changed. nil is none.
 	Displaces func(live *unstructured.Unstructured) bool
 	// Adjust is asked before anything is written; nil is no adjustment.
 	Adjust Adjust
@@ -57,8 +63,38 @@ type Phase struct {
 	Objects []Object
 	// Barrier holds back the phases after this one until the probes of this one are satisfied, but for those of optional objects.
 	Barrier bool
+	// Independent phases do not stop later ones when an object of theirs cannot be written. A refused object stops every phase all the same.
+	Independent bool
 	// Client writes the objects of this phase; nil is the engine's.
 	Client client.Client
+}
+
+// Render is a typed object as a desired one: with its GroupVersionKind and without a status. What Go types encode as null is left out, because applying
+// a null would claim the field.
+func Render(object client.Object) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("render %s: %w", client.ObjectKeyFromObject(object), err)
+	}
+	delete(content, "status")
+	return &unstructured.Unstructured{Object: withoutNulls(content).(map[string]any)}, nil
+}
+
+func withoutNulls(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if field == nil {
+				delete(v, name)
+			}
+			withoutNulls(field)
+		}
+	case []any:
+		for _, item := range v {
+			withoutNulls(item)
+		}
+	}
+	return value
 }
 
 // Ref names an object.

@@ -26,6 +26,11 @@ type observation struct {
 func (t *task) observe(ctx context.Context) {
 	t.observation = observation{wanted: clean(t.Wanted)}
 	t.result.Err, t.result.Waiting = nil, ""
+	if t.Policy == Remove || t.Absent && !t.exists {
+		t.seen = true
+		t.result.Err = t.judge()
+		return
+	}
 	live, err := t.read(ctx)
 	if meta.IsNoMatchError(err) {
 		return
@@ -53,7 +58,7 @@ func (t *task) judge() error {
 			return &CollisionError{Ref: t.result.Ref, Owner: t.Owner, Claimant: claimant}
 		}
 	}
-	if t.Adjust != nil && (t.live == nil || t.Policy != CreateOnly) {
+	if t.Adjust != nil && t.Policy != Remove && (t.live == nil || t.Policy != CreateOnly) {
 		return t.Adjust(t.wanted, t.live)
 	}
 	return nil

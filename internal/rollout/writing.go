@@ -27,8 +27,9 @@ func (t *task) write(ctx context.Context) {
 			t.done(outcome)
 			return
 		}
+		t.exists = t.exists || apierrors.IsAlreadyExists(err)
 		overtaken := apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) && !servesNot(err) && t.live != nil
-		if !overtaken || attempt == attempts {
+		if !overtaken || t.Policy == Remove || attempt == attempts {
 			t.fail(verb, err)
 			return
 		}
@@ -57,14 +58,27 @@ func (t *task) ready(ctx context.Context, attempt int) bool {
 func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 	ctx, warned := collectWarnings(ctx)
 	defer func() { t.result.Warnings = warned.texts() }()
-	if t.left {
+	switch {
+	case t.left:
 		return "read", Left, nil
-	}
-	if t.Policy == CreateOnly {
+	case t.Policy == CreateOnly:
 		return t.once(ctx)
+	case t.Policy == Remove:
+		options := client.DeleteOptions{}
+		if uid := t.Wanted.GetUID(); uid != "" {
+			options.Preconditions = &metav1.Preconditions{UID: &uid}
+		}
+		t.live = t.Wanted
+		return "delete", Deleted, client.IgnoreNotFound(t.client.Delete(ctx, t.Wanted.DeepCopy(), &options))
 	}
 	stamp(t.wanted)
 	if t.live == nil {
+		return "create", Created, t.create(ctx)
+	}
+	if t.Displaces != nil && t.Displaces(t.live) {
+		if err := t.delete(ctx); client.IgnoreNotFound(err) != nil {
+			return "delete", Failed, err
+		}
 		return "create", Created, t.create(ctx)
 	}
 	warned.add(prune(t.engine.Client.Scheme(), t.wanted)...)

@@ -2,8 +2,8 @@ package catalogcmd
 
 import (
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/catalog/graph"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
 // doubtful reports the needs of bundles that cannot be read or are probably not meant. Both semantics take them alike.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/resolution/constraint"
 )
 
 // verdict is the result of validate for programs.

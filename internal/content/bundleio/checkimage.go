@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // labelDatabase is on images of catalogs as they were before there were files.
@@ -88,11 +89,7 @@ func unknownImage(labels map[string]string) error {
 	case len(labels) == 0:
 		e.Reason = "image type could not be determined: image has no labels"
 	default:
-		names := slices.Sorted(maps.Keys(labels))
-		if len(names) > 20 {
-			names = append(names[:20], fmt.Sprintf("and %d more", len(labels)-20))
-		}
-		e.Reason = "image type could not be determined, found labels " + strings.Join(names, ", ")
+		e.Reason = "image type could not be determined, found labels " + messages.List(slices.Sorted(maps.Keys(labels)), 20, ", ")
 	}
 	return e
 }

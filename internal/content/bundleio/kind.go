@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 )
 
 // Kinds is a set of kinds of reference.
@@ -75,7 +75,7 @@ func local(ref string) (Kinds, error) {
 	case isDir(ref, "manifests") && isDir(ref, "metadata"):
 		return BundleDir, nil
 	}
-	if catalogstore.IsManifest(os.DirFS(ref)) {
+	if packagemanifest.Is(os.DirFS(ref)) {
 		return PackageManifests, nil
 	}
 	return CatalogDir, nil

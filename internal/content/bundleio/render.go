@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 )
 
@@ -133,7 +133,7 @@ func (r *Renderer) read(ctx context.Context, ref string) (*result, error) {
 	case BundleDir:
 		return r.bundleDir(ref)
 	case PackageManifests:
-		c, warnings, err := catalogstore.ConvertManifests(ctx, os.DirFS(ref))
+		c, warnings, err := packagemanifest.Convert(ctx, os.DirFS(ref))
 		f, err := loaded(c, err)
 		if err == nil {
 			f.warnings = warnings

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Verdict says whether an image that a catalog names can be pulled or, where it was read, is a bundle.
@@ -29,11 +30,7 @@ func (v Verdict) String() string {
 	if v.Exists {
 		return v.Image + ": exists"
 	}
-	users := v.Bundles[0]
-	if len(v.Bundles) > 1 {
-		users = fmt.Sprintf("%s and %d more", users, len(v.Bundles)-1)
-	}
-	return fmt.Sprintf("%s: %s (named by %s)", v.Image, v.Reason, users)
+	return fmt.Sprintf("%s: %s (named by %s)", v.Image, v.Reason, messages.List(v.Bundles, 1, ", "))
 }
 
 const (

@@ -1,10 +1,9 @@
 package catalogserver
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that the one here adds to
@@ -95,15 +94,11 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	return c.CodecV2.Marshal(v)
 }
 
-// maxErrorBytes bounds the message of an error, which may repeat what the client has sent: errors are not counted until they are read.
-const maxErrorBytes = 1 << 10
-
-// brief cuts long errors short.
+// brief bounds the message of an error, which may repeat what the client has sent: errors are not counted until they are read.
 func brief(err error) error {
 	s, ok := status.FromError(err)
-	if err == nil || !ok || len(s.Message()) <= maxErrorBytes {
+	if err == nil || !ok || len(s.Message()) <= messages.MaxStatus {
 		return err
 	}
-	short := strings.ToValidUTF8(s.Message()[:maxErrorBytes], "")
-	return status.Error(s.Code(), fmt.Sprintf("%s... (%d bytes more)", short, len(s.Message())-len(short)))
+	return status.Error(s.Code(), messages.Brief(s.Message()))
 }

@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // from is the context of a call from an address.
@@ -208,7 +209,7 @@ func TestFewLargeMessagesOfStreamsWaitForRoom(t *testing.T) {
 func TestErrorsAreBrief(t *testing.T) {
 	s := serve(t, map[string]*catalog.Index{"c": onePackage(t, "p")})
 	_, err := registry.NewRegistryClient(dial(t, s.address)).GetPackage(soon(t), &registry.GetPackageRequest{Name: strings.Repeat("ä", maxRequestBytes/4)})
-	if text := status.Convert(err).Message(); status.Code(err) != codes.NotFound || len(text) > maxErrorBytes+100 || !strings.Contains(text, "bytes more") {
+	if text := status.Convert(err).Message(); status.Code(err) != codes.NotFound || len(text) > messages.MaxStatus+100 || !strings.Contains(text, "bytes more") {
 		t.Errorf("an unknown package with a long name: %d bytes: %.300s", len(text), text)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
 )
 
@@ -16,8 +17,8 @@ import (
 func (c *content) broken(ctx context.Context, p listed, names []string) map[string]error {
 	broken := map[string]error{}
 	for _, name := range names {
-		alone := listed{place: p.place, Manifest: Manifest{PackageName: p.PackageName,
-			Channels: []ManifestChannel{{Name: "alone", CurrentCSV: name}}}}
+		alone := listed{place: p.place, Package: packagemanifest.Package{PackageName: p.PackageName,
+			Channels: []packagemanifest.Channel{{Name: "alone", CurrentCSV: name}}}}
 		if _, err := c.convertWith(ctx, alone, []string{name}, nil); err != nil {
 			broken[name] = err
 		}
@@ -32,8 +33,8 @@ func (o operator) outline(text []byte) ([]byte, error) {
 	}
 	_ = json.Unmarshal(text, &annotated) // where they are not texts, a range among them is not known
 	metadata := map[string]any{"name": o.Metadata.Name}
-	if skipRange := annotated.Metadata.Annotations[SkipRangeAnnotation]; skipRange != "" {
-		metadata["annotations"] = map[string]string{SkipRangeAnnotation: skipRange}
+	if skipRange := annotated.Metadata.Annotations[packagemanifest.SkipRangeAnnotation]; skipRange != "" {
+		metadata["annotations"] = map[string]string{packagemanifest.SkipRangeAnnotation: skipRange}
 	}
 	return json.Marshal(map[string]any{
 		"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "metadata": metadata,

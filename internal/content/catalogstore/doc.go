@@ -1,5 +1,5 @@
 // Package catalogstore reads catalogs into indexes and keeps these in a directory, so that a catalog is read once and opened in no time
-// whenever it is asked for again. It reads images, directories, the content of ConfigMaps, and the layout of package manifests.
+// whenever it is asked for again. It reads images, directories, and the content of ConfigMaps.
 //
 // Any number of processes may use the same directory, and each may be killed at any moment: an index appears by one rename, complete or
 // not at all, and is built again when it is damaged or another build of the program wrote it. What another build has made is only used
@@ -7,11 +7,8 @@
 // from, never by a name alone: by the digest of an image, or of the content of a directory. To find out that a directory is what it was,
 // the names, sizes and times of its files are enough as long as they are old enough to tell; see [Cache.Enforce].
 //
-// Package manifests are how operators were published before there were bundles and file-based catalogs. Such a directory is about one
-// package. One file in it, by custom called <package>.package.yaml, names the package and its channels, each with the
-// ClusterServiceVersion at its head. The ClusterServiceVersions and their CRDs are beside it or in directories below, by custom one for
-// each version. ConfigMaps hold the same as lists under the keys packages, clusterServiceVersions and customResourceDefinitions.
+// Set is what the catalog controllers and the controllers that resolve share without knowing each other: the catalogs that are being served.
 //
-// The package judges package files (check.go) and no catalog, never decides what is served, and knows no Kubernetes client. Start reading
-// at [Cache.FS] and [Cache.Dir] (get.go); then ImageReader.Read (reader.go), ReadConfigMap (read.go) and ConvertManifests (convert.go).
+// The package judges no catalog, never decides what is served, and knows no Kubernetes client. Start reading
+// at [Cache.FS] and [Cache.Dir]; then ImageReader.Read (reader.go) and ReadConfigMap (read.go).
 package catalogstore

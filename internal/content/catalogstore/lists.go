@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
 )
 
@@ -96,7 +97,7 @@ type item[T any] struct {
 }
 
 // losePackage notes a package that cannot be read, as far as its name can.
-func (c *content) losePackage(p item[Manifest], err error) {
+func (c *content) losePackage(p item[packagemanifest.Package], err error) {
 	if name := p.value.PackageName; name != "" {
 		c.problems = append(c.problems, catalog.Problem{Severity: catalog.Error, Rule: RuleLeftOut, Object: packageObject(name),
 			Position: catalog.Position{File: p.place}, Message: "it cannot be read and is left out: " + err.Error(), Fix: "correct it"})

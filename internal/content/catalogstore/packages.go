@@ -6,17 +6,18 @@ import (
 	"maps"
 	"slices"
 
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
 )
 
 // listed is a package, put together from all elements that list it.
 type listed struct {
 	place string // of the first one
-	Manifest
+	packagemanifest.Package
 }
 
 // addPackages puts together what is listed of each package, and corrects what stands in the way of serving it.
-func (c *content) addPackages(all []item[Manifest]) {
+func (c *content) addPackages(all []item[packagemanifest.Package]) {
 	at := map[string]int{}
 	for _, p := range all {
 		name := p.value.PackageName
@@ -28,7 +29,7 @@ func (c *content) addPackages(all []item[Manifest]) {
 		if !again {
 			i = len(c.packages)
 			at[name] = i
-			c.packages = append(c.packages, listed{place: p.place, Manifest: Manifest{PackageName: name}})
+			c.packages = append(c.packages, listed{place: p.place, Package: packagemanifest.Package{PackageName: name}})
 		} else {
 			c.warn(p.place, "package %s is listed before, at %s, and the channels of both are served; put them into one", name, c.packages[i].place)
 		}
@@ -41,10 +42,10 @@ func (c *content) addPackages(all []item[Manifest]) {
 }
 
 // addChannels adds the channels of one element to its package.
-func (c *content) addChannels(p *listed, from item[Manifest]) {
+func (c *content) addChannels(p *listed, from item[packagemanifest.Package]) {
 	for i, channel := range from.value.Channels {
 		place := fmt.Sprintf("%s.channels[%d]", from.place, i)
-		known := slices.IndexFunc(p.Channels, func(have ManifestChannel) bool { return have.Name == channel.Name })
+		known := slices.IndexFunc(p.Channels, func(have packagemanifest.Channel) bool { return have.Name == channel.Name })
 		_, there := c.operators[channel.CurrentCSV]
 		switch {
 		case channel.Name == "":
@@ -100,7 +101,7 @@ func (c *content) settleDefault(p *listed) {
 // layout lays a package out as a directory, and one in it for each ClusterServiceVersion with the CustomResourceDefinitions that it owns. The
 // names say where in the ConfigMap a manifest is.
 func (c *content) layout(p listed, names []string, broken map[string]error) (map[string][]byte, error) {
-	text, err := json.Marshal(p.Manifest)
+	text, err := json.Marshal(p.Package)
 	if err != nil {
 		return nil, fmt.Errorf("write down package %s: %w", p.PackageName, err)
 	}

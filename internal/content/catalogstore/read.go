@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
 )
@@ -130,7 +131,7 @@ func (c *content) convertWith(ctx context.Context, p listed, names []string, bro
 	if err != nil {
 		return nil, err
 	}
-	converted, passed, err := ConvertManifests(ctx, tree)
+	converted, passed, err := packagemanifest.Convert(ctx, tree)
 	if err != nil && len(passed) > 0 {
 		return nil, fmt.Errorf("%w; %s", err, strings.Join(passed, "; ")) // a head may be missing because it was passed over
 	}

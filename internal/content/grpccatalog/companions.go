@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -151,22 +152,24 @@ type claim struct {
 }
 
 func (c *claim) on(live *unstructured.Unstructured) string {
-	if owns(c.source, live) {
-		return ""
-	}
-	for _, r := range live.GetOwnerReferences() {
-		if r.Kind == kindCatalogSource && r.Name == c.source.Name {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			found := fmt.Sprintf("%s belongs to an earlier CatalogSource %s, and is about to be collected as garbage", rollout.RefOf(live), r.Name)
-			if c.earlier == "" || found < c.earlier {
-				c.earlier = found // the one that is named must not change from look to look: each change is a write
-			}
-			return "belongs to an earlier one of the same name"
+	isEarlier := func(h rollout.Holder) bool { return h.Kind == kindCatalogSource && h.Name == c.source.Name }
+	holders := slices.DeleteFunc(rollout.References(live), func(h rollout.Holder) bool {
+		return h.UID != c.source.UID && !isEarlier(h) && (h.Controller == nil || !*h.Controller)
+	})
+	rules := rollout.ClaimRules{Shared: true, Relate: func(h rollout.Holder) (rollout.Relation, string) {
+		switch {
+		case h.UID == c.source.UID:
+			return rollout.Own, ""
+		case !isEarlier(h):
+			return rollout.Foreign, rollout.ControlledBy(h)
 		}
-	}
-	if controller := metav1.GetControllerOfNoCopy(live); controller != nil {
-		return fmt.Sprintf("is controlled by %s %s", controller.Kind, controller.Name)
-	}
-	return "exists already, and nothing says that it belongs to that"
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		found := fmt.Sprintf("%s belongs to an earlier CatalogSource %s, and is about to be collected as garbage", rollout.RefOf(live), h.Name)
+		if c.earlier == "" || found < c.earlier {
+			c.earlier = found // the one that is named must not change from pass to pass: each change is a write
+		}
+		return rollout.Foreign, "belongs to an earlier one of the same name"
+	}, Unowned: func(metav1.Object) string { return "exists already, and nothing says that it belongs to that" }}
+	return rules.Judge(live, holders).Reason
 }

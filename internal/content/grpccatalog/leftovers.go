@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,6 +24,13 @@ type namedObject struct {
 	name string
 }
 
+// cleanup removes what was made for a catalog, and notes it for people.
+type cleanup struct {
+	*Keeper
+	source  *v1alpha1.CatalogSource
+	changes *[]string
+}
+
 // Remove takes away what Ensure made for a catalog that is no longer served by a pod, but for the objects to keep. A Service that leads
 // elsewhere since, to keep or not written by Ensure, loses the addresses of the pod, which nobody else would take from it. What a
 // CatalogSource leaves behind when it is deleted itself is collected as garbage.
@@ -32,18 +40,19 @@ func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource, kee
 		return nil, err
 	}
 	state := "no pod" + names
-	if k.isTidy(source, state) {
+	if before, ok := k.tidied.Load(source.UID); ok && before == state {
 		return nil, nil
 	}
-	if err := k.removePods(ctx, source, "the catalog is not served by a pod any more", &changes); err != nil {
+	c := cleanup{k, source, &changes}
+	if err := c.removePods(ctx, "the catalog is not served by a pod any more"); err != nil {
 		return changes, err
 	}
 	if kept[namedObject{serviceKind, ServiceName(source.Name)}] {
-		if err := k.removeAddresses(ctx, source, &changes); err != nil {
+		if err := c.removeAddresses(ctx); err != nil {
 			return changes, err
 		}
 	}
-	return changes, k.removeObjects(ctx, source, kept, state, &changes)
+	return changes, c.removeObjects(ctx, kept, state)
 }
 
 // removeLeftovers deletes what an earlier kind of the catalog needed and a catalog in a pod, or in this kind of pod, does not. The
@@ -54,15 +63,24 @@ func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSo
 		return err
 	}
 	state := fmt.Sprintf("pod that is ready: %t", out.Ready) + names
-	if k.isTidy(source, state) {
+	if before, ok := k.tidied.Load(source.UID); ok && before == state {
 		return nil
 	}
-	if out.Ready {
-		if err := k.removeSlices(ctx, source, &out.Changes); err != nil {
+	c := cleanup{k, source, &out.Changes}
+	if out.Ready { // what leads clients elsewhere than to the pod ends; what leads to the pod belongs to the Service, not to the catalog
+		slices, err := c.slices(ctx)
+		if err != nil {
 			return err
 		}
+		for i := range slices {
+			if owns(source, &slices[i]) {
+				if err := c.removeLive(ctx, &slices[i]); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	return k.removeObjects(ctx, source, kept, state, &out.Changes)
+	return c.removeObjects(ctx, kept, state)
 }
 
 // identify lists objects, as a set and as a text.
@@ -79,21 +97,16 @@ func (k *Keeper) identify(source *v1alpha1.CatalogSource, objects []client.Objec
 	return set, names, nil
 }
 
-// isTidy tells whether all leftovers were looked for already: they need not be looked for again.
-func (k *Keeper) isTidy(source *v1alpha1.CatalogSource, state string) bool {
-	before, ok := k.tidied.Load(source.UID)
-	return ok && before == state
-}
-
-func (k *Keeper) removeObjects(ctx context.Context, source *v1alpha1.CatalogSource, kept map[namedObject]bool, state string, changes *[]string) error {
-	for _, o := range everything(source) {
+// removeObjects deletes all but the kept objects, and remembers for which state that was done: it need not be done for that again.
+func (c cleanup) removeObjects(ctx context.Context, kept map[namedObject]bool, state string) error {
+	for _, o := range everything(c.source) {
 		if !kept[o] {
-			if err := k.removeObject(ctx, source, o, changes); err != nil {
+			if err := c.removeObject(ctx, o); err != nil {
 				return err
 			}
 		}
 	}
-	k.tidied.Store(source.UID, state)
+	c.tidied.Store(c.source.UID, state)
 	return nil
 }
 
@@ -114,12 +127,12 @@ func everything(source *v1alpha1.CatalogSource) []namedObject {
 
 // Stop deletes the pods of a catalog whose image must not be run, and says why in the changes. What else belongs to the catalog stays.
 func (k *Keeper) Stop(ctx context.Context, source *v1alpha1.CatalogSource, why string) (changes []string, err error) {
-	err = k.removePods(ctx, source, why, &changes)
+	err = cleanup{k, source, &changes}.removePods(ctx, why)
 	return changes, err
 }
 
-func (k *Keeper) removePods(ctx context.Context, source *v1alpha1.CatalogSource, why string, changes *[]string) error {
-	pods, err := k.pods(ctx, source)
+func (c cleanup) removePods(ctx context.Context, why string) error {
+	pods, err := c.pods(ctx, c.source)
 	if err != nil {
 		return err
 	}
@@ -128,43 +141,94 @@ func (k *Keeper) removePods(ctx context.Context, source *v1alpha1.CatalogSource,
 		if p.DeletionTimestamp != nil {
 			continue
 		}
-		if err := k.deletePod(ctx, p, graceReplaced); err != nil {
+		if err := c.deletePod(ctx, p, graceReplaced); err != nil {
 			return fmt.Errorf("delete pod %s/%s (%s): %w", p.Namespace, p.Name, why, err)
 		}
-		*changes = append(*changes, fmt.Sprintf("%s Pod %s/%s: %s", Delete, p.Namespace, p.Name, why))
+		*c.changes = append(*c.changes, fmt.Sprintf("%s Pod %s/%s: %s", Delete, p.Namespace, p.Name, why))
 	}
 	return nil
 }
 
 // removeObject deletes an object that a catalog may have left behind.
-func (k *Keeper) removeObject(ctx context.Context, source *v1alpha1.CatalogSource, o namedObject, changes *[]string) error {
+func (c cleanup) removeObject(ctx context.Context, o namedObject) error {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(o.kind)
-	err := k.Reader.Get(ctx, types.NamespacedName{Namespace: source.Namespace, Name: o.name}, live)
+	err := c.Reader.Get(ctx, types.NamespacedName{Namespace: c.source.Namespace, Name: o.name}, live)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %s %s/%s, to see whether the catalog left it behind: %w", o.kind.Kind, source.Namespace, o.name, err)
+		return fmt.Errorf("read %s %s/%s, to see whether the catalog left it behind: %w", o.kind.Kind, c.source.Namespace, o.name, err)
 	}
-	if !owns(source, live) {
+	if !owns(c.source, live) {
 		return nil
 	}
 	if _, hashed := live.Labels[v1alpha1.ServiceSpecHashLabel]; !hashed && o.kind == serviceKind {
-		return k.removeAddresses(ctx, source, changes) // somebody else wrote it since
+		return c.removeAddresses(ctx) // somebody else wrote it since
 	}
 	live.SetGroupVersionKind(o.kind)
-	return k.removeLive(ctx, source, live, changes)
+	return c.removeLive(ctx, live)
 }
 
 // removeLive deletes an object that is there.
-func (k *Keeper) removeLive(ctx context.Context, source *v1alpha1.CatalogSource, live *metav1.PartialObjectMetadata, changes *[]string) error {
+func (c cleanup) removeLive(ctx context.Context, live *metav1.PartialObjectMetadata) error {
 	if live.DeletionTimestamp != nil {
 		return nil
 	}
-	if err := k.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s %s/%s, which is not needed any more: %w", live.Kind, source.Namespace, live.Name, err)
+	if err := c.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s %s/%s, which is not needed any more: %w", live.Kind, c.source.Namespace, live.Name, err)
 	}
-	*changes = append(*changes, fmt.Sprintf("%s %s %s/%s: not needed any more", Delete, live.Kind, source.Namespace, live.Name))
+	*c.changes = append(*c.changes, fmt.Sprintf("%s %s %s/%s: not needed any more", Delete, live.Kind, c.source.Namespace, live.Name))
 	return nil
+}
+
+var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
+
+// fromPods are the controllers of Kubernetes that write EndpointSlices: from the pods that a Service selects, and from what an older
+// controller made of those. Both leave a Service alone that selects nothing, with what they wrote while it did.
+var fromPods = []string{"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}
+
+// removeAddresses ends what leads clients of a Service, which selects no pods any more, to the pods that it selected.
+func (c cleanup) removeAddresses(ctx context.Context) error {
+	endpoints := &metav1.PartialObjectMetadata{}
+	endpoints.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Endpoints"))
+	err := c.Reader.Get(ctx, client.ObjectKey{Namespace: c.source.Namespace, Name: ServiceName(c.source.Name)}, endpoints)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read Endpoints %s/%s, to see whether they are of the catalog's pod: %w", c.source.Namespace, ServiceName(c.source.Name), err)
+	}
+	if err == nil {
+		endpoints.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Endpoints"))
+		if err := c.removeLive(ctx, endpoints); err != nil {
+			return err
+		}
+	}
+	slices, err := c.slices(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range slices {
+		for _, writer := range fromPods {
+			if slices[i].Labels[discoveryv1.LabelManagedBy] == writer {
+				if err := c.removeLive(ctx, &slices[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// slices are those of the catalog's Service.
+func (c cleanup) slices(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+	kind := discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind("EndpointSliceList"))
+	err := c.Reader.List(ctx, list, client.InNamespace(c.source.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: ServiceName(c.source.Name)})
+	if err != nil {
+		return nil, fmt.Errorf("list the EndpointSlices of Service %s/%s: %w", c.source.Namespace, ServiceName(c.source.Name), err)
+	}
+	for i := range list.Items {
+		list.Items[i].SetGroupVersionKind(kind)
+	}
+	return list.Items, nil
 }

@@ -25,6 +25,9 @@ import (
 // for each grant, by hashes of the repository and of the credentials.
 const accessDir = "access"
 
+// grants remember who has read which image of a store.
+type grants struct{ directory }
+
 // maxGrants bounds what is remembered of one image: there are credentials that
 // change every hour.
 const maxGrants = 64
@@ -57,18 +60,18 @@ func hash(s string) string {
 
 // mayRead tells whether who asks may have what the store holds of an image.
 // Said, when set, is the endpoint that has just named its digest.
-func (s *Store) mayRead(ctx context.Context, d digest.Digest, said *endpoint, endpoints []endpoint, limits Limits) bool {
+func (g grants) mayRead(ctx context.Context, d digest.Digest, said *endpoint, endpoints []endpoint, limits Limits) bool {
 	for _, e := range endpoints {
-		if s.granted(d, e) {
+		if g.granted(d, e) {
 			return true
 		}
 	}
 	if said != nil {
-		return s.delivered(d, *said) && s.grant(d, *said)
+		return g.delivered(d, *said) && g.grant(d, *said)
 	}
 	for _, e := range endpoints {
-		if s.delivered(d, e) && confirms(ctx, e, d, limits) {
-			return s.grant(d, e)
+		if g.delivered(d, e) && confirms(ctx, e, d, limits) {
+			return g.grant(d, e)
 		}
 	}
 	return false
@@ -84,9 +87,9 @@ func confirms(ctx context.Context, e endpoint, d digest.Digest, limits Limits) b
 }
 
 // granted tells whether these credentials have read the image there before.
-func (s *Store) granted(d digest.Digest, e endpoint) bool {
+func (g grants) granted(d digest.Digest, e endpoint) bool {
 	for _, identity := range []string{e.identity, hostIdentity} {
-		path := filepath.Join(s.path(accessDir, d), e.grantName(identity))
+		path := filepath.Join(g.path(accessDir, d), e.grantName(identity))
 		if _, err := os.Stat(path); err == nil {
 			touch(path)
 			return true
@@ -96,15 +99,15 @@ func (s *Store) granted(d digest.Digest, e endpoint) bool {
 }
 
 // delivered tells whether the repository has once delivered the image.
-func (s *Store) delivered(d digest.Digest, e endpoint) bool {
-	entries, _ := os.ReadDir(s.path(accessDir, d)) // where nothing can be read nothing is known
+func (g grants) delivered(d digest.Digest, e endpoint) bool {
+	entries, _ := os.ReadDir(g.path(accessDir, d)) // where nothing can be read nothing is known
 	return slices.ContainsFunc(entries, func(each os.DirEntry) bool { return strings.HasPrefix(each.Name(), e.repositoryHash()+"-") })
 }
 
 // grant remembers access. What cannot be remembered is asked for again.
-func (s *Store) grant(d digest.Digest, e endpoint) bool {
-	dir := s.path(accessDir, d)
-	s.forgetOldest(dir)
+func (g grants) grant(d digest.Digest, e endpoint) bool {
+	dir := g.path(accessDir, d)
+	forgetOldest(dir)
 	if os.MkdirAll(dir, 0o700) == nil {
 		_ = os.WriteFile(filepath.Join(dir, e.grantName(e.identity)), nil, 0o600)
 	}
@@ -112,7 +115,7 @@ func (s *Store) grant(d digest.Digest, e endpoint) bool {
 }
 
 // forgetOldest makes room for one grant.
-func (s *Store) forgetOldest(dir string) {
+func forgetOldest(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) < maxGrants {
 		return
@@ -130,16 +133,16 @@ func (s *Store) forgetOldest(dir string) {
 	}
 }
 
-// removeAccess forgets who had access to images that are gone.
-func (s *Store) removeAccess() {
-	entries, err := os.ReadDir(filepath.Join(s.dir, accessDir))
+// removeOrphans forgets who had access to images that are gone.
+func (g grants) removeOrphans() {
+	entries, err := os.ReadDir(filepath.Join(string(g.directory), accessDir))
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
 		d := digest.Digest(strings.Replace(entry.Name(), "-", ":", 1))
-		if _, err := os.Stat(s.path(imagesDir, d)); os.IsNotExist(err) {
-			_ = os.RemoveAll(filepath.Join(s.dir, accessDir, entry.Name()))
+		if _, err := os.Stat(g.path(imagesDir, d)); os.IsNotExist(err) {
+			_ = os.RemoveAll(filepath.Join(string(g.directory), accessDir, entry.Name()))
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestADigestIsNoKey(t *testing.T) {
 		}
 	}
 	r.Close()
-	again, err := Open(s.dir, Config{}) // after a restart
+	again, err := Open(string(s.dir), Config{}) // after a restart
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,11 +145,11 @@ func TestAccessIsRememberedWithinBounds(t *testing.T) {
 			t.Fatal(kind)
 		}
 	}
-	dirs := readDirNames(t, filepath.Join(s.dir, accessDir))
+	dirs := readDirNames(t, filepath.Join(string(s.dir), accessDir))
 	if len(dirs) != 1 {
 		t.Fatalf("directories %q", dirs)
 	}
-	if names := readDirNames(t, filepath.Join(s.dir, accessDir, dirs[0])); len(names) > maxGrants {
+	if names := readDirNames(t, filepath.Join(string(s.dir), accessDir, dirs[0])); len(names) > maxGrants {
 		t.Errorf("%d grants are remembered, want at most %d", len(names), maxGrants)
 	}
 	r.seen()
@@ -157,13 +157,13 @@ func TestAccessIsRememberedWithinBounds(t *testing.T) {
 		t.Errorf("the last one is not remembered: %q", kind)
 	}
 	old := time.Now().Add(-2 * orphanAge)
-	if err := os.Chtimes(filepath.Join(s.dir, imagesDir, dirs[0]), old, old); err != nil {
+	if err := os.Chtimes(filepath.Join(string(s.dir), imagesDir, dirs[0]), old, old); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.GC(context.Background(), nil, 0); err != nil {
 		t.Fatal(err)
 	}
-	if names := readDirNames(t, filepath.Join(s.dir, accessDir)); len(names) > 0 {
+	if names := readDirNames(t, filepath.Join(string(s.dir), accessDir)); len(names) > 0 {
 		t.Errorf("what is remembered of images that are gone: %q", names)
 	}
 }

@@ -82,7 +82,7 @@ func TestPullClassifiesFaults(t *testing.T) {
 			if again == nil || again.Error() != err.Error() {
 				t.Errorf("the text flaps: %v, then %v", err, again)
 			}
-			if got := readDirNames(t, s.dir+"/tmp"); len(got) != 0 {
+			if got := readDirNames(t, string(s.dir)+"/tmp"); len(got) != 0 {
 				t.Errorf("left in tmp: %q", got)
 			}
 			r.fault(nil)
@@ -187,10 +187,10 @@ func TestPullOfDamagedContent(t *testing.T) {
 			if KindOf(err) != tt.kind {
 				t.Errorf("error %v, want %s", err, tt.kind)
 			}
-			if got := readDirNames(t, s.dir+"/images"); len(got) != 0 {
+			if got := readDirNames(t, string(s.dir)+"/images"); len(got) != 0 {
 				t.Errorf("stored %q", got)
 			}
-			if got := readDirNames(t, s.dir+"/tmp"); len(got) != 0 {
+			if got := readDirNames(t, string(s.dir)+"/tmp"); len(got) != 0 {
 				t.Errorf("left in tmp: %q", got)
 			}
 		})

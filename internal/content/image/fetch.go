@@ -24,7 +24,7 @@ func (f *fetching) image(ctx context.Context) (*pack, error) {
 	if p, err := f.cached(ctx); p != nil || err != nil {
 		return p, err
 	}
-	unlock, err := Lock(ctx, f.store.path(locksDir, f.digest))
+	unlock, err := Lock(ctx, f.store.dir.path(locksDir, f.digest))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (f *fetching) image(ctx context.Context) (*pack, error) {
 		return first(ctx, f.endpoints, func(e endpoint) (*pack, error) {
 			p, err := f.from(ctx, e)
 			if err == nil {
-				f.store.grant(f.digest, e)
+				grants{f.store.dir}.grant(f.digest, e)
 			}
 			return p, err
 		})
@@ -51,7 +51,7 @@ func (f *fetching) cached(ctx context.Context) (*pack, error) {
 	if p == nil || err != nil {
 		return nil, err
 	}
-	if !f.store.mayRead(ctx, f.digest, f.said, f.endpoints, f.limits) {
+	if !(grants{f.store.dir}).mayRead(ctx, f.digest, f.said, f.endpoints, f.limits) {
 		return nil, p.file.Close()
 	}
 	f.wanted = wanted
@@ -100,7 +100,7 @@ func (f *fetching) checkLayers(layers []descriptor) error {
 
 // extract writes the wanted files of the layers to a pack, and stores it.
 func (f *fetching) extract(src *source, layers []descriptor, labels map[string]string) (*pack, error) {
-	out, err := f.store.temp()
+	out, err := f.store.dir.temp()
 	if err != nil {
 		return nil, storeFailure(err)
 	}
@@ -109,7 +109,7 @@ func (f *fetching) extract(src *source, layers []descriptor, labels map[string]s
 		_ = out.Close()
 		return nil, err
 	}
-	if err := os.Rename(out.Name(), f.store.path(imagesDir, f.digest)); err != nil {
+	if err := os.Rename(out.Name(), f.store.dir.path(imagesDir, f.digest)); err != nil {
 		_ = out.Close()
 		return nil, storeFailure(err)
 	}
@@ -117,7 +117,7 @@ func (f *fetching) extract(src *source, layers []descriptor, labels map[string]s
 }
 
 func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels map[string]string) error {
-	names, err := f.store.temp()
+	names, err := f.store.dir.temp()
 	if err != nil {
 		return storeFailure(err)
 	}
@@ -151,7 +151,7 @@ func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels 
 // keep returns what the new pack is to hold: what is wanted now, and what the
 // pack that it replaces holds because others wanted it.
 func (f *fetching) keep() (func(string) bool, error) {
-	old, err := f.store.openPack(f.digest)
+	old, err := f.store.dir.openPack(f.digest)
 	if err != nil || old == nil {
 		return f.wanted, err
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/opencontainers/go-digest"
 )
 
 // GCStats tell what a collection removed and what it left.
@@ -37,12 +39,12 @@ type stored struct {
 // was used within the last minute, and so may leave more. Images that are open
 // stay readable. A nil keep wants nothing.
 func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes int64) (GCStats, error) {
-	s.removeOrphans()
-	defer s.removeAccess()
+	s.dir.removeOrphans()
+	defer grants{s.dir}.removeOrphans()
 	var stats GCStats
 	var candidates []stored
 	for _, kind := range []string{blobsDir, imagesDir} {
-		found, err := s.list(kind)
+		found, err := s.dir.list(kind)
 		if err != nil {
 			return stats, fmt.Errorf("collect garbage in content store %s: %w", s.dir, err)
 		}
@@ -75,8 +77,8 @@ func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes 
 }
 
 // list returns what is stored of a kind.
-func (s *Store) list(kind string) ([]stored, error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir, kind))
+func (in directory) list(kind string) ([]stored, error) {
+	entries, err := os.ReadDir(filepath.Join(string(in), kind))
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +92,26 @@ func (s *Store) list(kind string) ([]stored, error) {
 			return nil, err
 		}
 		found = append(found, stored{
-			path:   filepath.Join(s.dir, kind, entry.Name()),
+			path:   filepath.Join(string(in), kind, entry.Name()),
 			digest: strings.Replace(entry.Name(), "-", ":", 1),
 			size:   info.Size(),
 			used:   info.ModTime(),
 		})
 	}
 	return found, nil
+}
+
+// Remove removes an image, and who had access to it. One that is open stays readable, and none is no error.
+func (s *Store) Remove(d string) error {
+	parsed, err := digest.Parse(d)
+	if err != nil {
+		return fmt.Errorf("remove image %q from content store %s: %w", d, s.dir, err)
+	}
+	if err := os.Remove(s.dir.path(imagesDir, parsed)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove image %s from content store %s: %w", d, s.dir, err)
+	}
+	if err := os.RemoveAll(s.dir.path(accessDir, parsed)); err != nil {
+		return fmt.Errorf("remove who had access to image %s from content store %s: %w", d, s.dir, err)
+	}
+	return nil
 }

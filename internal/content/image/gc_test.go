@@ -38,7 +38,7 @@ func TestPutAndGet(t *testing.T) {
 		if again, err := s.Put(ctx, []byte(content)); again != name || err != nil {
 			t.Errorf("Put again: %s, %v", again, err)
 		}
-		other, err := Open(s.dir, Config{})
+		other, err := Open(string(s.dir), Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestPutAndGet(t *testing.T) {
 			t.Errorf("Get by another store in the same directory: %d bytes, %v", len(got), err)
 		}
 	}
-	if got := readDirNames(t, filepath.Join(s.dir, tmpDir)); len(got) != 0 {
+	if got := readDirNames(t, filepath.Join(string(s.dir), tmpDir)); len(got) != 0 {
 		t.Errorf("left in tmp: %q", got)
 	}
 }
@@ -59,7 +59,7 @@ func TestGetRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.path(blobsDir, digest.Digest(name)), []byte("contend"), 0o600); err != nil {
+	if err := os.WriteFile(s.dir.path(blobsDir, digest.Digest(name)), []byte("contend"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Get(ctx, name); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "damaged") {
@@ -95,7 +95,7 @@ func TestDamagedImageIsReadAgain(t *testing.T) {
 	d := r.push(t, "test/image:v1", imageOf(t, nil, gzipOf(t, tarOf(t, file("a", "content")))))
 	s := openStore(t, Config{})
 	pullFiles(t, s, r.host+"/test/image@"+d, PullOptions{})
-	path := s.path(imagesDir, digest.Digest(d))
+	path := s.dir.path(imagesDir, digest.Digest(d))
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestGC(t *testing.T) {
 				if _, err := s.Put(ctx, blob(i)); err != nil {
 					t.Fatal(err)
 				}
-				ageBy(t, s.path(blobsDir, digest.Digest(name(i))), time.Duration(10-i)*time.Minute)
+				ageBy(t, s.dir.path(blobsDir, digest.Digest(name(i))), time.Duration(10-i)*time.Minute)
 			}
 			for _, i := range tt.used {
 				if _, err := s.Get(ctx, name(i)); err != nil {
@@ -186,7 +186,7 @@ func TestGCStopsWhenCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	age(t, s.path(blobsDir, digest.Digest(name)))
+	age(t, s.dir.path(blobsDir, digest.Digest(name)))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := s.GC(ctx, nil, 0); !errors.Is(err, context.Canceled) {

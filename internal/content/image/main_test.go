@@ -90,12 +90,12 @@ func pullOne(s *Store, ref string) (string, error) {
 // a while.
 func collectAll(s *Store) error {
 	long := time.Now().Add(-2 * grace)
-	entries, err := os.ReadDir(filepath.Join(s.dir, imagesDir))
+	entries, err := os.ReadDir(filepath.Join(string(s.dir), imagesDir))
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		_ = os.Chtimes(filepath.Join(s.dir, imagesDir, entry.Name()), long, long) // gone when another process was faster
+		_ = os.Chtimes(filepath.Join(string(s.dir), imagesDir, entry.Name()), long, long) // gone when another process was faster
 	}
 	_, err = s.GC(context.Background(), nil, 0)
 	return err

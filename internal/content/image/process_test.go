@@ -25,7 +25,7 @@ func child(t *testing.T, s *Store, ref string, env ...string) (*exec.Cmd, *strin
 	}
 	out := &strings.Builder{}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), childPulls+"="+ref, childStore+"="+s.dir)
+	cmd.Env = append(os.Environ(), childPulls+"="+ref, childStore+"="+string(s.dir))
 	for _, each := range env {
 		name, value, _ := strings.Cut(each, "=")
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
@@ -139,10 +139,10 @@ func TestKilledPullLeavesAStoreThatWorks(t *testing.T) {
 	_ = killed.Wait()
 	r.fault(nil)
 
-	if got := readDirNames(t, filepath.Join(s.dir, imagesDir)); len(got) != 0 {
+	if got := readDirNames(t, filepath.Join(string(s.dir), imagesDir)); len(got) != 0 {
 		t.Errorf("a killed pull has stored %q", got)
 	}
-	orphans := readDirNames(t, filepath.Join(s.dir, tmpDir))
+	orphans := readDirNames(t, filepath.Join(string(s.dir), tmpDir))
 	if len(orphans) == 0 {
 		t.Error("the process was killed too early or too late: it left nothing")
 	}
@@ -157,14 +157,14 @@ func TestKilledPullLeavesAStoreThatWorks(t *testing.T) {
 		t.Errorf("pull after the kill: %q", got)
 	}
 	for _, kind := range []string{tmpDir, locksDir} {
-		for _, orphan := range readDirNames(t, filepath.Join(s.dir, kind)) {
-			age(t, filepath.Join(s.dir, kind, orphan))
+		for _, orphan := range readDirNames(t, filepath.Join(string(s.dir), kind)) {
+			age(t, filepath.Join(string(s.dir), kind, orphan))
 		}
 	}
-	if _, err := Open(s.dir, Config{}); err != nil {
+	if _, err := Open(string(s.dir), Config{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := append(readDirNames(t, filepath.Join(s.dir, tmpDir)), readDirNames(t, filepath.Join(s.dir, locksDir))...); len(got) != 0 {
+	if got := append(readDirNames(t, filepath.Join(string(s.dir), tmpDir)), readDirNames(t, filepath.Join(string(s.dir), locksDir))...); len(got) != 0 {
 		t.Errorf("orphans left: %q", got)
 	}
 }

@@ -157,7 +157,7 @@ func (o PullOptions) filter(labels map[string]string) (func(string) bool, error)
 // open looks an image up in the store. It returns a nil pack when the store
 // does not hold all that is wanted of it.
 func (s *Store) open(d digest.Digest, o PullOptions) (*pack, func(string) bool, error) {
-	p, err := s.openPack(d)
+	p, err := s.dir.openPack(d)
 	if p == nil || err != nil {
 		return nil, nil, err
 	}
@@ -176,8 +176,8 @@ func (s *Store) open(d digest.Digest, o PullOptions) (*pack, func(string) bool, 
 
 // openPack opens the pack of an image, nil when there is none. A damaged one is
 // removed, to be read from the registry again.
-func (s *Store) openPack(d digest.Digest) (*pack, error) {
-	path := s.path(imagesDir, d)
+func (in directory) openPack(d digest.Digest) (*pack, error) {
+	path := in.path(imagesDir, d)
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -210,7 +210,7 @@ func TestPullMakesAnImageYoung(t *testing.T) {
 	d := r.push(t, "test/image:v1", imageOf(t, nil, gzipOf(t, tarOf(t, file("a", "1")))))
 	s := openStore(t, Config{})
 	pullFiles(t, s, r.host+"/test/image:v1", PullOptions{})
-	path := s.path(imagesDir, digest.Digest(d))
+	path := s.dir.path(imagesDir, digest.Digest(d))
 	age(t, path)
 	pullFiles(t, s, r.host+"/test/image:v1", PullOptions{})
 	if info, err := os.Stat(path); err != nil || time.Since(info.ModTime()) > time.Minute {
@@ -224,7 +224,7 @@ func TestImageOutlivesItsPlaceInTheStore(t *testing.T) {
 	d := r.push(t, "test/image:v1", imageOf(t, nil, gzipOf(t, tarOf(t, file("a", "1")))))
 	s := openStore(t, Config{})
 	image, _ := pullFiles(t, s, r.host+"/test/image:v1", PullOptions{})
-	age(t, s.path(imagesDir, digest.Digest(d)))
+	age(t, s.dir.path(imagesDir, digest.Digest(d)))
 	if stats, err := s.GC(context.Background(), nil, 0); err != nil || stats.Removed != 1 {
 		t.Fatalf("GC: %+v, %v", stats, err)
 	}

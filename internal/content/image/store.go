@@ -26,9 +26,12 @@ import (
 //	locks/<algorithm>-<hex>   held by the process that pulls that image
 //	tmp/                      what is being written
 type Store struct {
-	dir    string
+	dir    directory
 	config Config
 }
+
+// directory is where a Store keeps everything.
+type directory string
 
 const (
 	blobsDir  = "blobs"
@@ -43,14 +46,14 @@ const orphanAge = time.Hour
 
 // Open opens the content store in dir and makes it when it is not there.
 func Open(dir string, cfg Config) (*Store, error) {
-	s := &Store{dir: dir, config: cfg}
+	s := &Store{dir: directory(dir), config: cfg}
 	for _, sub := range []string{blobsDir, imagesDir, accessDir, locksDir, tmpDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("open content store %s: %w", dir, err)
 		}
 	}
-	s.removeOrphans()
-	s.removeAccess()
+	s.dir.removeOrphans()
+	grants{s.dir}.removeOrphans()
 	return s, nil
 }
 
@@ -63,7 +66,7 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	if _, err := s.Get(ctx, d.String()); err == nil {
 		return d.String(), nil
 	}
-	if err := s.write(s.path(blobsDir, d), data); err != nil {
+	if err := s.dir.write(s.dir.path(blobsDir, d), data); err != nil {
 		return "", fmt.Errorf("store %s: %w", d, err)
 	}
 	return d.String(), nil
@@ -80,7 +83,7 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("read %s from the content store: %w", d, err)
 	}
-	path := s.path(blobsDir, d)
+	path := s.dir.path(blobsDir, d)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s from the content store: %w", d, err)
@@ -94,13 +97,13 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 }
 
 // path returns where the content d of a kind is stored.
-func (s *Store) path(kind string, d digest.Digest) string {
-	return filepath.Join(s.dir, kind, strings.Replace(d.String(), ":", "-", 1))
+func (in directory) path(kind string, d digest.Digest) string {
+	return filepath.Join(string(in), kind, strings.Replace(d.String(), ":", "-", 1))
 }
 
 // write makes a file appear with its content by one rename.
-func (s *Store) write(path string, data []byte) error {
-	file, err := s.temp()
+func (in directory) write(path string, data []byte) error {
+	file, err := in.temp()
 	if err != nil {
 		return err
 	}
@@ -111,8 +114,8 @@ func (s *Store) write(path string, data []byte) error {
 	return os.Rename(file.Name(), path)
 }
 
-func (s *Store) temp() (*os.File, error) {
-	return os.CreateTemp(filepath.Join(s.dir, tmpDir), "")
+func (in directory) temp() (*os.File, error) {
+	return os.CreateTemp(filepath.Join(string(in), tmpDir), "")
 }
 
 // discard closes a temporary file and removes it if it is still there.
@@ -130,15 +133,15 @@ func touch(path string) {
 // removeOrphans removes what killed processes have left in tmp, and locks that
 // have served. One that is still held may go as well: two pulls of one image
 // then read it both, and the later pack replaces an equal one.
-func (s *Store) removeOrphans() {
+func (in directory) removeOrphans() {
 	for _, kind := range []string{tmpDir, locksDir} {
-		entries, err := os.ReadDir(filepath.Join(s.dir, kind))
+		entries, err := os.ReadDir(filepath.Join(string(in), kind))
 		if err != nil {
 			continue
 		}
 		for _, entry := range entries {
 			if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > orphanAge {
-				_ = os.Remove(filepath.Join(s.dir, kind, entry.Name()))
+				_ = os.Remove(filepath.Join(string(in), kind, entry.Name()))
 			}
 		}
 	}

@@ -73,8 +73,8 @@ func TestProcessesKilledAtRandom(t *testing.T) {
 		t.Error("no process lived long enough to ask for a layer")
 	}
 	// Images are whole or not there, without being opened by a pull.
-	for _, name := range readDirNames(t, filepath.Join(s.dir, imagesDir)) {
-		file, err := os.Open(filepath.Join(s.dir, imagesDir, name))
+	for _, name := range readDirNames(t, filepath.Join(string(s.dir), imagesDir)) {
+		file, err := os.Open(filepath.Join(string(s.dir), imagesDir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,15 +93,15 @@ func TestProcessesKilledAtRandom(t *testing.T) {
 func checkStore(t *testing.T, s *Store, refs []string, want string) {
 	t.Helper()
 	for _, kind := range []string{tmpDir, locksDir} {
-		for _, name := range readDirNames(t, filepath.Join(s.dir, kind)) {
-			age(t, filepath.Join(s.dir, kind, name))
+		for _, name := range readDirNames(t, filepath.Join(string(s.dir), kind)) {
+			age(t, filepath.Join(string(s.dir), kind, name))
 		}
 	}
-	again, err := Open(s.dir, Config{})
+	again, err := Open(string(s.dir), Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := append(readDirNames(t, filepath.Join(s.dir, tmpDir)), readDirNames(t, filepath.Join(s.dir, locksDir))...); len(left) != 0 {
+	if left := append(readDirNames(t, filepath.Join(string(s.dir), tmpDir)), readDirNames(t, filepath.Join(string(s.dir), locksDir))...); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	got := ""

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"github.com/docker/distribution/registry/api/errcode"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -55,10 +56,7 @@ func steady(s string) string {
 	for _, f := range flapping {
 		s = f.pattern.ReplaceAllString(s, f.instead)
 	}
-	if r := []rune(s); len(r) > maxWords {
-		s = string(r[:maxWords]) + "..."
-	}
-	return s
+	return messages.Truncate(s, maxWords)
 }
 
 // words returns what the registry, or the network, said: the innermost text

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Config says which policies decide. Without any, every image may be used.
@@ -280,11 +281,7 @@ func (s *search) note(text string) {
 func (s *search) failed() error {
 	q := s.pending[0]
 	reason := fmt.Sprintf("%s requires %s of %s", q.rule, q.signers(), s.request.Digest)
-	notes := slices.Clone(s.tried)
-	if len(notes) > maxNotes {
-		notes = append(notes[:maxNotes], "and more")
-	}
-	reason += "; " + strings.Join(notes, "; ")
+	reason += "; " + messages.List(s.tried, maxNotes, "; ")
 	if len(s.failures) == 0 {
 		return refused("sign that digest as the rule requires, or correct the policy", "%s", reason)
 	}

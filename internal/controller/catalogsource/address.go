@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"k8s.io/utils/clock"
@@ -40,7 +40,7 @@ func (o addresses) read(ctx context.Context, source *v1alpha1.CatalogSource, kno
 
 // readFrom reads the catalog of a server.
 func (o addresses) readFrom(ctx context.Context, source *v1alpha1.CatalogSource, known content, address string, authorities []byte) (reading, error) {
-	ref := catalogset.Ref{Namespace: source.Namespace, Name: source.Name}
+	ref := catalog.Ref{Namespace: source.Namespace, Name: source.Name}
 	connection, err := o.links.to(ctx, ref, address, authorities)
 	if err != nil {
 		return reading{}, err

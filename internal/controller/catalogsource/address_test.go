@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,17 +62,17 @@ func (s *server) publish(content string) {
 }
 
 // dialling lets the controller reach servers, and tells when it wants to look at a catalog again.
-func (w *world) dialling() <-chan catalogset.Ref {
-	changed := make(chan catalogset.Ref, 100)
+func (w *world) dialling() <-chan catalog.Ref {
+	changed := make(chan catalog.Ref, 100)
 	w.c.links.dial = func(address string, authorities []byte) (remote, error) {
 		return grpccatalog.Dial(address, grpccatalog.Options{Authorities: authorities})
 	}
-	w.c.links.changed = func(r catalogset.Ref) { changed <- r }
+	w.c.links.changed = func(r catalog.Ref) { changed <- r }
 	return changed
 }
 
 // until reconciles whenever that is asked for, until a condition holds.
-func (w *world) until(changed <-chan catalogset.Ref, what string, holds func(*v1alpha1.CatalogSource) bool) *v1alpha1.CatalogSource {
+func (w *world) until(changed <-chan catalog.Ref, what string, holds func(*v1alpha1.CatalogSource) bool) *v1alpha1.CatalogSource {
 	w.t.Helper()
 	deadline := time.After(30 * time.Second)
 	for {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -83,9 +83,9 @@ func TestWatchesOfSecretsEnd(t *testing.T) {
 	told := 0
 	var last func()
 	s := &secrets{watch: func(ctx context.Context, _, _ string, changed func()) { watches, last = append(watches, ctx), changed },
-		changed: func(catalogset.Ref) { told++ }}
+		changed: func(catalog.Ref) { told++ }}
 	s.follow(ref, []string{"one", "two"})
-	s.follow(catalogset.Ref{Name: "other"}, []string{"three"})
+	s.follow(catalog.Ref{Name: "other"}, []string{"three"})
 	w := newWorld(t)
 	w.c.secrets = s
 	ctx, stop := context.WithCancel(t.Context())

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -24,7 +24,7 @@ func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	w.reconcile()
 	w.c.grace = time.Millisecond
 	finished := make(chan struct{}, 10)
-	w.c.loads.finished = func(catalogset.Ref) { finished <- struct{}{} }
+	w.c.loads.finished = func(catalog.Ref) { finished <- struct{}{} }
 	w.registry.slow = make(chan struct{})
 	w.registry.content = "two"
 	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Image = "registry.example.com/other:v2" })
@@ -264,7 +264,7 @@ type secretsOfTest struct {
 
 func (w *world) followSecrets() *secretsOfTest {
 	f := &secretsOfTest{changed: map[string][]func(){}}
-	w.c.secrets = &secrets{changed: func(catalogset.Ref) { f.told++ }, watch: f.watch}
+	w.c.secrets = &secrets{changed: func(catalog.Ref) { f.told++ }, watch: f.watch}
 	return f
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,7 +57,7 @@ func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, kn
 		return found, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
 	}
 	if n := len(content.Warnings); n > 0 {
-		found.notes = fmt.Sprintf("not all manifests in ConfigMap %s are served as they are written (%d warnings); %s", key, n, catalogset.Some(content.Warnings))
+		found.notes = fmt.Sprintf("not all manifests in ConfigMap %s are served as they are written (%d warnings); %s", key, n, catalogstore.Some(content.Warnings))
 	}
 	if known.has(content.Digest) {
 		return found, nil

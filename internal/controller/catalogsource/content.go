@@ -7,7 +7,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
@@ -57,8 +56,8 @@ type content struct {
 }
 
 // entry is what the rest of the program gets to see.
-func (k content) entry() catalogset.Entry {
-	e := catalogset.Entry{Index: k.index, Image: k.image(), Withheld: k.withheld}
+func (k content) entry() catalogstore.Entry {
+	e := catalogstore.Entry{Index: k.index, Image: k.image(), Withheld: k.withheld}
 	if k.pod != "" {
 		e.Image = "" // what a pod answers is not proven to be what its image holds
 	}
@@ -150,7 +149,7 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 
 // unserved describes what of a catalog is not served. The notes on a ConfigMap say it of manifests.
 func unserved(x *catalog.Index) string {
-	return catalogset.Describe(slices.DeleteFunc(slices.Clone(x.Problems()), catalogstore.Noted), "is not served")
+	return catalogstore.DescribeProblems(slices.DeleteFunc(slices.Clone(x.Problems()), catalogstore.Noted), "is not served")
 }
 
 // readAnew reports whether a look brought other content than was known before, or was the first one of this process: the content may be

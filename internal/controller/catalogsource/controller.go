@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -28,7 +29,7 @@ const fieldOwner = client.FieldOwner("fairlead-catalogsource")
 // of the workers may wait: the others begin to read what else is to be read, however many registries are silent.
 const grace = 2 * time.Second
 
-// Controller keeps the catalogset in step with the CatalogSources.
+// Controller keeps the set of served catalogs in step with the CatalogSources.
 type Controller struct {
 	client     client.Client
 	images     origin
@@ -40,7 +41,7 @@ type Controller struct {
 	secrets    *secrets
 	services   *services
 	records    records
-	catalogs   *catalogset.Set
+	catalogs   *catalogstore.Set
 	clock      clock.Clock
 	grace      time.Duration
 	waiting    chan struct{} // has room for those who wait that long
@@ -55,7 +56,7 @@ type Controller struct {
 
 // Reconcile looks at what is due, publishes what was read, keeps the Service, and reports.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ref := catalogset.Ref{Namespace: request.Namespace, Name: request.Name}
+	ref := catalog.Ref{Namespace: request.Namespace, Name: request.Name}
 	var source v1alpha1.CatalogSource
 	if err := c.client.Get(ctx, request.NamespacedName, &source); err != nil {
 		if client.IgnoreNotFound(err) == nil {
@@ -106,7 +107,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
-func (c *Controller) forget(ref catalogset.Ref) {
+func (c *Controller) forget(ref catalog.Ref) {
 	c.pods.forget(c.memory.uid(ref))
 	c.secrets.follow(ref, nil)
 	c.loads.end(ref)
@@ -125,7 +126,7 @@ func (c *Controller) forget(ref catalogset.Ref) {
 func (c *Controller) next(source *v1alpha1.CatalogSource, known content, offered offer, seen signs, tmpl template) ctrl.Result {
 	pause := time.Duration(0)
 	at, ever := due(source, known, seen)
-	if ever && c.loads.of(catalogset.Ref{Namespace: source.Namespace, Name: source.Name}, known.spec) == nil {
+	if ever && c.loads.of(catalog.Ref{Namespace: source.Namespace, Name: source.Name}, known.spec) == nil {
 		pause = max(at.Sub(c.clock.Now()), minimumPause)
 	}
 	if c.pods.wanted(source, known) != seen.podded || known.polled != "" && !offered.undecided {

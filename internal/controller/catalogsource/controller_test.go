@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,7 +24,7 @@ func TestServesAnImage(t *testing.T) {
 	if result.RequeueAfter != 0 {
 		t.Errorf("without an interval it is looked at again after %s", result.RequeueAfter)
 	}
-	e, ok := w.c.catalogs.Get(catalogset.Ref{Namespace: "olm", Name: "cat"})
+	e, ok := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"})
 	if !ok || e.Index == nil || e.Index.Digest() != "sha256:one" {
 		t.Errorf("published %+v", e)
 	}
@@ -32,7 +32,7 @@ func TestServesAnImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.reconcile()
-	if _, ok := w.c.catalogs.Get(catalogset.Ref{Namespace: "olm", Name: "cat"}); ok {
+	if _, ok := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"}); ok {
 		t.Error("a deleted catalog is still published")
 	}
 }
@@ -61,7 +61,7 @@ func TestPolling(t *testing.T) {
 	w.registry.content = "two"
 	w.clock.Step(11 * time.Minute)
 	w.reconcile()
-	if e, _ := w.c.catalogs.Get(catalogset.Ref{Namespace: "olm", Name: "cat"}); e.Index.Digest() != "sha256:two" {
+	if e, _ := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"}); e.Index.Digest() != "sha256:two" {
 		t.Errorf("newer content is not served, but %s", e.Index.Digest())
 	}
 }
@@ -81,7 +81,7 @@ func TestLastGoodContentStays(t *testing.T) {
 	if result.RequeueAfter <= 0 || result.RequeueAfter > 10*time.Second {
 		t.Errorf("tried again after %s", result.RequeueAfter)
 	}
-	e, _ := w.c.catalogs.Get(catalogset.Ref{Namespace: "olm", Name: "cat"})
+	e, _ := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"})
 	if e.Index == nil || e.Problem == "" {
 		t.Errorf("published %+v", e)
 	}
@@ -148,7 +148,7 @@ func TestAnInvalidSpecEndsServing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, s = w.reconcile()
-	e, _ := w.c.catalogs.Get(catalogset.Ref{Namespace: "olm", Name: "cat"})
+	e, _ := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"})
 	if e.Index != nil || s.Status.GRPCConnectionState != nil || readyReason(s) != "False SpecInvalidError" {
 		t.Errorf("served %v, status %+v", e.Index != nil, s.Status)
 	}

@@ -1,5 +1,5 @@
 // Package catalogsource serves the content of CatalogSources. It reads a catalog from where the object says (an image, a ConfigMap, the
-// address of a registry server, or a pod that it runs), publishes its index to the catalogset, looks for new content at the interval
+// address of a registry server, or a pod that it runs), publishes its index to the set of served catalogs, looks for new content at the interval
 // that the object asks for, keeps a Service that answers for the catalog, and reports all that in the status. When new content cannot
 // be had the last good content stays published, and the status says so.
 //

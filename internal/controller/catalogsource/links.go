@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
-
 	"google.golang.org/grpc/connectivity"
 	"k8s.io/utils/clock"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // remote is a registry server, and the connection to it.
@@ -31,11 +31,11 @@ type dialer func(address string, authorities []byte) (remote, error)
 // change of its state brings the catalog back into the queue.
 type links struct {
 	dial    dialer
-	changed func(catalogset.Ref)
+	changed func(catalog.Ref)
 	clock   clock.PassiveClock
 
 	mu   sync.Mutex
-	open map[catalogset.Ref]*link
+	open map[catalog.Ref]*link
 }
 
 // link is one connection.
@@ -59,7 +59,7 @@ type linkState struct {
 
 // to returns the connection of a catalog to an address, and makes it when there is none, or one that leads elsewhere. It lives until it is
 // closed, or the program ends.
-func (l *links) to(ctx context.Context, ref catalogset.Ref, address string, authorities []byte) (*link, error) {
+func (l *links) to(ctx context.Context, ref catalog.Ref, address string, authorities []byte) (*link, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old := l.open[ref]
@@ -80,7 +80,7 @@ func (l *links) to(ctx context.Context, ref catalogset.Ref, address string, auth
 	opened := &link{address: address, authorities: string(authorities), remote: client, cancel: cancel,
 		seen: connectivity.Idle, now: linkState{address: address, state: connectivity.Connecting, session: session}}
 	if l.open == nil {
-		l.open = map[catalogset.Ref]*link{}
+		l.open = map[catalog.Ref]*link{}
 	}
 	l.open[ref] = opened
 	client.Connect()
@@ -152,7 +152,7 @@ func (k *link) close() {
 }
 
 // state is that of the connection of a catalog, with an empty address when there is none.
-func (l *links) state(ref catalogset.Ref) linkState {
+func (l *links) state(ref catalog.Ref) linkState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.open[ref]; k != nil {
@@ -162,7 +162,7 @@ func (l *links) state(ref catalogset.Ref) linkState {
 }
 
 // close ends the connection of a catalog.
-func (l *links) close(ref catalogset.Ref) {
+func (l *links) close(ref catalog.Ref) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.open[ref]; k != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // maxLoads is how many catalogs are being read at once. Most of that time is spent waiting for registries; indexes are built by fewer.
@@ -14,11 +14,11 @@ const maxLoads = 256
 // loads are the catalogs that are being read, each at most once. Finished, when set, is told of those that nobody waited for. Slots has
 // room for those that may be read at once; nil is for any number.
 type loads struct {
-	finished func(catalogset.Ref)
+	finished func(catalog.Ref)
 	slots    chan struct{}
 
 	mu      sync.Mutex
-	running map[catalogset.Ref]*load
+	running map[catalog.Ref]*load
 }
 
 // load is one reading under way. Its outcome may be read once done is closed.
@@ -37,7 +37,7 @@ type load struct {
 }
 
 // of returns the load of a catalog as it is asked for now, or nil. One for what was asked for before is of no use any more.
-func (l *loads) of(ref catalogset.Ref, spec string) *load {
+func (l *loads) of(ref catalog.Ref, spec string) *load {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	running := l.running[ref]
@@ -50,12 +50,12 @@ func (l *loads) of(ref catalogset.Ref, spec string) *load {
 }
 
 // begin reads a catalog in the background. Who begins waits, until it says that it does not any more: a load may end before it comes to that.
-func (l *loads) begin(ctx context.Context, ref catalogset.Ref, spec string, secrets int, read func(context.Context) (reading, error)) *load {
+func (l *loads) begin(ctx context.Context, ref catalog.Ref, spec string, secrets int, read func(context.Context) (reading, error)) *load {
 	ctx, cancel := context.WithCancel(ctx)
 	begun := &load{spec: spec, secrets: secrets, cancel: cancel, done: make(chan struct{}), waiting: 1}
 	l.mu.Lock()
 	if l.running == nil {
-		l.running = map[catalogset.Ref]*load{}
+		l.running = map[catalog.Ref]*load{}
 	}
 	l.running[ref] = begun
 	l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *loads) leave() {
 }
 
 // end forgets a load; one that is still under way is ended.
-func (l *loads) end(ref catalogset.Ref) {
+func (l *loads) end(ref catalog.Ref) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if running := l.running[ref]; running != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // loading is a load that ends when the test wants it.
@@ -32,8 +32,8 @@ func TestOnlyALoadThatNobodyWaitedForIsToldOf(t *testing.T) {
 		"somebody waited too short": {time.Millisecond, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := make(chan catalogset.Ref, 1)
-			l := &loads{finished: func(r catalogset.Ref) { told <- r }}
+			told := make(chan catalog.Ref, 1)
+			l := &loads{finished: func(r catalog.Ref) { told <- r }}
 			begun, end := loading(t, l)
 			waited := make(chan bool, 1)
 			switch {
@@ -86,8 +86,8 @@ func (l *load) awaited() bool {
 // TestALoadThatIsWaitedForIsLookedAtOnce: each poll takes one look and not two.
 func TestALoadThatIsWaitedForIsLookedAtOnce(t *testing.T) {
 	w := newWorld(t, source(grpc(time.Minute)))
-	told := make(chan catalogset.Ref, 10)
-	w.c.loads.finished = func(r catalogset.Ref) { told <- r }
+	told := make(chan catalog.Ref, 10)
+	w.c.loads.finished = func(r catalog.Ref) { told <- r }
 	for range 3 {
 		w.reconcile()
 		w.clock.Step(2 * time.Minute)
@@ -117,11 +117,11 @@ func TestSlotsOfLoadsComeBack(t *testing.T) {
 	for len(l.slots) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	second := l.begin(t.Context(), catalogset.Ref{Name: "second"}, "spec", 0, func(context.Context) (reading, error) { return reading{}, nil })
+	second := l.begin(t.Context(), catalog.Ref{Name: "second"}, "spec", 0, func(context.Context) (reading, error) { return reading{}, nil })
 	if second.wait(t.Context(), 20*time.Millisecond) {
 		t.Fatal("two are read at once, and there is room for one")
 	}
-	l.end(catalogset.Ref{Name: "second"})
+	l.end(catalog.Ref{Name: "second"})
 	if !second.wait(t.Context(), 10*time.Second) || second.err == nil {
 		t.Error("one that is given up goes on waiting")
 	}

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -12,11 +12,11 @@ import (
 // memory is what the controller knows of each catalog between two looks.
 type memory struct {
 	mu    sync.Mutex
-	known map[catalogset.Ref]content
+	known map[catalog.Ref]content
 }
 
 // recall returns what is known; when the spec asks for something else than was looked for, only the index is still of use.
-func (m *memory) recall(ref catalogset.Ref, source *v1alpha1.CatalogSource) (known content, seen bool) {
+func (m *memory) recall(ref catalog.Ref, source *v1alpha1.CatalogSource) (known content, seen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known, seen = m.known[ref]
@@ -28,22 +28,22 @@ func (m *memory) recall(ref catalogset.Ref, source *v1alpha1.CatalogSource) (kno
 }
 
 // uid is that of the object that was known under a name; empty when there was none.
-func (m *memory) uid(ref catalogset.Ref) types.UID {
+func (m *memory) uid(ref catalog.Ref) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known[ref].uid
 }
 
-func (m *memory) keep(ref catalogset.Ref, known content) {
+func (m *memory) keep(ref catalog.Ref, known content) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
-		m.known = map[catalogset.Ref]content{}
+		m.known = map[catalog.Ref]content{}
 	}
 	m.known[ref] = known
 }
 
-func (m *memory) forget(ref catalogset.Ref) {
+func (m *memory) forget(ref catalog.Ref) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.known, ref)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/image"
 )
 
@@ -93,7 +93,7 @@ type runnable struct {
 // runnable decides which image the pod of a catalog may run. Under a signature policy that is the image by the digest that was verified: the
 // node, which pulls it, would ask for a tag once more, and may get something else. Only an image of which the policy accepts every digest is
 // run as it is named. The registry is asked in the background: while nothing is decided, what runs is left alone.
-func (c *Controller) runnable(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen signs) runnable {
+func (c *Controller) runnable(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known *content, seen signs) runnable {
 	if c.verifier == nil || !c.verifier.Verifies() {
 		c.verifications.end(ref)
 		known.podVerdict = podVerdict{}
@@ -128,7 +128,7 @@ func runs(source *v1alpha1.CatalogSource, signatures image.Content, seen signs) 
 
 // judge decides on the image as its reference stands now. It reports whether that is decided: a verification that takes its time goes on in
 // the background, and its end lets the catalog be reconciled. One that failed is repeated after a pause.
-func (c *Controller) judge(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen signs) (bool, error) {
+func (c *Controller) judge(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known *content, seen signs) (bool, error) {
 	known.keepOrigin()
 	if known.podVerdict.holds(source, known.signatures, seen) {
 		return true, known.podVerdict.err

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // Recorded are the digests of what catalogs served last, as an earlier run has noted in a directory: that is needed as long as those
 // catalogs exist, also before they were looked at. Notes on catalogs that do not exist go once they are old enough.
-func Recorded(dir string, exists func(catalogset.Ref) bool, old time.Duration) ([]string, error) {
+func Recorded(dir string, exists func(catalog.Ref) bool, old time.Duration) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -34,7 +34,7 @@ func Recorded(dir string, exists func(catalogset.Ref) bool, old time.Duration) (
 		}
 		var was note
 		noted := json.Unmarshal(data, &was) == nil // otherwise nobody can make use of it
-		if noted && exists(catalogset.Ref{Namespace: was.Namespace, Name: was.Name}) {
+		if noted && exists(catalog.Ref{Namespace: was.Namespace, Name: was.Name}) {
 			digests = append(digests, was.Digest)
 			continue
 		}

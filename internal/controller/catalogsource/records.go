@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 
@@ -46,13 +46,13 @@ type note struct {
 // restoredPod stands for the pod that content was read from in an earlier run: it is read once more from the pod that serves now.
 const restoredPod = "of an earlier run"
 
-func (r records) path(ref catalogset.Ref) string {
+func (r records) path(ref catalog.Ref) string {
 	sum := sha256.Sum256([]byte(ref.String()))
 	return filepath.Join(r.dir, hex.EncodeToString(sum[:])+".json")
 }
 
 // save remembers what is served.
-func (r records) save(ctx context.Context, ref catalogset.Ref, known content) {
+func (r records) save(ctx context.Context, ref catalog.Ref, known content) {
 	if r.dir == "" {
 		return
 	}
@@ -61,7 +61,7 @@ func (r records) save(ctx context.Context, ref catalogset.Ref, known content) {
 	}
 }
 
-func (r records) write(ref catalogset.Ref, known content) error {
+func (r records) write(ref catalog.Ref, known content) error {
 	data, err := json.Marshal(note{Namespace: ref.Namespace, Name: ref.Name, Spec: known.spec, From: known.served, Image: known.image(), Digest: known.digest,
 		Loaded: known.loaded, Complete: known.complete, Answer: known.answer, Ran: known.ran, NoCatalog: known.noCatalog, ConfigMap: known.configMap})
 	if err != nil {
@@ -86,7 +86,7 @@ func (r records) write(ref catalogset.Ref, known content) error {
 }
 
 // restore adds to what is known the content that was served last, if it is what is asked for now and is still there.
-func (r records) restore(ctx context.Context, ref catalogset.Ref, known content) content {
+func (r records) restore(ctx context.Context, ref catalog.Ref, known content) content {
 	if r.dir == "" {
 		return known
 	}
@@ -119,7 +119,7 @@ func (r records) restore(ctx context.Context, ref catalogset.Ref, known content)
 	return known
 }
 
-func (r records) remove(ref catalogset.Ref) {
+func (r records) remove(ref catalog.Ref) {
 	if r.dir != "" {
 		_ = os.Remove(r.path(ref)) // when it stays it is of no consequence: a new object of that name is asked for something else, or the same
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // restarted is the world after the manager was started again.
@@ -77,7 +77,7 @@ func TestASlowRegistryKeepsNothingWaiting(t *testing.T) {
 	w := newWorld(t, source(grpc(time.Minute)))
 	w.c.grace = 20 * time.Millisecond
 	finished := make(chan struct{}, 10)
-	w.c.loads.finished = func(got catalogset.Ref) {
+	w.c.loads.finished = func(got catalog.Ref) {
 		if got == ref {
 			finished <- struct{}{}
 		}
@@ -112,7 +112,7 @@ func TestWhatIsNotWantedAnyMoreIsNotWaitedFor(t *testing.T) {
 			w := newWorld(t, source(grpc(0)))
 			w.c.grace = time.Millisecond
 			finished := make(chan struct{}, 10)
-			w.c.loads.finished = func(catalogset.Ref) { finished <- struct{}{} }
+			w.c.loads.finished = func(catalog.Ref) { finished <- struct{}{} }
 			w.registry.slow = make(chan struct{})
 			w.reconcile()
 			change(w)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // secrets follow the Secrets that catalogs name, so that new credentials are tried at once. Each is watched by its name, and without its
@@ -13,10 +13,10 @@ import (
 type secrets struct {
 	// watch tells of changes of a Secret from now on, until ctx ends; nil watches nothing.
 	watch   func(ctx context.Context, namespace, name string, changed func())
-	changed func(catalogset.Ref)
+	changed func(catalog.Ref)
 
 	mu       sync.Mutex
-	followed map[catalogset.Ref]*followed
+	followed map[catalog.Ref]*followed
 }
 
 // followed are the Secrets of one catalog.
@@ -27,7 +27,7 @@ type followed struct {
 }
 
 // follow watches the Secrets of a catalog, and no others any more. It returns a sign that grows when one of them changes.
-func (s *secrets) follow(ref catalogset.Ref, names []string) int {
+func (s *secrets) follow(ref catalog.Ref, names []string) int {
 	if s == nil || s.watch == nil {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (s *secrets) follow(ref catalogset.Ref, names []string) int {
 	ctx, cancel := context.WithCancel(context.Background()) // ended by the next call, or by stop
 	f = &followed{names: slices.Clone(names), cancel: cancel, changes: before}
 	if s.followed == nil {
-		s.followed = map[catalogset.Ref]*followed{}
+		s.followed = map[catalog.Ref]*followed{}
 	}
 	s.followed[ref] = f
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -59,7 +59,7 @@ func (s *secrets) follow(ref catalogset.Ref, names []string) int {
 }
 
 // note keeps that a Secret has changed, and lets its catalog be looked at.
-func (s *secrets) note(ctx context.Context, ref catalogset.Ref, f *followed) {
+func (s *secrets) note(ctx context.Context, ref catalog.Ref, f *followed) {
 	if ctx.Err() != nil {
 		return
 	}

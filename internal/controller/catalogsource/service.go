@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -64,10 +64,10 @@ type services struct {
 	engine *rollout.Engine
 	peers  *peers
 	// changed lets a catalog be looked at; nil for nobody who looks.
-	changed func(catalogset.Ref)
+	changed func(catalog.Ref)
 
 	mu    sync.Mutex
-	hosts map[catalogset.Ref]host
+	hosts map[catalog.Ref]host
 }
 
 // host is how a catalog is served: under a name, among others.
@@ -90,7 +90,7 @@ type offer struct {
 }
 
 // keep brings the Service of a catalog about, and serves the catalog under its name.
-func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) offer {
+func (s *services) keep(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known content) offer {
 	if s.Serving == nil || known.invalid != nil || isAddress(source) {
 		s.withdraw(ref)
 		_, err := s.prune(ctx, source, "", netip.AddrPort{})
@@ -122,7 +122,7 @@ func (s *services) keep(ctx context.Context, ref catalogset.Ref, source *v1alpha
 }
 
 // serve answers as a host with the content of a catalog.
-func (s *services) serve(ref catalogset.Ref, as host, known content) {
+func (s *services) serve(ref catalog.Ref, as host, known content) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old, ok := s.hosts[ref]; ok && (old != as || known.index == nil) {
@@ -133,7 +133,7 @@ func (s *services) serve(ref catalogset.Ref, as host, known content) {
 		return
 	}
 	if s.hosts == nil {
-		s.hosts = map[catalogset.Ref]host{}
+		s.hosts = map[catalog.Ref]host{}
 	}
 	s.hosts[ref] = as
 	as.catalogs.Publish(as.name, known.index)
@@ -142,7 +142,7 @@ func (s *services) serve(ref catalogset.Ref, as host, known content) {
 // follow lets the catalogs of a namespace be looked at that are said to be served elsewhere than these are now: their Services lead to nobody.
 func (s *services) follow(namespace string, at netip.AddrPort) {
 	s.mu.Lock()
-	var left []catalogset.Ref
+	var left []catalog.Ref
 	for ref, as := range s.hosts {
 		if ref.Namespace == namespace && as.address != at && s.changed != nil {
 			left = append(left, ref)
@@ -155,7 +155,7 @@ func (s *services) follow(namespace string, at netip.AddrPort) {
 }
 
 // withdraw answers no more for a catalog.
-func (s *services) withdraw(ref catalogset.Ref) {
+func (s *services) withdraw(ref catalog.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old, ok := s.hosts[ref]; ok {
@@ -186,15 +186,17 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 	return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: it is changed again as soon as it is written; find out by whom", name)
 }
 
-// claimOf is the claim of everybody but the object with that UID.
+// claimOf is the claim of the owner with a UID: what it does not own already belongs to another.
 func claimOf(uid types.UID) rollout.Claim {
-	return func(live *unstructured.Unstructured) string {
-		for _, owner := range live.GetOwnerReferences() {
-			if owner.UID == uid {
-				return ""
-			}
+	const foreign = "exists, and does not belong to it"
+	rules := rollout.ClaimRules{Shared: true, Unowned: func(metav1.Object) string { return foreign }, Relate: func(h rollout.Holder) (rollout.Relation, string) {
+		if h.UID == uid {
+			return rollout.Own, ""
 		}
-		return "exists, and does not belong to it"
+		return rollout.Foreign, foreign
+	}}
+	return func(live *unstructured.Unstructured) string {
+		return rules.Judge(live, rollout.References(live)).Reason
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -204,7 +204,7 @@ func TestCatalogsFollowThePortOfTheirNamespace(t *testing.T) {
 		return Place{netip.AddrPortFrom(netip.MustParseAddr("192.0.2.7"), port), set}, fails
 	}}
 	var told []string
-	w.c.services.changed = func(ref catalogset.Ref) { told = append(told, ref.String()) }
+	w.c.services.changed = func(ref catalog.Ref) { told = append(told, ref.String()) }
 	look := func(o *v1alpha1.CatalogSource, want ...string) {
 		t.Helper()
 		told = nil

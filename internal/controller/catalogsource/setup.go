@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -42,7 +42,7 @@ const workers = 8
 type Options struct {
 	Store    *image.Store
 	Indexes  *catalogstore.Cache
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	Clock    clock.Clock
 	// Records is a directory for notes about what was served last; empty for none.
 	Records string
@@ -186,6 +186,6 @@ func (c *Controller) fromImages(ctx context.Context) []ctrl.Request {
 type queue struct{ reconcile.Source }
 
 // add lets a catalog be looked at.
-func (q *queue) add(ref catalogset.Ref) {
+func (q *queue) add(ref catalog.Ref) {
 	q.Add(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
@@ -278,8 +278,8 @@ func TestAPolicyThatChangesDuringAVerification(t *testing.T) {
 // TestASlowVerificationHoldsNoWorker: it goes on in the background, what runs stays, and its end lets the catalog be reconciled.
 func TestASlowVerificationHoldsNoWorker(t *testing.T) {
 	w, v, _ := inPod(t, 0)
-	finished := make(chan catalogset.Ref, 8)
-	w.c.verifications.finished = func(ref catalogset.Ref) { finished <- ref }
+	finished := make(chan catalog.Ref, 8)
+	w.c.verifications.finished = func(ref catalog.Ref) { finished <- ref }
 	w.c.grace = time.Millisecond
 	v.slow = make(chan struct{})
 	v.set(func(v *verifier) { v.refused = []string{"other"} })

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -53,20 +53,20 @@ func TestAHundredSilentCatalogs(t *testing.T) {
 	const n = 100
 	address := silence(t)
 	w := newWorld(t, source(grpc(0)))
-	var refs []catalogset.Ref
+	var refs []catalog.Ref
 	for i := range n {
 		s := source(atAddress(address))
 		s.Name, s.UID = fmt.Sprintf("silent%d", i), types.UID(fmt.Sprint("uid", i))
 		w.create(s)
-		refs = append(refs, catalogset.Ref{Namespace: s.Namespace, Name: s.Name})
+		refs = append(refs, catalog.Ref{Namespace: s.Namespace, Name: s.Name})
 	}
 	refs = append(refs, ref)
-	queue := make(chan catalogset.Ref, 100*n)
+	queue := make(chan catalog.Ref, 100*n)
 	w.c.grace, w.c.waiting = grace, make(chan struct{}, workers/2)
 	w.c.loads.slots = make(chan struct{}, maxLoads)
 	w.dialling()
-	w.c.links.changed = func(catalogset.Ref) {} // the ends of loads are enough here
-	w.c.loads.finished = func(r catalogset.Ref) { queue <- r }
+	w.c.links.changed = func(catalog.Ref) {} // the ends of loads are enough here
+	w.c.loads.finished = func(r catalog.Ref) { queue <- r }
 	begun := time.Now()
 	for _, r := range refs {
 		queue <- r

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -41,7 +41,7 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 // recall returns what is known. Right after a start that is what an earlier run has left, so that a registry that is down, or slow, does
 // not keep from being served what was served before. Of an object that was deleted, however quickly another one took its name, nothing is
 // left: what it served was never asked for by the other one.
-func (c *Controller) recall(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource) content {
+func (c *Controller) recall(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource) content {
 	if uid := c.memory.uid(ref); uid != "" && uid != source.UID {
 		c.forget(ref)
 	}
@@ -74,7 +74,7 @@ func (c *Controller) resume(source *v1alpha1.CatalogSource, known content) conte
 }
 
 // look looks for signs that there is something new.
-func (c *Controller) look(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) (signs, error) {
+func (c *Controller) look(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known content) (signs, error) {
 	podded := c.pods.wanted(source, known)
 	if !isAddress(source) && !podded {
 		c.links.close(ref)
@@ -93,7 +93,7 @@ func (c *Controller) look(ctx context.Context, ref catalogset.Ref, source *v1alp
 }
 
 // runPod keeps the pod of a catalog, and sees what answers. Its error is why a pod that may not run is still there.
-func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known *content, seen *signs) (offer, error) {
+func (c *Controller) runPod(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known *content, seen *signs) (offer, error) {
 	run := c.runnable(ctx, ref, source, known, *seen)
 	switch {
 	case run.source == nil && run.err == nil:
@@ -122,7 +122,7 @@ func (c *Controller) runPod(ctx context.Context, ref catalogset.Ref, source *v1a
 
 // serve keeps the Service of a catalog that this process serves, and removes what was needed for a pod. Until something is known of an
 // image it may be one that can only be run: what there is of it is left alone.
-func (c *Controller) serve(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content) offer {
+func (c *Controller) serve(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known content) offer {
 	if known.invalid == nil && known.index == nil && !isConfigMap(source) && !isAddress(source) {
 		c.services.withdraw(ref) // of content that is withheld
 		return offer{undecided: true}
@@ -135,7 +135,7 @@ func (c *Controller) serve(ctx context.Context, ref catalogset.Ref, source *v1al
 
 // refresh takes over what was read since the last time, or begins to read what is due. That the API server could not be asked says nothing
 // of the catalog: it is an error, and not what is known.
-func (c *Controller) refresh(ctx context.Context, ref catalogset.Ref, source *v1alpha1.CatalogSource, known content, seen signs) (content, error) {
+func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known content, seen signs) (content, error) {
 	running, before := c.loads.of(ref, known.spec), known
 	begins := running == nil
 	if begins {

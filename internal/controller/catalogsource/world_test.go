@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -174,7 +173,7 @@ func (w *world) controller(c client.Client) *Controller {
 	l := &links{dial: noDial, clock: w.clock}
 	w.versions = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}, FakedServerVersion: &apiversion.Info{GitVersion: "v1.36.3+fl1"}}
 	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock}
-	return &Controller{client: c, catalogs: catalogset.New(), clock: w.clock, grace: 10 * time.Second, waiting: make(chan struct{}, workers), links: l, secrets: &secrets{},
+	return &Controller{client: c, catalogs: catalogstore.NewSet(), clock: w.clock, grace: 10 * time.Second, waiting: make(chan struct{}, workers), links: l, secrets: &secrets{},
 		images:     images{reader: w.registry, secrets: c},
 		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
 		addresses:  remotes,
@@ -197,7 +196,7 @@ func (w *world) serve() *catalogserver.Set {
 
 var key = types.NamespacedName{Namespace: "olm", Name: "cat"}
 
-var ref = catalogset.Ref{Namespace: key.Namespace, Name: key.Name}
+var ref = catalog.Ref{Namespace: key.Namespace, Name: key.Name}
 
 func source(spec v1alpha1.CatalogSourceSpec) *v1alpha1.CatalogSource {
 	return &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-of-cat", Generation: 1}, Spec: spec}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/messages"
 )
@@ -36,7 +36,7 @@ func TestProblemsAreShort(t *testing.T) {
 			}
 			w.ask(test.spec)
 			heard := 0
-			w.Contents.OnChange(func(catalogset.Ref) { heard++ })
+			w.Contents.OnChange(func(catalog.Ref) { heard++ })
 			for range 3 {
 				w.looks(false)
 				w.clock.Step(longestRetry)

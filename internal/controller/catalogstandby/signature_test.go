@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 )
 
@@ -177,11 +177,11 @@ func TestWithheldContentHasNoSubstitute(t *testing.T) {
 	w, _, _ := verified(t)
 	w.expect("at first", "one")
 	both := Contents{Leading: w.Leading, Standby: w.Contents}
-	w.Leading.Publish(ref, catalogset.Entry{Problem: "being loaded"})
+	w.Leading.Publish(ref, catalogstore.Entry{Problem: "being loaded"})
 	if e, _ := both.Get(ref); e.Index == nil {
 		t.Errorf("while it is being loaded: %+v", e)
 	}
-	w.Leading.Publish(ref, catalogset.Entry{Problem: "refused", Withheld: true})
+	w.Leading.Publish(ref, catalogstore.Entry{Problem: "refused", Withheld: true})
 	if e, known := both.Get(ref); e.Index != nil || !known || e.Problem != "refused" {
 		t.Errorf("withheld: %+v", e)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/messages"
@@ -44,7 +43,7 @@ type Options struct {
 	Live    client.Reader // for what is read rarely, and not to be kept
 	Images  catalogstore.ImageReader
 	// Leading is what the controllers publish, and Contents where the content goes that is read here.
-	Leading, Contents *catalogset.Set
+	Leading, Contents *catalogstore.Set
 	StoreBytes        int64
 	// TLS returns how one connection to a server of a catalog speaks TLS; nil leaves it to Go.
 	TLS func() *tls.Config
@@ -61,7 +60,7 @@ type Standby struct {
 	Options
 
 	mu      sync.Mutex
-	known   map[catalogset.Ref]*known
+	known   map[catalog.Ref]*known
 	changed chan struct{}
 	dial    func(address string, o grpccatalog.Options) (*grpccatalog.Client, error)
 }
@@ -85,11 +84,11 @@ type origin struct {
 }
 
 // entry is what may be offered of a catalog: content of an image that the signature policy has not accepted as it is now is withheld.
-func (s *Standby) entry(k *known, problem string) catalogset.Entry {
+func (s *Standby) entry(k *known, problem string) catalogstore.Entry {
 	if k.index != nil && s.stale(k) {
-		return catalogset.Entry{Problem: problem, Withheld: true}
+		return catalogstore.Entry{Problem: problem, Withheld: true}
 	}
-	return catalogset.Entry{Index: k.index, Problem: problem}
+	return catalogstore.Entry{Index: k.index, Problem: problem}
 }
 
 // stale reports whether content has to be verified again before it may be offered.
@@ -106,7 +105,7 @@ func New(o Options) *Standby {
 		to.TLS, to.Turns, to.Memory = o.TLS, o.Turns, o.Images.Indexes.Limits.MemoryBytes
 		return grpccatalog.Dial(address, to)
 	}
-	return &Standby{Options: o, known: map[catalogset.Ref]*known{}, changed: make(chan struct{}, 1), dial: dial}
+	return &Standby{Options: o, known: map[catalog.Ref]*known{}, changed: make(chan struct{}, 1), dial: dial}
 }
 
 // NeedLeaderElection says that it is for managers that do not lead.
@@ -168,10 +167,10 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	there := map[catalogset.Ref]bool{}
+	there := map[catalog.Ref]bool{}
 	for i := range list.Items {
 		source := &list.Items[i]
-		ref := catalogset.Ref{Namespace: source.Namespace, Name: source.Name}
+		ref := catalog.Ref{Namespace: source.Namespace, Name: source.Name}
 		there[ref] = true
 		k, invalid := s.of(ref, source, elected)
 		if elected {
@@ -181,7 +180,7 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 			continue
 		}
 		if invalid != nil {
-			s.Contents.Publish(ref, catalogset.Entry{Problem: messages.Error(invalid)})
+			s.Contents.Publish(ref, catalogstore.Entry{Problem: messages.Error(invalid)})
 			continue
 		}
 		if k.index != nil && s.stale(k) {
@@ -203,7 +202,7 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 
 // of is what is known of a catalog, and why it cannot be acted on. What was read, or is being read, of an object that is gone or of a spec
 // that somebody has changed into one that cannot be acted on is void: it must not go on being offered.
-func (s *Standby) of(ref catalogset.Ref, source *v1alpha1.CatalogSource, elected bool) (k *known, invalid error) {
+func (s *Standby) of(ref catalog.Ref, source *v1alpha1.CatalogSource, elected bool) (k *known, invalid error) {
 	k, invalid = s.known[ref], source.Spec.Validate()
 	switch {
 	case k == nil && elected:
@@ -253,7 +252,7 @@ func (s *Standby) asked(source *v1alpha1.CatalogSource) string {
 }
 
 // begin reads a catalog in the background.
-func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalogset.Ref, source *v1alpha1.CatalogSource, k *known) {
+func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalog.Ref, source *v1alpha1.CatalogSource, k *known) {
 	before := found{index: k.index, from: k.from}
 	k.reading = true
 	asked := s.asked(source)
@@ -273,7 +272,7 @@ func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalogset
 }
 
 // finish publishes what was read, for what was asked for when that began.
-func (s *Standby) finish(ctx context.Context, ref catalogset.Ref, k *known, asked string, now found, err error) {
+func (s *Standby) finish(ctx context.Context, ref catalog.Ref, k *known, asked string, now found, err error) {
 	if ctx.Err() != nil {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-var ref = catalogset.Ref{Namespace: "olm", Name: "catalog"}
+var ref = catalog.Ref{Namespace: "olm", Name: "catalog"}
 
 // world is a cluster that is only stored, with a catalog in a ConfigMap.
 type world struct {
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.CatalogSource{}).Build()
 	w := &world{t: t, client: c, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), slots: make(chan struct{}, atOnce), indexes: dir}
-	w.Standby = New(Options{Sources: c, Live: c, Images: catalogstore.ImageReader{Indexes: indexes}, Leading: catalogset.New(), Contents: catalogset.New(),
+	w.Standby = New(Options{Sources: c, Live: c, Images: catalogstore.ImageReader{Indexes: indexes}, Leading: catalogstore.NewSet(), Contents: catalogstore.NewSet(),
 		Clock: w.clock, Log: logr.Discard()})
 	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name, UID: "u"}}
 	source.Spec.SourceType, source.Spec.ConfigMap = v1alpha1.SourceTypeConfigmap, "content"
@@ -116,7 +116,7 @@ func (w *world) looks(elected bool) string {
 	return published(w.Contents)
 }
 
-func published(s *catalogset.Set) string {
+func published(s *catalogstore.Set) string {
 	e, ok := s.Get(ref)
 	if !ok {
 		return "nothing"
@@ -159,19 +159,19 @@ func TestGivesWay(t *testing.T) {
 	w := newWorld(t)
 	both := Contents{Leading: w.Leading, Standby: w.Contents}
 	seen := func() string {
-		s := catalogset.New()
+		s := catalogstore.NewSet()
 		if e, ok := both.Get(ref); ok {
 			s.Publish(ref, e)
 		}
 		return published(s)
 	}
 	w.looks(false)
-	w.Leading.Publish(ref, catalogset.Entry{Problem: "the registry is down"})
+	w.Leading.Publish(ref, catalogstore.Entry{Problem: "the registry is down"})
 	if got := w.looks(true); got != "one" || seen() != "one" {
 		t.Errorf("while the controllers have nothing: %s, seen is %s", got, seen())
 	}
 	entry, _ := w.Contents.Get(ref)
-	w.Leading.Publish(ref, catalogset.Entry{Index: entry.Index})
+	w.Leading.Publish(ref, catalogstore.Entry{Index: entry.Index})
 	if got := w.looks(true); got != "nothing" || seen() != "one" {
 		t.Errorf("once they have: %s, seen is %s", got, seen())
 	}

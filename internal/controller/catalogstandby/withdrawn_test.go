@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // withdrawn makes the spec one that cannot be acted on: what was read before is not wanted any more.
@@ -33,7 +33,7 @@ func (w *world) remade(configMap string) {
 }
 
 func (w *world) visible() string {
-	s := catalogset.New()
+	s := catalogstore.NewSet()
 	if e, ok := (Contents{Leading: w.Leading, Standby: w.Contents}).Get(ref); ok {
 		s.Publish(ref, e)
 	}
@@ -60,7 +60,7 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 				}
 			}
 			if test.after {
-				w.Leading.Publish(ref, catalogset.Entry{Problem: "unknown sourcetype"})
+				w.Leading.Publish(ref, catalogstore.Entry{Problem: "unknown sourcetype"})
 				w.looks(true)
 				if w.looks(true); w.visible() != want || len(w.known) != 0 {
 					t.Errorf("once it leads: %s, %d waited for", w.visible(), len(w.known))
@@ -93,7 +93,7 @@ func TestAnotherObjectOfTheNameHasContentOfItsOwn(t *testing.T) {
 		w := newWorld(t)
 		w.looks(false)
 		w.remade("missing")
-		w.Leading.Publish(ref, catalogset.Entry{Problem: "no such ConfigMap"})
+		w.Leading.Publish(ref, catalogstore.Entry{Problem: "no such ConfigMap"})
 		if w.looks(true); w.visible() != ", with a problem" || len(w.known) != 0 {
 			t.Errorf("got %s, %d waited for", w.visible(), len(w.known))
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 
@@ -38,8 +38,8 @@ type content struct {
 func (k content) digest() string { return digestOf(k.resolved) }
 
 // entry is what decisions get to see.
-func (k content) entry() catalogset.Entry {
-	e := catalogset.Entry{Index: k.index, Image: k.signatures.Image, Withheld: k.withheld}
+func (k content) entry() catalogstore.Entry {
+	e := catalogstore.Entry{Index: k.index, Image: k.signatures.Image, Withheld: k.withheld}
 	if k.problem != nil {
 		e.Problem = messages.Error(k.problem)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
@@ -26,7 +25,7 @@ type Controller struct {
 	images      imageReader
 	verifier    image.Images // nil for a process without signature policies
 	indexes     *catalogstore.Cache
-	catalogs    *catalogset.Set
+	catalogs    *catalogstore.Set
 	serving     *Serving
 	credentials *credentials
 	clock       clock.PassiveClock

@@ -1,4 +1,4 @@
-// Package clustercatalog serves the content of ClusterCatalogs. It reads a catalog from its image, publishes its index to a catalogset, for
+// Package clustercatalog serves the content of ClusterCatalogs. It reads a catalog from its image, publishes its index to the set of served catalogs, for
 // decisions, and to a catalogserver, for clients; looks for newer content at the interval that the object asks for; and reports all that in
 // the status. When newer content cannot be had, the last good content stays, and the status says so.
 //

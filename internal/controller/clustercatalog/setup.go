@@ -6,7 +6,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
@@ -32,7 +31,7 @@ type Options struct {
 	Store   *image.Store
 	Indexes *catalogstore.Cache
 	// Catalogs are where contents are published, under snapshot.CatalogRef.
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	// Serving says where catalogs are served over HTTP; nil when they are not.
 	Serving *Serving
 	// Credentials are those that all images of catalogs are pulled with.

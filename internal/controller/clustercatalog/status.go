@@ -5,7 +5,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 
@@ -84,7 +84,7 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	switch {
 	case known.reached:
 		message := messageServing
-		if text := catalogset.Describe(known.index.Problems().UnderV1(), "cannot be installed"); text != "" {
+		if text := catalogstore.DescribeProblems(known.index.Problems().UnderV1(), "cannot be installed"); text != "" {
 			message += "; " + text
 		}
 		set(olmv1.TypeServing, metav1.ConditionTrue, olmv1.ReasonAvailable, messages.Brief(message))

@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
@@ -136,7 +135,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 // restart replaces the controller by one that knows nothing.
 func (w *world) restart() {
 	w.finished = make(chan string, 16)
-	w.c = &Controller{client: w.client, images: w.registry, indexes: w.indexes, catalogs: catalogset.New(), clock: w.clock,
+	w.c = &Controller{client: w.client, images: w.registry, indexes: w.indexes, catalogs: catalogstore.NewSet(), clock: w.clock,
 		serving:     &Serving{URL: baseURL, Catalogs: &catalogserver.Set{}},
 		credentials: &credentials{reader: w.client, from: bundleio.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}},
 		leads:       func() bool { return w.leads },

@@ -8,7 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,7 +23,7 @@ func (w *world) unread(name, problem string) {
 }
 
 func (w *world) fails(name, problem string) {
-	w.controller.Catalogs.Publish(catalogset.Ref{Name: name}, catalogset.Entry{Problem: problem})
+	w.controller.Catalogs.Publish(catalog.Ref{Name: name}, catalogstore.Entry{Problem: problem})
 }
 
 // broken publishes a catalog that may break any rule.
@@ -35,7 +35,7 @@ func (w *world) broken(name, text string) {
 	}
 	x, err := catalog.NewIndex(c, "sha256:"+name+text[len(text)/2:])
 	w.must(err)
-	w.controller.Catalogs.Publish(catalogset.Ref{Name: name}, catalogset.Entry{Index: x})
+	w.controller.Catalogs.Publish(catalog.Ref{Name: name}, catalogstore.Entry{Index: x})
 }
 
 const (

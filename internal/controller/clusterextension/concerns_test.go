@@ -7,11 +7,12 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 
 	"github.com/blang/semver/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // TestContentConcerns only those whose package is other than before, and those that lack something.
@@ -40,7 +41,7 @@ func TestContentConcerns(t *testing.T) {
 		{"a package of nobody", func() { w.serve("cat", pkg("a", "1.0.0"), pkg("b", "1.0.0"), pkg("d", "1.0.0")) }, "map[lacks:true]"},
 		{"a new version", func() { w.serve("cat", pkg("a", "1.0.0", "1.1.0"), pkg("b", "1.0.0")) }, "map[lacks:true my:true]"},
 		{"another catalog with nothing", func() { w.serve("dog", pkg("d", "1.0.0")) }, "map[lacks:true my:true other:true]"},
-		{"the content goes", func() { w.controller.Catalogs.Withdraw(catalogset.Ref{Name: "cat"}) }, "map[lacks:true my:true other:true]"},
+		{"the content goes", func() { w.controller.Catalogs.Withdraw(catalog.Ref{Name: "cat"}) }, "map[lacks:true my:true other:true]"},
 	} {
 		test.do()
 		if got := fmt.Sprint(woken()); got != test.want {
@@ -117,7 +118,7 @@ func TestContentThatConcernsNobody(t *testing.T) {
 	queue := newQueue(t, w.controller.Notify)
 	w.serve("cat", append(packages, pkg("new", "1.0.0"))...)
 	began := time.Now()
-	w.controller.Notify.catalogChanged(catalogset.Ref{Name: "cat"})
+	w.controller.Notify.catalogChanged(catalog.Ref{Name: "cat"})
 	if took := time.Since(began); took > time.Second { // a hundred times what it takes, for busy machines
 		t.Errorf("it took %s", took)
 	} else {

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout/crd"
@@ -35,7 +35,7 @@ const (
 // Options are what the controller works with.
 type Options struct {
 	// Catalogs are the contents of the ClusterCatalogs.
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	Clock    clock.Clock
 	// Bundles fetches them, such as an *bundleio.Unpacker. Whoever makes it calls Notify when one has arrived.
 	Bundles Bundles

@@ -9,7 +9,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -61,12 +62,12 @@ func TestUnchangedCostsNothing(t *testing.T) {
 func TestStart(t *testing.T) {
 	w := newServingWorld(t)
 	w.settle("my")
-	var catalog olmv1.ClusterCatalog
-	w.must(w.client.Get(t.Context(), client.ObjectKey{Name: "cat"}, &catalog))
-	catalog.Status.ResolvedSource = &olmv1.ResolvedCatalogSource{Image: &olmv1.ResolvedImageSource{Ref: "quay.io/cat@sha256:abc"}}
-	w.must(w.client.Update(t.Context(), &catalog))
+	var served olmv1.ClusterCatalog
+	w.must(w.client.Get(t.Context(), client.ObjectKey{Name: "cat"}, &served))
+	served.Status.ResolvedSource = &olmv1.ResolvedCatalogSource{Image: &olmv1.ResolvedImageSource{Ref: "quay.io/cat@sha256:abc"}}
+	w.must(w.client.Update(t.Context(), &served))
 	restart := func() {
-		w.controller.Catalogs.Withdraw(catalogset.Ref{Name: "cat"})
+		w.controller.Catalogs.Withdraw(catalog.Ref{Name: "cat"})
 		w.controller.forget("my")
 		w.controller.began = sync.OnceValue(w.clock.Now)
 		w.writes = nil
@@ -159,7 +160,7 @@ func TestRollOutWithoutCatalog(t *testing.T) {
 		"the catalog is gone":        func(w *world) { w.unserve("cat") },
 		"its content is another one": func(w *world) { w.serve("cat", pkg("b", "1.0.0")) },
 		"it cannot be read any more": func(w *world) {
-			w.controller.Catalogs.Publish(catalogset.Ref{Name: "cat"}, catalogset.Entry{Problem: "down"})
+			w.controller.Catalogs.Publish(catalog.Ref{Name: "cat"}, catalogstore.Entry{Problem: "down"})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -120,7 +120,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	w.controller = &Controller{client: w.client, live: w.client, secrets: w.client, events: w.events, render: w.render,
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
 		providers:  func(context.Context) []registryv1.CertificateProvider { return w.providers },
-		Options:    Options{Catalogs: catalogset.New(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}
+		Options:    Options{Catalogs: catalogstore.NewSet(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}
 	w.controller.began = sync.OnceValue(w.clock.Now)
 	w.controller.Notify.controller = w.controller
 	for _, o := range append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}}) {
@@ -356,14 +356,14 @@ func (w *world) serve(name string, packages ...string) {
 	if len(x.Problems()) > 0 {
 		w.t.Fatalf("the catalog has problems: %v", x.Problems())
 	}
-	w.controller.Catalogs.Publish(catalogset.Ref{Name: name}, catalogset.Entry{Index: x})
+	w.controller.Catalogs.Publish(catalog.Ref{Name: name}, catalogstore.Entry{Index: x})
 }
 
 // unserve removes a catalog and its content.
 func (w *world) unserve(name string) {
 	w.t.Helper()
 	w.must(w.client.Delete(w.t.Context(), &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name}}))
-	w.controller.Catalogs.Withdraw(catalogset.Ref{Name: name})
+	w.controller.Catalogs.Withdraw(catalog.Ref{Name: name})
 }
 
 // pkg is the text of a package with a linear channel. A version may be followed by =PACKAGE, which it then requires.

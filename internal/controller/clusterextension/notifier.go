@@ -3,7 +3,7 @@ package clusterextension
 import (
 	"context"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,7 +36,7 @@ func (n *Notifier) PoliciesChanged() {
 
 // catalogChanged looks at the extensions that new content of a catalog concerns: those whose package it has otherwise than before, and those
 // that lack something.
-func (n *Notifier) catalogChanged(ref catalogset.Ref) {
+func (n *Notifier) catalogChanged(ref catalog.Ref) {
 	entry, _ := n.controller.Catalogs.Get(ref)
 	n.news.Tell(func(context.Context) []ctrl.Request {
 		return n.controller.those(func(d *decision) bool { return d.concerns(ref.Name, entry.Index) })

@@ -75,7 +75,7 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step revision.Chan
 	}
 	reports := map[string]string{}
 	for _, d := range all {
-		if d.Err() != nil {
+		if d.Err != nil {
 			reports[d.Name] = crd.Report(d.Name, d.Findings)
 		}
 	}
@@ -90,11 +90,11 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step revision.Chan
 // checkDropped refuses content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources,
 // with them.
 func (c *Controller) checkDropped(ctx context.Context, s *state, step revision.Change) error {
-	findings, err := c.checks().Dropped(ctx, step)
+	dropped, err := c.checks().Dropped(ctx, step)
 	if err != nil {
 		return err
 	}
-	return s.staysFailed(revision.DroppedError(findings), step)
+	return s.staysFailed(revision.DroppedError(dropped), step)
 }
 
 // staysFailed adds to what bars an automatic step back that the failed revision stays.

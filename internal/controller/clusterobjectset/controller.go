@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -44,7 +45,7 @@ type Controller struct {
 	// kinds are those whose objects can be deleted, and the groups of which that is not known.
 	kinds func(context.Context) (kinds []schema.GroupVersionKind, unknown []string, _ error)
 	// count is how many custom resources of a definition there are, held what those with finalizers wait for.
-	count func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error)
+	count crd.Count
 	held  func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error)
 	// large is held while the content of a large set is in memory: one at a time.
 	large sync.Mutex

@@ -2,14 +2,11 @@ package clusterobjectset
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -17,64 +14,25 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// A CustomResourceDefinition is applied before the pods that convert for it. Where the revision before has another server, that one goes on
-// converting until everything else of the revision is available: to lead to a server that does not run yet would fail every request.
-
 // lingering is how long the servers of the revision before stay when nothing leads to them any more: API servers hear of that late, and
 // requests that are under way are answered first.
 const lingering = 10 * time.Second
 
-// injection is the annotation that tells cert-manager whose authority to write into an object: it goes with the server.
-const injection = "cert-manager.io/inject-ca-from"
-
-// converter is the Service that a definition is converted by; nil when there is none.
-func converter(u *unstructured.Unstructured) map[string]any {
-	if u.GroupVersionKind().GroupKind() != crdKind.GroupKind() {
-		return nil
-	}
-	if strategy, _, _ := unstructured.NestedString(u.Object, "spec", "conversion", "strategy"); strategy != "Webhook" {
-		return nil
-	}
-	service, _, _ := unstructured.NestedMap(u.Object, "spec", "conversion", "webhook", "clientConfig", "service")
-	return service
-}
-
-// sameServer tells whether two references lead to the same place.
-func sameServer(a, b map[string]any) bool {
-	return a["namespace"] == b["namespace"] && a["name"] == b["name"] && a["path"] == b["path"] && fmt.Sprint(portOf(a)) == fmt.Sprint(portOf(b))
-}
-
-func portOf(service map[string]any) any {
-	if port, ok := service["port"]; ok {
-		return port
-	}
-	return int64(443) // what the API server makes of none
-}
-
 // keepConverter lets a definition be converted by whatever converts it now, as long as that runs.
 func (c *Controller) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next rollout.Adjust) rollout.Adjust {
-	return func(wanted, live *unstructured.Unstructured) error {
-		if err := next(wanted, live); err != nil || live == nil {
+	return func(desired, live *unstructured.Unstructured) error {
+		if err := next(desired, live); err != nil || live == nil {
 			return err
 		}
-		now, then := converter(live), converter(wanted)
-		if now == nil || sameServer(now, then) {
-			return nil
+		handover := crd.Handover{Reader: c.live, Since: f.set.CreationTimestamp}
+		for _, p := range content {
+			for _, o := range p.Objects {
+				if kind := o.GroupVersionKind(); kind.Group == "" && kind.Kind == "Service" {
+					handover.Services = append(handover.Services, o.Unstructured)
+				}
+			}
 		}
-		runs, err := c.runs(ctx, f.set, content, now, then)
-		if err != nil || !runs {
-			return err
-		}
-		conversion, _, _ := unstructured.NestedMap(live.Object, "spec", "conversion")
-		if _, ours, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "webhook", "clientConfig", "caBundle"); !ours {
-			unstructured.RemoveNestedField(conversion, "webhook", "clientConfig", "caBundle") // an injector's
-		}
-		annotations := wanted.GetAnnotations()
-		if from := live.GetAnnotations()[injection]; from != "" && annotations[injection] != "" {
-			annotations[injection] = from
-			wanted.SetAnnotations(annotations)
-		}
-		return unstructured.SetNestedMap(wanted.Object, conversion, "spec", "conversion")
+		return handover.Keep(ctx, desired, live)
 	}
 }
 
@@ -92,15 +50,19 @@ func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.A
 		if err := next(desired, live); err != nil || live == nil {
 			return err
 		}
-		var was, is apiextensionsv1.CustomResourceDefinition
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &was); err != nil {
-			return fmt.Errorf("read the versions of CustomResourceDefinition %s in the cluster: %w", live.GetName(), err)
+		was, err := crd.Read(live)
+		if err != nil {
+			return err
 		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(desired.Object, &is); err != nil {
-			return fmt.Errorf("read the versions of CustomResourceDefinition %s of the revision: %w", desired.GetName(), err)
+		is, err := crd.Read(desired)
+		if err != nil {
+			return err
 		}
-		m := crd.Migration{Client: c.client, Reader: c.live, Live: &was, Now: c.clock.Now()}
-		m.Leaving, m.Unconverted = crd.Leaving(&was, &is)
+		v, err := crd.Judge(ctx, crd.Change{Live: was, Desired: is, Policy: &crd.Policy{None: true}}, crd.Stored{})
+		if err != nil {
+			return err
+		}
+		m := crd.Migration{Client: c.client, Reader: c.live, Live: was, Leaving: v.Leaving, Unconverted: v.Unconverted, Now: c.clock.Now()}
 		waiting, err := m.Rewrite(ctx, pagesRewritten)
 		if err == nil && waiting != "" {
 			err = &rewritingError{waiting}
@@ -144,7 +106,7 @@ func (c *Controller) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (
 		switch kind := o.GroupVersionKind(); {
 		case kind.Group == "" && kind.Kind == "Service":
 			services[rollout.RefOf(o.Unstructured)] = true
-		case kind.Group == "admissionregistration.k8s.io", kind.Group == "apiregistration.k8s.io", converter(o.Unstructured) != nil:
+		case kind.Group == "admissionregistration.k8s.io", kind.Group == "apiregistration.k8s.io", crd.ReadConverter(o.Unstructured).IsService():
 			asked = true
 		}
 	}

@@ -55,7 +55,7 @@ func (w *world) convertedBy() string {
 	w.Helper()
 	crd := w.definition()
 	config := crd.Spec.Conversion.Webhook.ClientConfig
-	return fmt.Sprintf("%s %s %s", config.Service.Name, config.CABundle, crd.Annotations[injection])
+	return fmt.Sprintf("%s %s %s", config.Service.Name, config.CABundle, crd.Annotations["cert-manager.io/inject-ca-from"])
 }
 
 // TestAnotherConverter takes over when everything else of its revision is available; as long as the one before runs, that one converts. Then the

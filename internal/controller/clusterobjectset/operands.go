@@ -13,35 +13,20 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
 // in time.
 func (c *Controller) populated(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
-	n, err := c.count(ctx, c.live, live)
-	if c.worthWaiting(ctx, set, err) {
-		return "", err
-	}
-	if err != nil || n == 0 {
-		return revision.Holds(0, err), nil
-	}
 	own, err := c.ownOf(ctx, set, known, live)
 	if err != nil {
 		return "", err
 	}
-	if len(own) == 0 {
-		return revision.Holds(n, nil), nil
-	}
-	// The number is an estimate: less what the set has itself, it may be none although there are some.
-	others, err := crd.Besides(ctx, c.live, live, own)
+	v, err := crd.Judge(ctx, crd.Change{Live: live, Own: own}, crd.Stored{Reader: c.live, Count: c.count})
 	if c.worthWaiting(ctx, set, err) {
 		return "", err
 	}
-	if err == nil && !others {
-		return "", nil
-	}
-	return revision.Holds(max(n-int64(len(own)), 1), err), nil
+	return v.Stored, nil
 }
 
 // ownOf are the custom resources of a definition that the set has itself: they go in any case.

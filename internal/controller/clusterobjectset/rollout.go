@@ -15,6 +15,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -158,7 +159,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 				// What ran once is healed as far as it can be.
 				Optional: succeeded,
 			}
-			if handover && converter(o.Unstructured) != nil {
+			if handover && crd.ReadConverter(o.Unstructured).IsService() {
 				converted.Objects, converters = append(converted.Objects, object), append(converters, e)
 				object.Adjust = c.keepConverter(ctx, f, content, object.Adjust)
 				e = &entry{} // it is as it is to be when the last phase is through

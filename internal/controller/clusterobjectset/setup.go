@@ -83,7 +83,6 @@ func Setup(mgr manager.Manager, o Options) error {
 		clock:     o.Clock,
 		metrics:   counts,
 		kinds:     deletable(server),
-		count:     crd.Count,
 		held:      crd.Held,
 		namespace: o.SystemNamespace,
 		policies:  o.Policies,

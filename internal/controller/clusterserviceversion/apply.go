@@ -2,87 +2,22 @@ package clusterserviceversion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
-// applyAs makes the cluster's object have the fields of the wanted one, and returns what the cluster answered. One that is missing is not overwritten
-// where another client makes it in between: the cluster answers with a conflict, and the next pass judges it.
-func applyAs(ctx context.Context, as client.Client, wanted client.Object, missing bool, options ...client.ApplyOption) (client.Object, error) {
-	request, err := requestFor(wanted)
-	if err == nil {
-		err = send(ctx, as, request, missing, options)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("apply %s %s: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
-	}
-	live := emptyLike(wanted)
-	return live, runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, live)
-}
-
-// send writes an object, and reads the answer into it. A missing Secret is created, as the keys of two would be merged. Others are applied without
-// force: their controllers write a status at once, beside which a create could not be turned into an apply.
-func send(ctx context.Context, as client.Client, request *unstructured.Unstructured, missing bool, options []client.ApplyOption) error {
-	if request.GetKind() == "Secret" {
-		return rollout.Ensure(ctx, as, request, missing, string(fieldManager), options...)
-	}
-	options = append(options, fieldManager)
-	if !missing {
-		options = append(options, client.ForceOwnership)
-	}
-	return as.Apply(ctx, client.ApplyConfigurationFromUnstructured(request), options...)
-}
-
-// requestFor has the fields that the cluster is asked for.
-func requestFor(wanted client.Object) (*unstructured.Unstructured, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
-	if err != nil {
-		return nil, err
-	}
-	delete(content, "status")
-	if _, ok := wanted.(*apiregistrationv1.APIService); ok {
-		// One that is taken over may have said that certificates are not looked at, and the cluster refuses that together with authorities.
-		if err := unstructured.SetNestedField(content, false, "spec", "insecureSkipTLSVerify"); err != nil {
-			return nil, err
-		}
-	}
-	return &unstructured.Unstructured{Object: withoutNulls(content)}, nil
-}
-
 // emptyLike is a new object of the same type.
 func emptyLike(object client.Object) client.Object {
 	return reflect.New(reflect.TypeOf(object).Elem()).Interface().(client.Object)
-}
-
-// withoutNulls leaves out what the Go types write as null: applying a null would claim the field.
-func withoutNulls(content map[string]any) map[string]any {
-	for name, value := range content {
-		if value == nil {
-			delete(content, name)
-		}
-		stripNulls(value)
-	}
-	return content
-}
-
-func stripNulls(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		withoutNulls(v)
-	case []any:
-		for _, item := range v {
-			stripNulls(item)
-		}
-	}
 }
 
 // removeAs deletes an object; one that is gone already is fine.
@@ -102,9 +37,9 @@ func thatOne(object client.Object) client.Preconditions {
 	return client.Preconditions{UID: &uid}
 }
 
-// make makes the changes, all of them even when some fail, and returns what was applied. It stops at nothing, so that
-// one bad object holds up nothing but itself.
-func (f *facts) make(ctx context.Context, changes []change, options ...client.ApplyOption) ([]client.Object, error) {
+// make makes the changes in their order, all of them even when some fail, and returns the Deployments that were applied. Where one is refused nothing is
+// written at all, so that what runs keeps all that it has.
+func (f *facts) make(ctx context.Context, changes []change, dryRun bool) ([]*appsv1.Deployment, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -112,28 +47,88 @@ func (f *facts) make(ctx context.Context, changes []change, options ...client.Ap
 	if err != nil {
 		return nil, err
 	}
-	var applied []client.Object
-	var errs []error
-	for _, change := range changes {
-		as := installer
-		if change.byManager {
-			as = f.c.client
-		}
-		if change.remove != nil {
-			errs = append(errs, removeAs(ctx, as, change.remove, thatOne(change.remove)))
-		}
-		if change.apply != nil {
-			live, err := applyAs(ctx, as, change.apply, change.missing, options...)
-			if err == nil {
-				applied = append(applied, live)
+	phases, err := f.phases(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	if dryRun {
+		installer = client.NewDryRunClient(installer)
+	}
+	engine := rollout.Engine{Client: installer, Reader: f.c.live, FieldManager: string(fieldManager), Parallel: 1}
+	result := engine.Apply(ctx, phases)
+	var applied []*appsv1.Deployment
+	for _, p := range result.Phases {
+		for _, o := range p.Objects {
+			if o.Err != nil || o.Live == nil || o.Ref.Kind != "Deployment" || o.Outcome == rollout.Deleted || o.Outcome == rollout.NotAttempted {
+				continue
 			}
-			errs = append(errs, err)
+			live := &appsv1.Deployment{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Live.Object, live); err != nil {
+				return nil, fmt.Errorf("read the answer about %s: %w", o.Ref, err)
+			}
+			applied = append(applied, live)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := result.Err(); err != nil {
 		return applied, fmt.Errorf("%w%s", err, f.installedAs(ctx))
 	}
 	return applied, nil
+}
+
+// phases are the changes as the engine makes them: one phase for each stretch of changes that are made with the same rights.
+func (f *facts) phases(ctx context.Context, changes []change) ([]rollout.Phase, error) {
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []rollout.Phase
+	byManager := false
+	for _, c := range changes {
+		if len(out) == 0 || c.byManager != byManager {
+			byManager = c.byManager
+			out = append(out, rollout.Phase{Independent: true})
+			if byManager {
+				out[len(out)-1].Client = f.c.client
+			}
+		}
+		object, err := f.object(chain, c)
+		if err != nil {
+			return nil, err
+		}
+		last := &out[len(out)-1]
+		last.Objects = append(last.Objects, object)
+	}
+	return out, nil
+}
+
+// object is a change as the engine makes it.
+func (f *facts) object(chain *chain, c change) (rollout.Object, error) {
+	if c.apply == nil {
+		gvk, err := f.c.client.GroupVersionKindFor(c.remove)
+		if err != nil {
+			return rollout.Object{}, fmt.Errorf("delete %s %s: %w", kindOf(c.remove), client.ObjectKeyFromObject(c.remove), err)
+		}
+		gone := &unstructured.Unstructured{}
+		gone.SetGroupVersionKind(gvk)
+		gone.SetNamespace(c.remove.GetNamespace())
+		gone.SetName(c.remove.GetName())
+		gone.SetUID(c.remove.GetUID())
+		return rollout.Object{Wanted: gone, Policy: rollout.Remove}, nil
+	}
+	desired, err := rollout.Render(c.apply)
+	return rollout.Object{Wanted: desired, Absent: c.absent, Displaces: refersElsewhere(desired), Adjust: func(desired, live *unstructured.Unstructured) error {
+		if live == nil {
+			return nil
+		}
+		return f.mayWrite(chain, c.apply, desired, live)
+	}}, err
+}
+
+// refersElsewhere reports that a live binding is to another role than the desired one, which cannot be changed in place.
+func refersElsewhere(desired *unstructured.Unstructured) func(live *unstructured.Unstructured) bool {
+	return func(live *unstructured.Unstructured) bool {
+		return !equality.Semantic.DeepEqual(live.Object["roleRef"], desired.Object["roleRef"])
+	}
 }
 
 // watches says whether the manager manages a namespace.

@@ -232,3 +232,31 @@ func (f *facts) successorMissing(ctx context.Context) (finding, error) {
 	}
 	return seen(fmt.Sprintf("no ClusterServiceVersion replaces this one any more: create one with spec.replaces %s, or delete this one", f.csv.Name)), nil
 }
+
+// outgrown reports whether a CRD no longer serves a version that this CSV needs, because a CSV that replaces it has brought the CRD in another one. The
+// requirement is never met again, so this CSV hands over although it does not run.
+func (f *facts) outgrown(ctx context.Context) (finding, error) {
+	found, err := f.handsOver(ctx)
+	if err != nil || !found.holds {
+		return seenNot, err
+	}
+	chain, err := f.chain(ctx)
+	if err != nil {
+		return seenNot, err
+	}
+	for _, needed := range f.csv.AllCRDs() {
+		crd, err := f.readCRD(ctx, needed.Name)
+		if err != nil {
+			return seenNot, err
+		}
+		if crd == nil || served(crd, needed.Version) {
+			continue
+		}
+		for next := chain.successor(f.csv.Name); next != nil; next = chain.successor(next.Name) {
+			if slices.ContainsFunc(next.Spec.CustomResourceDefinitions.Owned, func(d v1alpha1.CRDDescription) bool { return d.Name == crd.Name && served(crd, d.Version) }) {
+				return found, nil
+			}
+		}
+	}
+	return seenNot, nil
+}

@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 )
 
 // chainOf makes CSVs from texts such as "b>a", b replaces a, and "b>a!" for one that is being deleted. Later ones are newer.
@@ -181,4 +183,47 @@ func TestCRDConflict(t *testing.T) {
 	}
 	k.delete(k.csv("first"))
 	expect(t, k.pass("second"), toInstalling, "InstallWaiting", "")
+}
+
+// TestUpgradeWithoutAnOldVersionOfACRD: the CRD of the next version is there before its CSV, and lacks the version that the old CSV needs.
+func TestUpgradeWithoutAnOldVersionOfACRD(t *testing.T) {
+	owns := func(version string) func(*v1alpha1.ClusterServiceVersion) {
+		return func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "things.example.com", Version: version, Kind: "Thing"}}
+		}
+	}
+	outgrown := func(t *testing.T) *cluster {
+		k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
+		k.installed(newCSV("op.v1", withoutAccounts, owns("v1")))
+		edit(k, "", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}, func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[0].Name = "v2" })
+		expect(t, k.pass("op.v1"), toPending, "RequirementsNotMet", "")
+		return k
+	}
+	t.Run("it hands over", func(t *testing.T) {
+		k := outgrown(t)
+		k.create(newCSV("op.v2", withoutAccounts, owns("v2"), replacing("op.v1")))
+		expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
+		expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
+		k.rollOut()
+		expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+		expect(t, k.pass("op.v1"), toDeleting, "Replaced", "")
+	})
+	for name, next := range map[string]func(*v1alpha1.ClusterServiceVersion){
+		"the next version does not own the CRD":            func(*v1alpha1.ClusterServiceVersion) {},
+		"the CRD is not the one that the next version has": owns("v3"),
+		"the next version replaces another one":            func(csv *v1alpha1.ClusterServiceVersion) { owns("v2")(csv); csv.Spec.Replaces = "op.v0" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := outgrown(t)
+			k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1"), next))
+			expect(t, k.pass("op.v1"), toPending, "RequirementsNotMet", "")
+		})
+	}
+	t.Run("the operator must not be upgraded", func(t *testing.T) {
+		k := outgrown(t)
+		k.create(&v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "op.v1"},
+			Spec: v2.OperatorConditionSpec{Overrides: []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionFalse}}}})
+		k.create(newCSV("op.v2", withoutAccounts, owns("v2"), replacing("op.v1")))
+		expect(t, k.pass("op.v1"), toPending, "RequirementsNotMet", "")
+	})
 }

@@ -4,26 +4,27 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
-// change is an object to be applied, to be removed, or, where both are given, to be replaced.
+// change is an object to be applied or to be removed.
 type change struct {
 	apply, remove client.Object
 	// byManager is whether the manager makes it with its own rights even where installs are limited to those of a service
-	// account: it takes permissions in target namespaces away, and gives only those that the account may give.
+	// account: it takes permissions in target namespaces away.
 	byManager bool
-	// unseen is whether the object may be somebody else's for all that the cache knows: it is not there, or not with the labels of the CSV.
+	// unseen is whether the object may belong to another owner for all that the cache shows: it is not there, or not with the labels of the CSV.
 	unseen bool
-	// missing is whether the cluster itself, and not only the cache, has no such object: one made in between is not overwritten.
-	missing bool
+	// absent is whether there is none, as far as a cache of all objects of the kind shows.
+	absent bool
 }
 
 func (c change) String() string {
@@ -33,32 +34,50 @@ func (c change) String() string {
 	return fmt.Sprintf("%s %s is not as the install strategy asks for", kindOf(c.apply), client.ObjectKeyFromObject(c.apply))
 }
 
-// compare lists what is to be done so that the cluster has the objects with all the fields that are wanted. Other
-// fields are not looked at.
+// compare lists the objects that an apply would change.
 func (c *Controller) compare(ctx context.Context, wanted []client.Object) ([]change, error) {
 	var out []change
 	for _, object := range wanted {
 		live := emptyLike(object)
 		err := c.readerFor(object.GetNamespace()).Get(ctx, client.ObjectKeyFromObject(object), live, client.UnsafeDisableDeepCopy)
 		if apierrors.IsNotFound(err) {
-			out = append(out, change{apply: object, unseen: true})
+			out = append(out, change{apply: object, unseen: true, absent: !isFiltered(object)})
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s %s: %w", kindOf(object), client.ObjectKeyFromObject(object), err)
 		}
-		same, err := contains(live, object)
+		changed, err := isDrifted(object, live)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case refersElsewhere(live, object):
-			out = append(out, change{apply: object, remove: live, unseen: ofAnother(live, object)})
-		case !same:
+		if changed {
 			out = append(out, change{apply: object, unseen: ofAnother(live, object)})
 		}
 	}
 	return out, nil
+}
+
+// isFiltered reports whether the cache holds only those objects of a kind that have the label of what is managed.
+func isFiltered(object client.Object) bool {
+	switch object.(type) {
+	case *appsv1.Deployment, *corev1.Service, *corev1.Secret:
+		return true
+	}
+	return false
+}
+
+// isDrifted reports whether an apply would change a live object. Fields that other clients have added make no difference.
+func isDrifted(desired, live client.Object) (bool, error) {
+	want, err := rollout.Render(desired)
+	if err != nil {
+		return false, err
+	}
+	have, err := rollout.Render(live)
+	if err != nil {
+		return false, err
+	}
+	return rollout.Drifted(want, have, string(fieldManager)), nil
 }
 
 // ofAnother says whether a live object lacks what tells that it is the wanted one, and nobody else's of the same name.
@@ -66,17 +85,6 @@ func ofAnother(live, wanted client.Object) bool {
 	is, _ := ownerOf(live)
 	should, _ := ownerOf(wanted)
 	return live.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue || is != should
-}
-
-// refersElsewhere says whether a binding is to another role than wanted, which cannot be changed in place.
-func refersElsewhere(live, wanted client.Object) bool {
-	switch w := wanted.(type) {
-	case *rbacv1.RoleBinding:
-		return live.(*rbacv1.RoleBinding).RoleRef != w.RoleRef
-	case *rbacv1.ClusterRoleBinding:
-		return live.(*rbacv1.ClusterRoleBinding).RoleRef != w.RoleRef
-	}
-	return false
 }
 
 // readerFor reads from the cache where the manager watches the namespace, else from the cluster.
@@ -87,58 +95,25 @@ func (c *Controller) readerFor(namespace string) client.Reader {
 	return c.live
 }
 
-// contains says whether the live object has all the fields of the wanted one.
-func contains(live, wanted client.Object) (bool, error) {
-	if !metadataContains(live, wanted) {
-		return false, nil
+// grantsSame reports whether a live role or binding has the owner and grants what the desired one grants.
+func grantsSame(live, desired client.Object) bool {
+	is, _ := ownerOf(live)
+	should, _ := ownerOf(desired)
+	if is != should {
+		return false
 	}
-	switch w := wanted.(type) {
+	same := equality.Semantic.DeepEqual
+	switch d := desired.(type) {
 	case *rbacv1.Role:
-		return equality.Semantic.DeepEqual(live.(*rbacv1.Role).Rules, w.Rules), nil
+		return same(live.(*rbacv1.Role).Rules, d.Rules)
 	case *rbacv1.ClusterRole:
-		return equality.Semantic.DeepEqual(live.(*rbacv1.ClusterRole).Rules, w.Rules), nil
+		return same(live.(*rbacv1.ClusterRole).Rules, d.Rules)
 	case *rbacv1.RoleBinding:
 		l := live.(*rbacv1.RoleBinding)
-		return l.RoleRef == w.RoleRef && equality.Semantic.DeepEqual(l.Subjects, w.Subjects), nil
+		return l.RoleRef == d.RoleRef && same(l.Subjects, d.Subjects)
 	case *rbacv1.ClusterRoleBinding:
 		l := live.(*rbacv1.ClusterRoleBinding)
-		return l.RoleRef == w.RoleRef && equality.Semantic.DeepEqual(l.Subjects, w.Subjects), nil
+		return l.RoleRef == d.RoleRef && same(l.Subjects, d.Subjects)
 	}
-	have, err := content(live)
-	if err != nil {
-		return false, err
-	}
-	want, err := content(wanted)
-	if err != nil {
-		return false, err
-	}
-	return includes(have, want), nil
-}
-
-// content is everything of an object but its type, metadata and status.
-func content(object client.Object) (map[string]any, error) {
-	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s %s: %w", kindOf(object), client.ObjectKeyFromObject(object), err)
-	}
-	for _, name := range []string{"apiVersion", "kind", "metadata", "status"} {
-		delete(out, name)
-	}
-	return out, nil
-}
-
-func metadataContains(live, wanted metav1.Object) bool {
-	for _, pair := range [][2]map[string]string{{live.GetLabels(), wanted.GetLabels()}, {live.GetAnnotations(), wanted.GetAnnotations()}} {
-		for name, value := range pair[1] {
-			if have, ok := pair[0][name]; !ok || have != value {
-				return false
-			}
-		}
-	}
-	for _, owner := range wanted.GetOwnerReferences() {
-		if !hasOwner(live, owner.UID) {
-			return false
-		}
-	}
-	return true
+	return false
 }

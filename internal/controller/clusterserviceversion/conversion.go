@@ -3,91 +3,81 @@ package clusterserviceversion
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 // converted says whether a CRD is converted by the webhook. A CRD that is gone has nothing to convert.
 func (f *facts) converted(ctx context.Context, wanted bundle.Conversion) (bool, error) {
-	crd, err := f.readCRD(ctx, wanted.CRD)
-	if err != nil || crd == nil {
+	live, err := f.readCRD(ctx, wanted.CRD)
+	if err != nil || live == nil {
 		return true, err
 	}
-	return equality.Semantic.DeepEqual(crd.Spec.Conversion, wanted.Spec), nil
+	return equality.Semantic.DeepEqual(live.Spec.Conversion, wanted.Spec), nil
 }
 
 // convert makes a CRD be converted by the webhook. This controller is the only one that writes spec.conversion of such
-// a CRD. It is no apply request: another manager's fields of the same conversion could then not be removed again.
+// a CRD.
 func (f *facts) convert(ctx context.Context, wanted bundle.Conversion) error {
-	crd, err := f.readCRD(ctx, wanted.CRD)
-	if err != nil || crd == nil {
+	live, err := f.readCRD(ctx, wanted.CRD)
+	if err != nil || live == nil {
 		return err
 	}
 	if wanted.Spec.Strategy == apiextensionsv1.NoneConverter {
-		return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
+		return crd.Convert(ctx, f.c.client, wanted.CRD, wanted.Spec, fieldManager)
 	}
-	if err := wanted.Check(crd); err != nil {
+	if err := wanted.Check(live); err != nil {
 		return refused(err)
 	}
-	if err := f.mayConvert(ctx, crd, wanted); err != nil {
+	if err := f.mayConvert(ctx, live, wanted); err != nil {
 		return err
 	}
-	if err := f.convertedElsewhere(ctx, crd); err != nil {
+	if err := f.convertedElsewhere(ctx, live); err != nil {
 		return err
 	}
-	if service := conversionService(wanted.Spec); service != nil && !leadsTo(crd, wanted.Spec) {
+	if service := crd.ConverterOf(wanted.Spec); !leadsTo(live, wanted.Spec) {
 		what, until := "convert CRD "+wanted.CRD+" by webhook", "the CRD is converted as before"
-		if err := f.answers(ctx, key(service.Namespace, service.Name), what, until); err != nil {
+		if err := f.answers(ctx, service.NamespacedName, what, until); err != nil {
 			return err
 		}
-		if err := f.showsTrusted(ctx, service, wanted.Spec.Webhook.ClientConfig.CABundle, what, until); err != nil {
+		if err := f.showsTrusted(ctx, wanted.Spec.Webhook.ClientConfig.Service, wanted.Spec.Webhook.ClientConfig.CABundle, what, until); err != nil {
 			return err
 		}
 	}
-	return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
+	return crd.Convert(ctx, f.c.client, wanted.CRD, wanted.Spec, fieldManager)
 }
 
 // updateTrust brings the authorities for a conversion that is in use already up to date.
 func (f *facts) updateTrust(ctx context.Context, wanted bundle.Conversion) error {
-	crd, err := f.readCRD(ctx, wanted.CRD)
-	if err != nil || crd == nil || !leadsTo(crd, wanted.Spec) {
+	live, err := f.readCRD(ctx, wanted.CRD)
+	if err != nil || live == nil || !leadsTo(live, wanted.Spec) {
 		return err
 	}
-	return f.c.patchConversion(ctx, wanted.CRD, wanted.Spec)
+	return crd.Convert(ctx, f.c.client, wanted.CRD, wanted.Spec, fieldManager)
 }
 
-// leadsTo says whether a CRD is converted by the same Service.
-func leadsTo(crd *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
-	service, wanted := conversionService(crd.Spec.Conversion), conversionService(conversion)
-	return service != nil && wanted != nil && service.Namespace == wanted.Namespace && service.Name == wanted.Name
-}
-
-// conversionService is the Service that converts; nil when there is none.
-func conversionService(c *apiextensionsv1.CustomResourceConversion) *apiextensionsv1.ServiceReference {
-	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
-		return nil
-	}
-	return c.Webhook.ClientConfig.Service
+// leadsTo reports whether a CRD is converted by the same Service.
+func leadsTo(live *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
+	return crd.ConverterOf(live.Spec.Conversion).SameService(crd.ConverterOf(conversion))
 }
 
 // convertedElsewhere refuses to convert a CRD that a CSV of another namespace converts, or, while nobody does, that an older one is about to
 // convert. That a CSV describes a conversion is not enough: it may never have been installed.
-func (f *facts) convertedElsewhere(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	if s := conversionService(crd.Spec.Conversion); s != nil && s.Namespace == f.csv.Namespace {
+func (f *facts) convertedElsewhere(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) error {
+	if crd.ConverterOf(live.Spec.Conversion).Namespace == f.csv.Namespace {
 		return nil
 	}
 	var list v1alpha1.ClusterServiceVersionList
-	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(crd.Name)}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", crd.Name, err)
+	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(live.Name)}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", live.Name, err)
 	}
 	var next *v1alpha1.ClusterServiceVersion
 	for i := range list.Items {
@@ -95,16 +85,16 @@ func (f *facts) convertedElsewhere(ctx context.Context, crd *apiextensionsv1.Cus
 		if other.Namespace == f.csv.Namespace || !other.DeletionTimestamp.IsZero() || isStopped(other) {
 			continue
 		}
-		if convertsNow(other, crd) {
-			return conversionHeld(crd, "is", other)
+		if convertsNow(other, live) {
+			return conversionHeld(live, "is", other)
 		}
 		older := cmp.Or(other.CreationTimestamp.Compare(f.csv.CreationTimestamp.Time), cmp.Compare(other.Namespace, f.csv.Namespace)) < 0
-		if older && installs(other) && converts(other, crd.Name) {
+		if older && installs(other) && converts(other, live.Name) {
 			next = other
 		}
 	}
 	if next != nil {
-		return conversionHeld(crd, "is to be", next)
+		return conversionHeld(live, "is to be", next)
 	}
 	return nil
 }
@@ -141,18 +131,18 @@ func (f *facts) resetConversions(ctx context.Context) error {
 			continue
 		}
 		for _, name := range description.ConversionCRDs {
-			crd, err := f.readCRD(ctx, name)
+			live, err := f.readCRD(ctx, name)
 			if err != nil {
 				return err
 			}
 			taken := slices.ContainsFunc(siblings, func(s *v1alpha1.ClusterServiceVersion) bool {
 				return s.Name != f.csv.Name && s.DeletionTimestamp.IsZero() && converts(s, name)
 			})
-			if crd == nil || taken || !servedFrom(crd, f.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
+			if live == nil || taken || !servedFrom(live, f.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
 				continue
 			}
 			none := &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-			if err := f.c.patchConversion(ctx, name, none); client.IgnoreNotFound(err) != nil {
+			if err := crd.Convert(ctx, f.c.client, name, none, fieldManager); client.IgnoreNotFound(err) != nil {
 				return err
 			}
 		}
@@ -160,32 +150,6 @@ func (f *facts) resetConversions(ctx context.Context) error {
 	return nil
 }
 
-func servedFrom(crd *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
-	s := conversionService(crd.Spec.Conversion)
-	return s != nil && s.Namespace == namespace && s.Name == service
-}
-
-// patchConversion writes spec.conversion of a CRD. What a webhook cannot have besides a Service is removed.
-func (c *Controller) patchConversion(ctx context.Context, name string, wanted *apiextensionsv1.CustomResourceConversion) error {
-	return patchConversionAs(ctx, c.client, name, wanted)
-}
-
-func patchConversionAs(ctx context.Context, as client.Client, name string, wanted *apiextensionsv1.CustomResourceConversion, options ...client.PatchOption) error {
-	conversion := map[string]any{"strategy": wanted.Strategy, "webhook": nil}
-	if service := conversionService(wanted); service != nil {
-		conversion["webhook"] = map[string]any{
-			"clientConfig":             map[string]any{"service": service, "caBundle": wanted.Webhook.ClientConfig.CABundle, "url": nil},
-			"conversionReviewVersions": wanted.Webhook.ConversionReviewVersions,
-		}
-	}
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"conversion": conversion}})
-	if err != nil {
-		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	crd.Name = name
-	if err := as.Patch(ctx, crd, client.RawPatch(types.MergePatchType, patch), append(options, fieldManager)...); err != nil {
-		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
-	}
-	return nil
+func servedFrom(live *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
+	return crd.ConverterOf(live.Spec.Conversion).NamespacedName == key(namespace, service)
 }

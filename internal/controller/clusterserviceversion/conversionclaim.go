@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -20,22 +21,22 @@ import (
 // changes every object of it, in all namespaces. In a group with an account, the account must be able to patch the CRD itself, unless the CRD is of this
 // namespace alone: a plan of the namespace created it for this operator, and no operator of another namespace brought it as well. To join by an equal
 // definition, or to be allowed to adopt the CRD, gives no right to its conversion, also when the other operators are gone. A conversion that leads here already is none to redirect.
-func (f *facts) mayConvert(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, wanted bundle.Conversion) error {
-	if leadsTo(crd, wanted.Spec) {
+func (f *facts) mayConvert(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, wanted bundle.Conversion) error {
+	if leadsTo(live, wanted.Spec) {
 		return nil
 	}
-	bringers := tenancy.Bringers(crd)
+	bringers := tenancy.Bringers(live)
 	brought := slices.Contains(bringers, key(f.csv.Namespace, f.csv.Name))
-	if !brought && !tenancy.MayAdopt(crd, f.csv.Namespace) {
+	if !brought && !tenancy.MayAdopt(live, f.csv.Namespace) {
 		return refused(fmt.Errorf("CRD %s is not converted by this operator, because no InstallPlan brought the CRD for ClusterServiceVersion %s: put the CRD into its bundle, or let operators of the namespace "+
-			"adopt it: kubectl annotate crd %s %s=%s", crd.Name, f.name(), crd.Name, v1alpha1.AdoptableByAnnotation, f.csv.Namespace))
+			"adopt it: kubectl annotate crd %s %s=%s", live.Name, f.name(), live.Name, v1alpha1.AdoptableByAnnotation, f.csv.Namespace))
 	}
 	group, err := f.oneGroup(ctx)
 	if err != nil || group.Spec.ServiceAccountName == "" {
 		return err
 	}
 	why := "was not created by an InstallPlan of this namespace for this operator"
-	if brought && tenancy.Origin(crd, "") == f.csv.Namespace {
+	if brought && tenancy.Origin(live, "") == f.csv.Namespace {
 		other, err := f.broughtElsewhere(ctx, bringers)
 		if err != nil || other == (types.NamespacedName{}) {
 			return err
@@ -46,14 +47,14 @@ func (f *facts) mayConvert(ctx context.Context, crd *apiextensionsv1.CustomResou
 	if err != nil {
 		return err
 	}
-	err = patchConversionAs(ctx, installer, crd.Name, wanted.Spec, client.DryRunAll)
+	err = crd.Convert(ctx, installer, live.Name, wanted.Spec, client.DryRunAll, fieldManager)
 	switch {
 	case rollout.IsAuthorized(err):
 		return nil // what else it answers is for the write itself to report
 	case apierrors.IsForbidden(err):
-		return refused(fmt.Errorf("CRD %s %s, so converting it takes an account that may patch it: %w%s", crd.Name, why, err, f.installedAs(ctx)))
+		return refused(fmt.Errorf("CRD %s %s, so converting it takes an account that may patch it: %w%s", live.Name, why, err, f.installedAs(ctx)))
 	}
-	return fmt.Errorf("ask whether the account of the group may convert CRD %s: %w", crd.Name, err)
+	return fmt.Errorf("ask whether the account of the group may convert CRD %s: %w", live.Name, err)
 }
 
 // broughtElsewhere is a ClusterServiceVersion of another namespace that brought a CRD and exists; zero is none.

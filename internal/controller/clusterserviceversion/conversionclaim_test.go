@@ -10,12 +10,14 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 // TestOnlyWhatWasBroughtIsConverted: who converts a CRD reads and changes all of its objects, so listing it is not enough.
@@ -76,7 +78,7 @@ func TestOnlyWhatWasBroughtIsConverted(t *testing.T) {
 			_, err := k.reconcile("op.v1")
 			if tc.converts {
 				expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
-				if service := conversionService(k.conversion("things.example.com")); err != nil || service == nil || service.Namespace != ns {
+				if service := converterOf(k.conversion("things.example.com")); err != nil || service.Namespace != ns {
 					t.Errorf("converted by %v; %v", service, err)
 				}
 				return
@@ -122,4 +124,9 @@ func TestAConversionThatLeadsHereStays(t *testing.T) {
 	if got := k.conversion("things.example.com"); len(got.Webhook.ClientConfig.CABundle) == 0 {
 		t.Error("its authorities are not brought up to date")
 	}
+}
+
+// converterOf is what a conversion leads to.
+func converterOf(c *apiextensionsv1.CustomResourceConversion) types.NamespacedName {
+	return crd.ConverterOf(c).NamespacedName
 }

@@ -152,8 +152,8 @@ func TestMadeByOthersIsTakenOver(t *testing.T) {
 	k.installed(csv)
 	for _, o := range others {
 		live := emptyLike(o)
-		if !k.get(o.GetNamespace(), o.GetName(), live) || len(live.GetAnnotations()) != 1 {
-			t.Errorf("%s %s has no mark: %v", kindOf(o), o.GetName(), live.GetAnnotations())
+		if !k.get(o.GetNamespace(), o.GetName(), live) || len(live.GetAnnotations()) != 2 {
+			t.Errorf("%s %s does not have the mark and the hash alone: %v", kindOf(o), o.GetName(), live.GetAnnotations())
 		}
 		if k.get(o.GetNamespace(), o.GetName()+"-"+ns, live) {
 			t.Errorf("there is a second %s %s", kindOf(o), live.GetName())
@@ -184,7 +184,7 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	csv := newCSV("op.v1")
 	seen := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", UID: "seen"}}
 	k := newCluster(t, newGroup(""), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", UID: "another"}})
-	if _, err := newFacts(k.c, csv).make(t.Context(), []change{{remove: seen, byManager: true}}); !apierrors.IsConflict(err) {
+	if _, err := newFacts(k.c, csv).make(t.Context(), []change{{remove: seen, byManager: true}}, false); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a conflict", err)
 	}
 	if !k.get("", "same", &rbacv1.ClusterRole{}) {

@@ -75,6 +75,7 @@ var observers = map[observation]func(*facts, context.Context) (finding, error){
 	failForwardReplaced:       (*facts).failForwardReplaced,
 	predecessorNotUpgradeable: (*facts).predecessorNotUpgradeable,
 	requirementsInvalid:       (*facts).requirementsInvalid,
+	outgrown:                  (*facts).outgrown,
 	requirementsNotMet:        (*facts).requirementsNotMet,
 	webhooksInvalid:           (*facts).webhooksInvalid,
 	crdConflict:               (*facts).crdConflict,

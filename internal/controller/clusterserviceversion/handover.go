@@ -96,7 +96,7 @@ func (f *facts) waitForServer(ctx context.Context, wanted *apiregistrationv1.API
 		if detail := f.unready(ctx, d, live); detail != "" {
 			return detail, nil
 		}
-		if same, err := contains(live, d); err != nil || !same { // the pods that are available may show another certificate
+		if drifted, err := isDrifted(d, live); err != nil || drifted { // the pods that are available may show another certificate
 			return fmt.Sprintf("waiting for deployment %s to be as the install strategy asks for", d.Name), err
 		}
 	}

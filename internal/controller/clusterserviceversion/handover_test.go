@@ -66,12 +66,14 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 
 // TestAPIServiceWithoutTLSIsTakenOver although the cluster refuses one that has authorities and does not look at certificates.
 func TestAPIServiceWithoutTLSIsTakenOver(t *testing.T) {
-	request, err := requestFor(&apiregistrationv1.APIService{Spec: apiregistrationv1.APIServiceSpec{CABundle: []byte("x")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if skips, said, err := unstructured.NestedBool(request.Object, "spec", "insecureSkipTLSVerify"); skips || !said || err != nil {
-		t.Errorf("nothing is asked for: %v, %v", request.Object, err)
+	for _, skips := range []bool{true, false} {
+		desired, live := &unstructured.Unstructured{Object: map[string]any{}}, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"insecureSkipTLSVerify": skips}}}
+		if err := (&facts{}).mayWrite(nil, &apiregistrationv1.APIService{}, desired, live); err != nil {
+			t.Fatal(err)
+		}
+		if verifies, said, err := unstructured.NestedBool(desired.Object, "spec", "insecureSkipTLSVerify"); verifies || said != skips || err != nil {
+			t.Errorf("asked for: %v, %v", desired.Object, err)
+		}
 	}
 }
 

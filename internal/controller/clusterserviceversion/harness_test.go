@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -136,6 +137,9 @@ func (a everyAccount) Client(context.Context, string, string) (client.Client, er
 func (k *cluster) interceptors() interceptor.Funcs {
 	nameOf := func(object runtime.Object) string {
 		name := fmt.Sprintf("%T", object)
+		if u, ok := object.(*unstructured.Unstructured); ok {
+			name = "*" + u.GroupVersionKind().Version + "." + u.GetKind()
+		}
 		if o, ok := object.(client.Object); ok {
 			name += " " + client.ObjectKeyFromObject(o).String()
 		}
@@ -165,7 +169,18 @@ func (k *cluster) interceptors() interceptor.Funcs {
 			}
 			return c.List(ctx, list, opts...)
 		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			u, ok := o.(*unstructured.Unstructured)
+			if !ok {
+				return c.Create(ctx, o, opts...) // of a test
+			}
+			options := (&client.CreateOptions{}).ApplyOptions(opts)
+			return k.reply(k.admit(ctx, c, u, len(options.DryRun) > 0, opts...), "create "+nameOf(o))
+		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			if _, ok := o.(*unstructured.Unstructured); ok && p.Type() == types.JSONPatchType {
+				return c.Patch(ctx, o, p, opts...) // of the managed fields, before an apply
+			}
 			if err := note("patch", o); err != nil {
 				return err
 			}
@@ -260,6 +275,23 @@ func (k *cluster) apply(ctx context.Context, c client.WithWatch, o runtime.Apply
 		return c.Update(ctx, after)
 	}
 	return nil
+}
+
+// admit notes the request as the write of a desired object, and gives a Deployment its first generation.
+func (k *cluster) admit(ctx context.Context, c client.WithWatch, u *unstructured.Unstructured, dryRun bool, opts ...client.CreateOption) error {
+	write := "apply " + u.GetKind() + " " + client.ObjectKeyFromObject(u).String()
+	if !dryRun {
+		k.writes = append(k.writes, write)
+	}
+	if k.fail != nil {
+		if err := k.fail(write); err != nil {
+			return err
+		}
+	}
+	if u.GetKind() == "Deployment" {
+		u.SetGeneration(1)
+	}
+	return c.Create(ctx, u, opts...)
 }
 
 // reconcile makes a pass over a CSV of the namespace.

@@ -48,13 +48,7 @@ func (f *facts) installFailed(context.Context) (finding, error) {
 func (f *facts) stillRefused(ctx context.Context) (finding, error) {
 	changes, err := f.changes(ctx)
 	if err == nil {
-		changes = slices.DeleteFunc(changes, func(c change) bool { return c.apply == nil })
-		for i := range changes {
-			changes[i].remove = nil
-		}
-		if err = f.possible(ctx, changes); err == nil {
-			_, err = f.make(ctx, changes, client.DryRunAll)
-		}
+		_, err = f.make(ctx, slices.DeleteFunc(changes, func(c change) bool { return c.apply == nil }), true)
 	}
 	if err != nil && isRefusal(err) {
 		f.unwatched = true // a quota or a policy may be the cause
@@ -91,16 +85,13 @@ func (f *facts) makeChanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.possible(ctx, changes); err != nil {
-		return err
-	}
 	before, err := f.generations(ctx, changes)
 	if err != nil {
 		return err
 	}
-	applied, err := f.make(ctx, changes)
-	for _, object := range applied {
-		if d, ok := object.(*appsv1.Deployment); ok && f.attempt != nil {
+	applied, err := f.make(ctx, changes, false)
+	for _, d := range applied {
+		if f.attempt != nil {
 			f.attempt.began = f.attempt.began || before[d.Name] != d.Generation
 			f.attempt.deployments[d.Name] = d
 		}

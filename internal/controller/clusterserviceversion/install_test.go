@@ -380,7 +380,7 @@ func TestRefusedInstall(t *testing.T) {
 	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != unwatchedInterval {
 		t.Fatalf("a refusal is looked at again after %s (%v)", result.RequeueAfter, err)
 	}
-	refusal := `install strategy failed: apply Deployment operators/manager: Deployment.apps "manager" is invalid`
+	refusal := `install strategy failed: create Deployment operators/manager: Deployment.apps "manager" is invalid`
 	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
 	k.wrote()
 	expect(t, k.pass("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
@@ -409,7 +409,7 @@ func TestFailedInstallIsTriedAgain(t *testing.T) {
 	if _, err := k.reconcile("op.v1"); err == nil {
 		t.Fatal("a failure is not tried again")
 	}
-	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "install strategy failed: apply Deployment operators/manager: Internal error occurred: webhook says no")
+	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "install strategy failed: create Deployment operators/manager: Internal error occurred: webhook says no")
 	k.wrote()
 	for range 3 {
 		if _, err := k.reconcile("op.v1"); err == nil {

@@ -38,6 +38,12 @@ func (l *limited) Client(_ context.Context, namespace, name string) (client.Clie
 			}
 			return c.Delete(ctx, o, opts...)
 		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if kind := o.GetObjectKind().GroupVersionKind().Kind; !slices.Contains(l.kinds, kind) {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: kind}, o.GetName(), errors.New("RBAC"))
+			}
+			return c.Create(ctx, o, opts...)
+		},
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			request := o.(interface {
 				GetKind() string
@@ -87,10 +93,10 @@ func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
 			k, account := newLimited(t, limitedGroup())
 			csv := k.pass("op.v1")
 			expect(t, csv, toFailed, "InstallComponentFailedNoRetry", "")
-			if want := `install strategy failed: apply ClusterRole /op.v1-account-`; !strings.HasPrefix(csv.Status.Message, want) {
+			if want := `install strategy failed: create ClusterRole op.v1-account-`; !strings.HasPrefix(csv.Status.Message, want) {
 				t.Errorf("message %q, want %q", csv.Status.Message, want)
 			}
-			if want := `apply Deployment operators/manager: Deployment "manager" is forbidden: RBAC`; !strings.Contains(csv.Status.Message, want) {
+			if want := `create Deployment operators/manager: Deployment "manager" is forbidden: RBAC`; !strings.Contains(csv.Status.Message, want) {
 				t.Errorf("message %q, want %q", csv.Status.Message, want)
 			}
 			if want := "as ServiceAccount operators/installer of OperatorGroup group"; !strings.Contains(csv.Status.Message, want) {

@@ -51,7 +51,5 @@ func (f *facts) madeLike(live, wanted client.Object) (bool, error) {
 	if f.isLifted(wanted) && f.isLifted(live) || f.isServingAccess(wanted) && f.isServingAccess(live) || f.isCopied(wanted) && f.isCopied(live) {
 		return true, nil
 	}
-	unmarked := wanted.DeepCopyObject().(client.Object)
-	unmarked.SetAnnotations(nil)
-	return contains(live, unmarked)
+	return grantsSame(live, wanted), nil
 }

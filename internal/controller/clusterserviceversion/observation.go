@@ -30,6 +30,7 @@ const (
 	// What the CSV needs before it can be installed.
 	predecessorNotUpgradeable observation = "predecessorNotUpgradeable" // the CSV that it replaces says that it cannot be upgraded now
 	requirementsInvalid       observation = "requirementsInvalid"       // the strategy or a rule of it makes no sense
+	outgrown                  observation = "outgrown"                  // a CRD lacks a version that it needs, and the CSV that replaces it owns the CRD in another
 	requirementsNotMet        observation = "requirementsNotMet"        // something required is missing
 	webhooksInvalid           observation = "webhooksInvalid"           // a webhook description is against the rules
 	crdConflict               observation = "crdConflict"               // another CSV of the namespace owns one of its CRDs

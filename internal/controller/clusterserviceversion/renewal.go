@@ -7,9 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
@@ -96,14 +98,22 @@ func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) err
 	}
 	desired := secretOf(f.csv, c)
 	desired.ResourceVersion = c.secret.ResourceVersion
-	live, err := applyAs(ctx, installer, desired, c.secret.ResourceVersion == "")
+	request, err := rollout.Render(desired)
+	if err != nil {
+		return err
+	}
+	err = rollout.Ensure(ctx, installer, request, c.secret.ResourceVersion == "", string(fieldManager))
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("another client has written the serving certificate of Deployment %s at the same time; it is read again: %s", c.deployment, err.Error())
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("apply %s %s: %w", kindOf(desired), c.key(), err)
 	}
-	c.secret = live.(*corev1.Secret).ObjectMeta
+	live := &corev1.Secret{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, live); err != nil {
+		return fmt.Errorf("read the answer about %s %s: %w", kindOf(desired), c.key(), err)
+	}
+	c.secret = live.ObjectMeta
 	if step == serving.StepIssue || step == serving.StepStage {
 		f.c.issued.Record(c.key(), r.Now)
 	}
@@ -164,7 +174,7 @@ func (f *facts) renewOwn(ctx context.Context) error {
 			changes = append(changes, change{apply: d})
 		}
 	}
-	if _, err := f.make(ctx, changes); err != nil {
+	if _, err := f.make(ctx, changes, false); err != nil {
 		return fmt.Errorf("roll out the renewed serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
 	}
 	return nil

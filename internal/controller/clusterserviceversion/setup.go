@@ -3,6 +3,7 @@ package clusterserviceversion
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -10,8 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
+	toolscache "k8s.io/client-go/tools/cache"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -151,14 +154,38 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 }
 
 // CacheOptions are how the caches of the manager are best filled for this controller: with the Deployments, Services
-// and Secrets that the manager made, and without what it never looks at. It works without them, at a higher price.
+// and Secrets that the manager made, with the managed fields of the objects of operators, and without what no one reads. It works without them, at a
+// higher price. ClusterRoles have managed fields for other readers too: KeepFields is for their options.
 func CacheOptions() map[client.Object]cache.ByObject {
 	managed := labels.SelectorFromSet(labels.Set{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
+	fields := KeepFields(cache.TransformStripManagedFields())
 	return map[client.Object]cache.ByObject{
-		&appsv1.Deployment{}:                        {Label: managed},
-		&corev1.Service{}:                           {Label: managed},
-		&corev1.Secret{}:                            {Label: managed},
-		&apiextensionsv1.CustomResourceDefinition{}: {Transform: trimCRD},
+		&appsv1.Deployment{}:                          {Label: managed, Transform: fields},
+		&corev1.Service{}:                             {Label: managed, Transform: fields},
+		&corev1.Secret{}:                              {Label: managed},
+		&rbacv1.Role{}:                                {Transform: fields},
+		&rbacv1.RoleBinding{}:                         {Transform: fields},
+		&rbacv1.ClusterRoleBinding{}:                  {Transform: fields},
+		&apiregistrationv1.APIService{}:               {Transform: fields},
+		&admissionv1.ValidatingWebhookConfiguration{}: {Transform: fields},
+		&admissionv1.MutatingWebhookConfiguration{}:   {Transform: fields},
+		&apiextensionsv1.CustomResourceDefinition{}:   {Transform: trimCRD},
+	}
+}
+
+// KeepFields keeps the managed fields of objects of operators, by which drift is found, but for those of a status. Other objects are left to
+// another transform.
+func KeepFields(others toolscache.TransformFunc) toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		live, ok := object.(client.Object)
+		if !ok {
+			return others(object)
+		}
+		if _, owned := ownerOf(live); !owned {
+			return others(object)
+		}
+		live.SetManagedFields(slices.DeleteFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" }))
+		return live, nil
 	}
 }
 

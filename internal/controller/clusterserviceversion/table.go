@@ -73,6 +73,9 @@ var pendingRows = []transition{
 		message: "operator is not upgradeable: {detail}", rest: true},
 	{from: in(toPending), when: requirementsInvalid, to: toFailed, because: v1alpha1.CSVReasonInvalidStrategy,
 		message: "install strategy invalid: {detail}", rest: true},
+	// The CRD of the next version is there already: what this version needs does not come back, and the next one waits for it to hand over.
+	{from: in(toPending), when: outgrown, to: toReplacing, because: v1alpha1.CSVReasonBeingReplaced,
+		message: "being replaced by csv: {detail}"},
 	{from: in(toPending), when: requirementsNotMet, because: v1alpha1.CSVReasonRequirementsNotMet,
 		message: "one or more requirements couldn't be found: {detail}"},
 	{from: in(toPending), when: webhooksInvalid, to: toFailed, because: v1alpha1.CSVReasonInvalidWebhookDescription,

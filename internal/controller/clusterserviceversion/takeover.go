@@ -2,68 +2,53 @@ package clusterserviceversion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
-// possible refuses changes that would take a Deployment or a Service over from somebody, or give a Deployment another selector. That is known
-// before anything is changed, so that what runs keeps all that it has.
-func (f *facts) possible(ctx context.Context, changes []change) error {
-	var errs []error
-	for i := range changes {
-		c := &changes[i]
-		switch wanted := c.apply.(type) {
-		case *appsv1.Deployment:
-			live := &appsv1.Deployment{}
-			if err := f.mayHave(ctx, c, live); err != nil {
-				errs = append(errs, err)
-			} else {
-				errs = append(errs, selectorStays(live, wanted))
-			}
-		case *corev1.Service:
-			if c.unseen {
-				errs = append(errs, f.mayHave(ctx, c, &corev1.Service{}))
-			}
+// mayWrite refuses to write an object that is controlled by another owner, a Deployment or a Service that another client has, and another selector of a
+// Deployment. The cluster is asked for that: caches hold only what carries the label of what is managed.
+func (f *facts) mayWrite(chain *chain, object client.Object, desired, live *unstructured.Unstructured) error {
+	unowned := func(metav1.Object) string { return "" }
+	switch object.(type) {
+	case *apiregistrationv1.APIService:
+		// One that is adopted may have said that certificates are not verified, and the cluster refuses that together with a CA bundle.
+		if skips, _, _ := unstructured.NestedBool(live.Object, "spec", "insecureSkipTLSVerify"); skips {
+			return unstructured.SetNestedField(desired.Object, false, "spec", "insecureSkipTLSVerify")
+		}
+		return nil
+	case *corev1.Secret:
+		return nil // it was judged when it was read
+	case *appsv1.Deployment, *corev1.Service:
+		unowned = rollout.Unmarked
+	default:
+		if controller := metav1.GetControllerOfNoCopy(live); controller == nil || controller.Kind == v1alpha1.ClusterServiceVersionKind {
+			return nil
 		}
 	}
-	return errors.Join(errs...)
-}
-
-// mayHave reads an object, if it is there, and refuses it where it belongs to somebody else. The caches hold only what carries the label of what
-// is managed, so where they show no object of this CSV the cluster is asked. The change records what the cluster does not have.
-func (f *facts) mayHave(ctx context.Context, c *change, live client.Object) error {
-	wanted, reader := c.apply, client.Reader(f.c.client)
-	if c.unseen {
-		reader = f.c.live
+	own, ok := ownerOf(live)
+	ours := ok && own == key(f.csv.Namespace, f.csv.Name) && live.GetLabels()[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue && metav1.GetControllerOfNoCopy(live) == nil
+	if claim := f.claim(chain, live, unowned); !ours && claim.Verdict == rollout.Refused {
+		return refused(fmt.Errorf("%s %s %s", kindOf(object), client.ObjectKeyFromObject(object), claim.Reason))
 	}
-	err := reader.Get(ctx, client.ObjectKeyFromObject(wanted), live)
-	if apierrors.IsNotFound(err) {
-		c.missing = c.unseen
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look whether %s %s is somebody's: %w", kindOf(wanted), client.ObjectKeyFromObject(wanted), err)
-	}
-	if !c.unseen {
-		return nil
-	}
-	chain, err := f.chain(ctx)
-	if err != nil {
-		return err
-	}
-	if claim := f.claim(chain, live, rollout.Unmarked); claim.Verdict == rollout.Refused {
-		return refused(fmt.Errorf("%s %s %s", kindOf(wanted), client.ObjectKeyFromObject(wanted), claim.Reason))
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		was := &appsv1.Deployment{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, was); err != nil {
+			return fmt.Errorf("read Deployment %s: %w", client.ObjectKeyFromObject(object), err)
+		}
+		return selectorStays(was, deployment)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestWhatIsMadeMeanwhileIsKept(t *testing.T) {
 			k.c.live = interceptor.NewClient(k.c.client.(client.WithWatch), interceptor.Funcs{
 				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 					err := c.Get(ctx, key, o, opts...)
-					if kindOf(o) == kind && key.Name == theirs.GetName() && !read {
+					if o.GetObjectKind().GroupVersionKind().Kind == kind && key.Name == theirs.GetName() && !read {
 						read = true
 						if err := k.client.Create(ctx, theirs.DeepCopyObject().(client.Object)); err != nil {
 							t.Error(err)

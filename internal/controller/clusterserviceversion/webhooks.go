@@ -84,7 +84,7 @@ func (f *facts) registerWebhooks(ctx context.Context) {
 			return err
 		}
 		changes, unanswered := f.registrable(ctx, changes)
-		_, err = f.make(ctx, changes)
+		_, err = f.make(ctx, changes, false)
 		errs := []error{unanswered, err}
 		for _, conversion := range conversions {
 			errs = append(errs, f.convert(ctx, conversion))
@@ -133,6 +133,6 @@ func (f *facts) update(ctx context.Context, objects []client.Object) error {
 			changes = append(changes, change{apply: object})
 		}
 	}
-	_, err := f.make(ctx, changes)
+	_, err := f.make(ctx, changes, false)
 	return err
 }

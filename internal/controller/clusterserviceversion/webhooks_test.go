@@ -373,7 +373,7 @@ func TestWebhooksThatCannotBeRegistered(t *testing.T) {
 	for range 3 {
 		csv := try()
 		expect(t, csv, toFailed, "InstallCheckFailed", "")
-		if !strings.HasPrefix(csv.Status.Message, "install timeout: apply MutatingWebhookConfiguration") {
+		if !strings.HasPrefix(csv.Status.Message, "install timeout: create MutatingWebhookConfiguration") {
 			t.Errorf("message %q", csv.Status.Message)
 		}
 	}

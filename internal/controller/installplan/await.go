@@ -19,7 +19,7 @@ func (x *execution) awaits(ctx context.Context, s *stepRun) bool {
 	if s.step.Status != v1alpha1.StepStatusWaitingForAPI || s.step.Resource.Kind != crdKind {
 		return false
 	}
-	crd, err := x.lookAtCRD(s.step.Resource.Name)(ctx)
+	crd, err := x.writer.lookAtCRD(s.step.Resource.Name)(ctx)
 	if err != nil || crd == nil || crd.GetDeletionTimestamp() != nil {
 		return false // it has gone, so it is made anew
 	}
@@ -32,7 +32,7 @@ func (x *execution) awaits(ctx context.Context, s *stepRun) bool {
 }
 
 // lookAtCRD reads a CRD from the cache. It returns nil when there is none.
-func (x *execution) lookAtCRD(name string) func(context.Context) (*unstructured.Unstructured, error) {
+func (x *stepWriter) lookAtCRD(name string) func(context.Context) (*unstructured.Unstructured, error) {
 	return func(ctx context.Context) (*unstructured.Unstructured, error) {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := x.cached.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {

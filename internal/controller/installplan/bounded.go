@@ -19,7 +19,7 @@ const (
 	notWrittenReason = "StatusNotWritten"
 )
 
-// bounded shortens the messages of a status: no message makes a plan larger than plansteps.MaxContent leaves room for.
+// bounded shortens the messages of a status: no message makes a plan larger than resolution.MaxPlanContent leaves room for.
 func bounded(s planStatus) planStatus {
 	s = *s.DeepCopy()
 	s.Message = cut(s.Message, maxMessage)

@@ -34,7 +34,7 @@ func newClaimant(live client.Reader, namespace string, all operators, wants map[
 }
 
 // claim is the claim of a step on the object that is there.
-func (x *execution) claim(ctx context.Context, s *stepRun) rollout.Claim {
+func (x *stepWriter) claim(ctx context.Context, s *stepRun) rollout.Claim {
 	return func(live *unstructured.Unstructured) (refused string) {
 		refused, s.taken = x.claimant.judge(ctx, s.step.Resolving, live)
 		return refused

@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,12 +14,12 @@ import (
 
 // compose writes the steps of a plan that people wrote. Unlike the plans of Subscriptions it brings no Subscriptions for what its
 // operators require: nobody asked for upgrades.
-func (c *Controller) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *survey, found finding, f fetched) (planStatus, error) {
+func (c resolver) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *survey, found finding, f fetched) (planStatus, error) {
 	next := planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}, BundleLookups: f.lookups}
 	if !isApproved(p) {
 		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
 	}
-	writer := plansteps.Writer{Manifests: c.Manifests, Namespace: s.Name}
+	writer := resolution.PlanWriter{Manifests: c.Manifests, Namespace: s.Name}
 	for i, choice := range found.choices {
 		steps, err := writer.Steps(ctx, choice, f.states[i].Bundle)
 		if err != nil {
@@ -38,12 +37,12 @@ func (c *Controller) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *su
 		}
 		next.Plan = append(next.Plan, step)
 	}
-	plansteps.Order(next.Plan)
+	resolution.OrderSteps(next.Plan)
 	return next, writer.Fit(ctx, &next)
 }
 
 // presentStep lists an operator that is there already and that no catalog has: there is nothing to do about it.
-func presentStep(ctx context.Context, w plansteps.Writer, csv *v1alpha1.ClusterServiceVersion) (*v1alpha1.Step, error) {
+func presentStep(ctx context.Context, w resolution.PlanWriter, csv *v1alpha1.ClusterServiceVersion) (*v1alpha1.Step, error) {
 	bare := &v1alpha1.ClusterServiceVersion{Spec: csv.Spec}
 	bare.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
 	bare.Namespace, bare.Name = csv.Namespace, csv.Name

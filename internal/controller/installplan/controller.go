@@ -6,7 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -35,7 +35,7 @@ type Options struct {
 	// Signatures verifies the bundles of plans before they are carried out; nil is for a process without signature policies.
 	Signatures Signatures
 	// Catalogs are where the steps of plans that people wrote come from, and Unpacker fetches their bundles.
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	Unpacker *bundleio.Unpacker
 	// Notify is filled by Setup: whoever makes the Unpacker calls it when a bundle has arrived.
 	Notify *Notifier
@@ -85,7 +85,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case isBare(plan):
 		return c.awaitContent(plan), nil
 	case isUnresolved(plan):
-		return c.resolve(ctx, plan)
+		return resolver{c}.resolve(ctx, plan)
 	case len(plan.Status.Plan) == 0:
 		return c.awaitSteps(ctx, plan)
 	}
@@ -94,7 +94,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !seen.nudged {
-		return c.lookAtObstacles(ctx, plan)
+		return retrier{c}.lookAtObstacles(ctx, plan)
 	}
 	next, execute := decide(plan, seen, c.Clock.Now())
 	if next.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && seen.group != nil {

@@ -55,12 +55,12 @@ func TestWhoIsWoken(t *testing.T) {
 		got  any
 		want string
 	}{
-		"a Role":              {w.controller.limitedBy(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}), "[ns/failed ns/limited]"},
-		"a ClusterRole":       {w.controller.limitedBy(t.Context(), &rbacv1.ClusterRole{}), "[ns/limited other/limited]"},
-		"an OperatorGroup":    {w.controller.inNamespace(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}), "[ns/free ns/limited ns/unapproved]"},
-		"the CRD":             {w.controller.waitingFor(t.Context(), crd("widgets.example.com")), "[ns/free ns/limited other/limited]"},
-		"another CRD":         {w.controller.waitingFor(t.Context(), crd("gadgets.example.com")), "[]"},
-		"a CRD without group": {w.controller.waitingFor(t.Context(), crd("x")), "[]"},
+		"a Role":              {w.watcher().limitedBy(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}), "[ns/failed ns/limited]"},
+		"a ClusterRole":       {w.watcher().limitedBy(t.Context(), &rbacv1.ClusterRole{}), "[ns/limited other/limited]"},
+		"an OperatorGroup":    {w.watcher().inNamespace(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}), "[ns/free ns/limited ns/unapproved]"},
+		"the CRD":             {w.watcher().waitingFor(t.Context(), crd("widgets.example.com")), "[ns/free ns/limited other/limited]"},
+		"another CRD":         {w.watcher().waitingFor(t.Context(), crd("gadgets.example.com")), "[]"},
+		"a CRD without group": {w.watcher().waitingFor(t.Context(), crd("x")), "[]"},
 	}
 	for name, tc := range tests {
 		if got := fmt.Sprint(tc.got); got != tc.want {

@@ -22,7 +22,7 @@ import (
 )
 
 // adjustCRD refuses a CRD that would lose data or break others, and records whom it was installed with.
-func (x *execution) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust {
+func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust {
 	return func(wanted, live *unstructured.Unstructured) error {
 		if err := bundle.CheckCRDName(wanted.GetName()); err != nil {
 			return err // of an optional step, which holds nothing up
@@ -44,7 +44,7 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust {
 			return err
 		}
 		strategy, _, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "strategy")
-		if _, converted := x.converterOf(x.crds[live.GetName()].upgrade.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
+		if _, converted := x.converterOf(x.crds[live.GetName()].change.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
 		for key, value := range live.GetAnnotations() {
@@ -65,7 +65,7 @@ func (x *execution) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust {
 }
 
 // alongside are the annotations of a CRD with those that say with which operator it is installed; a step may be of none.
-func (x *execution) alongside(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) map[string]string {
+func (x *ownership) alongside(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) map[string]string {
 	annotations := wanted.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -78,7 +78,7 @@ func (x *execution) alongside(ctx context.Context, csv string, wanted, live *uns
 }
 
 // originOf is the namespace whose plan creates or created a CRD; empty when it was there before any plan.
-func (x *execution) originOf(live *unstructured.Unstructured) string {
+func (x *ownership) originOf(live *unstructured.Unstructured) string {
 	if live == nil {
 		return x.plan.Namespace
 	}
@@ -118,7 +118,7 @@ func isEvidence(key string) bool {
 }
 
 // bringing is the plan that a CRD is brought by for an operator: this one, unless the operator is there already.
-func (x *execution) bringing(ctx context.Context, csv string, live *unstructured.Unstructured) string {
+func (x *ownership) bringing(ctx context.Context, csv string, live *unstructured.Unstructured) string {
 	if live != nil {
 		if by := live.GetAnnotations()[bundle.BroughtByKey(x.plan.Namespace, csv)]; by != "" && by != string(x.plan.UID) && x.isOperator(ctx, x.plan.Namespace+"/"+csv) {
 			return by
@@ -143,7 +143,7 @@ func withoutEvidence(wanted *unstructured.Unstructured) {
 }
 
 // convertsCRD tells whether an operator of the plan serves the conversion webhook of a CRD.
-func (x *execution) convertsCRD(csv, crd string) bool {
+func (x *ownership) convertsCRD(csv, crd string) bool {
 	incoming, ok := x.incoming[csv]
 	if !ok {
 		return false
@@ -153,7 +153,7 @@ func (x *execution) convertsCRD(csv, crd string) bool {
 
 // converterOf is the operator whose webhook converts a CRD now, if there is one. The controller that runs the operator is the only writer
 // of that conversion, and ends it with the operator.
-func (x *execution) converterOf(live *apiextensionsv1.CustomResourceDefinition) (operator, bool) {
+func (x *ownership) converterOf(live *apiextensionsv1.CustomResourceDefinition) (operator, bool) {
 	c := live.Spec.Conversion
 	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil || c.Webhook.ClientConfig.Service == nil {
 		return operator{}, false
@@ -180,7 +180,7 @@ func convertedBy(csv *v1alpha1.ClusterServiceVersion) []string {
 
 // isOperator tells whether a text namespace/name is that of a ClusterServiceVersion that exists and is no copy. If that cannot be
 // found out, as in a namespace that the manager may not see, it is taken to exist.
-func (x *execution) isOperator(ctx context.Context, text string) bool {
+func (x *ownership) isOperator(ctx context.Context, text string) bool {
 	namespace, name, _ := strings.Cut(text, "/")
 	csv := &metav1.PartialObjectMetadata{}
 	csv.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))

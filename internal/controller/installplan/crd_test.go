@@ -312,7 +312,7 @@ func TestCRDIsWaitedFor(t *testing.T) {
 	if err := setEstablished(t.Context(), w.WithWatch, crd.Name); err != nil {
 		t.Fatal(err)
 	}
-	requests := w.controller.waitingFor(t.Context(), crd)
+	requests := w.watcher().waitingFor(t.Context(), crd)
 	if len(requests) != 1 {
 		t.Errorf("the CRD wakes %v", requests)
 	}

@@ -170,7 +170,7 @@ func TestADroppedVersionIsReportedBeforeApproval(t *testing.T) {
 	if err := w.Update(t.Context(), crd); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.controller.waitingFor(t.Context(), crd); len(got) != 1 || got[0].Name != "plan" {
+	if got := w.watcher().waitingFor(t.Context(), crd); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the CRD brings back %v", got)
 	}
 	if p := w.settle(t, time.Minute); p.Status.Message != "" {

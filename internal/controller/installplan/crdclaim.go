@@ -28,7 +28,7 @@ type crdClaim struct {
 
 // claimCRD judges the claim of a step on a CRD, and tightens the rules for the upgrade where the CRD is not only the plan's own. It returns an
 // error when another owner has the CRD.
-func (x *execution) claimCRD(ctx context.Context, u *crd.Upgrade) (crdClaim, error) {
+func (x *ownership) claimCRD(ctx context.Context, u *crd.Change) (crdClaim, error) {
 	if owner := controllerOf(u.Live); owner != "" {
 		return crdClaim{}, fmt.Errorf("%s %s %s: remove that owner, or move the operator as docs/migrating-to-v1.md describes", crdKind, u.Live.Name, owner)
 	}
@@ -36,7 +36,7 @@ func (x *execution) claimCRD(ctx context.Context, u *crd.Upgrade) (crdClaim, err
 	if err != nil {
 		return crdClaim{}, err
 	}
-	changes := crd.Redefines(*u)
+	changes := u.Redefines()
 	switch {
 	case len(others) > 0:
 		u.Joins = u.Joins || !own
@@ -60,7 +60,7 @@ func (x *execution) claimCRD(ctx context.Context, u *crd.Upgrade) (crdClaim, err
 
 // bringers reports whether the plan's operators, or others of the namespace that are gone, brought a CRD, and returns the operators that brought it,
 // exist besides and have a say in it, see tenancy.Counts. One that cannot be read has it, and may use any version.
-func (x *execution) bringers(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (own bool, others []crd.Operator, _ error) {
+func (x *ownership) bringers(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (own bool, others []crd.Operator, _ error) {
 	for _, by := range tenancy.Bringers(crd) {
 		here := by.Namespace == x.plan.Namespace
 		if here && x.family[by.Name] {
@@ -124,15 +124,15 @@ func isWrittenBy(live metav1.Object, manager string) bool {
 }
 
 // leaves reports whether a live CRD is one that the step uses as it is, and whose objects were compared in this pass.
-func (x *execution) leaves(live *unstructured.Unstructured) bool {
+func (x *replacements) leaves(live *unstructured.Unstructured) bool {
 	seen := x.crds[live.GetName()]
-	return seen != nil && seen.claim.leave && seen.upgrade.Live.UID == live.GetUID() && seen.upgrade.Live.Generation == live.GetGeneration()
+	return seen != nil && seen.claim.leave && seen.change.Live.UID == live.GetUID() && seen.change.Live.Generation == live.GetGeneration()
 }
 
 // mayPatchCRDs reports whether the account of the plan may itself patch those CRDs that others share, or that no operator has. CRDs are written with
 // the manager's rights: without this question a tenant that is confined to an account could change, through a bundle, what the account cannot. The
 // API server is asked by a dry run. An answer that it gives before it has judged the rights, such as to a token that is no longer good, allows nothing.
-func (x *execution) mayPatchCRDs(ctx context.Context, account client.Client, crds []*crdStep) bool {
+func (x *replacements) mayPatchCRDs(ctx context.Context, account client.Client, crds []*crdStep) bool {
 	if account == nil {
 		return true
 	}

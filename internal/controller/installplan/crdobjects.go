@@ -2,17 +2,12 @@ package installplan
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// sampleTime is how long a pass reads objects that do not stand in the way.
-const sampleTime = 5 * time.Second
 
 // crdChecks are the CRDs of a plan whose objects have been read, by name.
 type crdChecks map[string]*crdCheck
@@ -25,14 +20,14 @@ type crdCheck struct {
 }
 
 // crdCheck returns what is remembered, if it is still about the same upgrade.
-func (m *memory) crdCheck(key client.ObjectKey, u crd.Upgrade) (*crdCheck, error) {
+func (m *memory) crdCheck(key client.ObjectKey, u crd.Change) (*crdCheck, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.of(key)
 	if p.crds == nil {
 		p.crds = crdChecks{}
 	}
-	known := p.crds[u.Wanted.Name]
+	known := p.crds[u.Desired.Name]
 	if known == nil {
 		known = &crdCheck{}
 	}
@@ -42,7 +37,7 @@ func (m *memory) crdCheck(key client.ObjectKey, u crd.Upgrade) (*crdCheck, error
 	}
 	if objects != known.objects {
 		known = &crdCheck{objects: objects}
-		p.crds[u.Wanted.Name] = known
+		p.crds[u.Desired.Name] = known
 	}
 	return known, nil
 }
@@ -57,8 +52,8 @@ func (m *memory) forgetCRDs(key client.ObjectKey, phase v1alpha1.InstallPlanPhas
 }
 
 // checkObjects compares the stored objects of a CRD with the new one: all of them, or a sample where they cannot block the upgrade.
-func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep) {
-	known, err := c.memory.crdCheck(client.ObjectKeyFromObject(x.plan), s.upgrade)
+func (x *replacements) checkObjects(ctx context.Context, c *Controller, s *crdStep) {
+	known, err := c.memory.crdCheck(client.ObjectKeyFromObject(x.plan), s.change)
 	if err != nil {
 		s.result.fail(err)
 		return
@@ -69,29 +64,20 @@ func (x *execution) checkObjects(ctx context.Context, c *Controller, s *crdStep)
 			c.warnOfCRD(x.plan, f)
 		}
 	}
-	v := s.verdict
-	if !v.Concerns() || known.told && !v.Thorough() {
+	if s.claim.leave || known.told && !s.verdict.Thorough() {
 		return
 	}
-	if !v.Thorough() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, sampleTime)
-		defer cancel()
-	}
-	err = known.objects.Advance(ctx, c.live, s.upgrade, v, c.Clock.Now())
-	if err != nil && (v.Thorough() || !errors.Is(err, context.DeadlineExceeded) || !known.objects.Read()) {
-		if v.Thorough() {
-			s.result.fail(err)
-		}
+	v, err := crd.Judge(ctx, s.change, crd.Stored{Reader: c.live, Objects: known.objects, Now: c.Clock.Now()})
+	if err != nil {
+		s.result.fail(err)
 		return
 	}
-	refused, warnings, waiting := known.objects.Conclude(s.upgrade, v)
-	s.result.waiting = waiting
-	s.refuse(refused...)
-	if !known.told && waiting == "" {
-		for _, f := range warnings {
+	s.result.waiting = v.Waiting
+	s.refuse(v.Err)
+	if !known.told && !v.Unread && v.Waiting == "" {
+		for _, f := range v.Noticed {
 			c.warnOfCRD(x.plan, f)
 		}
-		known.told = len(refused) == 0 || len(warnings) > 0
+		known.told = v.Err == nil || len(v.Noticed) > 0
 	}
 }

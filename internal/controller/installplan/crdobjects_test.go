@@ -30,17 +30,18 @@ func (e *endless) List(_ context.Context, list client.ObjectList, _ ...client.Li
 
 // TestManyObjectsTakeSeveralPasses: a pass ends although there are more objects, says so, and the next one goes on.
 func TestManyObjectsTakeSeveralPasses(t *testing.T) {
+	exempt := []crd.Exempted{{Check: crd.ExistingObjects}}
 	tests := map[string]struct {
-		binding bool
+		exempt  []crd.Exempted
 		err     error
 		waiting string
 		fails   bool
 		pages   int // in two passes
 	}{
-		"that stand in the way":        {true, nil, "CustomResourceDefinition widgets.example.com: its objects are compared with the new schema, 400 so far", false, 40},
-		"that do not":                  {false, nil, "", false, 4},
-		"that cannot be read":          {true, errors.New("no"), "", true, 2},
-		"that cannot, and need not be": {false, errors.New("no"), "", false, 2},
+		"that stand in the way":        {nil, nil, "CustomResourceDefinition widgets.example.com: its objects are compared with the new schema, 400 so far", false, 40},
+		"that do not":                  {exempt, nil, "", false, 4},
+		"that cannot be read":          {nil, errors.New("no"), "", true, 2},
+		"that cannot, and need not be": {exempt, errors.New("no"), "", false, 2},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,9 +53,13 @@ func TestManyObjectsTakeSeveralPasses(t *testing.T) {
 			var s *stepRun
 			for range 2 {
 				s = &stepRun{}
-				x := &execution{plan: newPlan()}
-				x.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, upgrade: crd.Upgrade{Live: live, Wanted: wanted},
-					verdict: crd.Verdict{Changed: []string{"v1"}, Binding: tc.binding}})
+				x := w.controller.newExecution(newPlan())
+				change := crd.Change{Live: live, Desired: wanted, Exempted: tc.exempt}
+				verdict, err := crd.Judge(t.Context(), change, crd.Stored{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.replaced.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, change: change, verdict: verdict})
 			}
 			if s.result.waiting != tc.waiting || (s.result.err != nil) != tc.fails {
 				t.Errorf("waiting %q, error %v", s.result.waiting, s.result.err)

@@ -52,6 +52,13 @@ func (o operator) asUser(name string) crd.Operator {
 	return user
 }
 
+// ownership reports who has a say in the CRDs of a plan.
+type ownership struct {
+	*pass
+	strictCRDs bool            // every upgrade of a CRD is checked as if it had several owners
+	confined   map[string]bool // namespaces whose OperatorGroup names an account
+}
+
 // usersOf are the operators that own or require a CRD and have a say in its upgrade, without those that the plan installs and what these replace. Who
 // may create a ClusterServiceVersion may write any name into it, so owners need the evidence of tenancy.Counts.
 //
@@ -59,7 +66,7 @@ func (o operator) asUser(name string) crd.Operator {
 // else a tenant could keep a version of any CRD of the cluster for ever, with a pod that only waits. It loses nothing that is stored, because a version
 // leaves only after its objects are rewritten, and waits with a status that names the missing version. Requirers of other namespaces, in which an
 // administrator lets operators have what they ask for, of the plan's own, and of namespaces that share the CRD, are asked.
-func (x *execution) usersOf(live *apiextensionsv1.CustomResourceDefinition) []crd.Operator {
+func (x *ownership) usersOf(live *apiextensionsv1.CustomResourceDefinition) []crd.Operator {
 	var users []crd.Operator
 	for _, other := range x.operators {
 		if other.namespace == x.plan.Namespace && x.family[other.name] {
@@ -81,12 +88,12 @@ func (x *execution) usersOf(live *apiextensionsv1.CustomResourceDefinition) []cr
 }
 
 // counts reports whether an operator that owns a CRD has a say in its upgrade.
-func (x *execution) counts(o operator, crd *apiextensionsv1.CustomResourceDefinition) bool {
+func (x *ownership) counts(o operator, crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return tenancy.Counts(tenancy.Standing{Namespace: o.namespace, Name: o.name, HasRun: o.hasRun, Confined: x.confined[o.namespace]}, crd)
 }
 
 // joins tells whether an operator becomes an owner of a CRD: neither it nor one of its line in the namespace owns it yet.
-func (x *execution) joins(crd string) bool {
+func (x *ownership) joins(crd string) bool {
 	for _, other := range x.operators {
 		if other.namespace == x.plan.Namespace && x.family[other.name] && len(other.asUser(crd).Owns) > 0 {
 			return false
@@ -96,7 +103,7 @@ func (x *execution) joins(crd string) bool {
 }
 
 // arriving are the operators that another plan is just bringing a CRD for: between the CRD and its operator a plan makes other writes.
-func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) ([]crd.Operator, error) {
+func (x *ownership) arriving(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) ([]crd.Operator, error) {
 	var owners []crd.Operator
 	for key, value := range live.Annotations {
 		namespace, csv, _ := strings.Cut(value, "/")
@@ -120,7 +127,7 @@ func (x *execution) arriving(ctx context.Context, live *apiextensionsv1.CustomRe
 
 // arrives reports whether a plan of another namespace is just installing an operator. Where plans cannot be listed it is taken not to: that a CRD names
 // an operator does not mean that it is still to come.
-func (x *execution) arrives(ctx context.Context, namespace, csv string) (bool, error) {
+func (x *ownership) arrives(ctx context.Context, namespace, csv string) (bool, error) {
 	var plans v1alpha1.InstallPlanList
 	err := x.everywhere.List(ctx, &plans, client.InNamespace(namespace))
 	if apierrors.IsForbidden(err) {
@@ -135,7 +142,7 @@ func (x *execution) arrives(ctx context.Context, namespace, csv string) (bool, e
 }
 
 // bringer is the operator that a step brings a CRD for.
-func (x *execution) bringer(csv, name string) crd.Operator {
+func (x *ownership) bringer(csv, name string) crd.Operator {
 	if incoming, known := x.incoming[csv]; known {
 		return operatorOf(incoming).asUser(name)
 	}
@@ -144,7 +151,7 @@ func (x *execution) bringer(csv, name string) crd.Operator {
 
 // readGroups reads from all OperatorGroups what they decide about CRDs: whether the namespace of the plan wants every upgrade to be checked, and which
 // namespaces are confined to an account.
-func (x *execution) readGroups(ctx context.Context) error {
+func (x *ownership) readGroups(ctx context.Context) error {
 	var groups operatorsv1.OperatorGroupList
 	if err := x.cached.List(ctx, &groups, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the OperatorGroups of all namespaces, which decide whose operators have a say in the upgrade of a %s: %w", crdKind, err)

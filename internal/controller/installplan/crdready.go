@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -25,29 +24,35 @@ const crdReason = "CRDValidation"
 type crdStep struct {
 	*stepRun
 	claim   crdClaim
-	upgrade crd.Upgrade
+	change  crd.Change
 	verdict crd.Verdict
+}
+
+// replacements are the CRDs of a plan that the cluster has.
+type replacements struct {
+	*ownership
+	crds map[string]*crdStep // what was found out about them, by name
 }
 
 // readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
 // refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all looked at, and none is replaced
 // before its objects are rewritten. It tells whether the pass may go on.
 func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client.Client) bool {
-	if err := x.readGroups(ctx); err != nil {
+	if err := x.replaced.readGroups(ctx); err != nil {
 		x.err = err
 		return false
 	}
-	steps := x.crdSteps(ctx)
+	steps := x.replaced.crdSteps(ctx)
 	prepare := func(do func(context.Context, *Controller, *crdStep)) bool {
-		if x.isHeld() {
+		if x.replaced.isHeld() {
 			return false
 		}
 		for _, s := range steps {
 			do(ctx, c, s)
 		}
-		return !x.isHeld()
+		return !x.replaced.isHeld()
 	}
-	return prepare(x.checkObjects) && x.mayInstall(ctx, account) && x.mayPatchCRDs(ctx, account, steps) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.migrate) && prepare(x.endConversion)
+	return prepare(x.replaced.checkObjects) && x.mayInstall(ctx, account) && x.replaced.mayPatchCRDs(ctx, account, steps) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.replaced.migrate) && prepare(x.replaced.endConversion)
 }
 
 // mayChangeCRDs tells whether the objects of the plan that are no CRDs may be written, if a CRD is going to be changed ahead of them: its
@@ -56,7 +61,7 @@ func (x *execution) mayChangeCRDs(ctx context.Context, c *Controller, crds []*cr
 	if !slices.ContainsFunc(crds, func(s *crdStep) bool { return len(s.verdict.Leaving) > 0 || s.verdict.Unconverted }) {
 		return true
 	}
-	phases, steps := x.phases(ctx)
+	phases, steps := x.writer.phases(ctx)
 	phases[definitions].Objects = nil
 	result, goesOn := c.engine.Look(ctx, phases)
 	if goesOn {
@@ -71,14 +76,14 @@ func (x *execution) mayChangeCRDs(ctx context.Context, c *Controller, crds []*cr
 }
 
 // isHeld tells whether a CRD keeps the pass from going on.
-func (x *execution) isHeld() bool {
+func (x *replacements) isHeld() bool {
 	return slices.ContainsFunc(x.steps, func(s *stepRun) bool {
 		return s.due && s.step.Resource.Kind == crdKind && (s.result.err != nil && !s.step.Optional || s.result.waiting != "")
 	})
 }
 
 // crdSteps finds the CRDs that are replaced, and judges each.
-func (x *execution) crdSteps(ctx context.Context) []*crdStep {
+func (x *replacements) crdSteps(ctx context.Context) []*crdStep {
 	found := make([]*crdStep, len(x.steps))
 	var group sync.WaitGroup
 	for i, s := range x.steps {
@@ -90,14 +95,14 @@ func (x *execution) crdSteps(ctx context.Context) []*crdStep {
 	found = slices.DeleteFunc(found, func(s *crdStep) bool { return s == nil })
 	x.crds = map[string]*crdStep{}
 	for _, s := range found {
-		x.crds[s.upgrade.Wanted.Name] = s
+		x.crds[s.change.Desired.Name] = s
 	}
 	return found
 }
 
 // crdStep judges one CRD. It returns nil when there is nothing more to do about it. The cache is asked first whether there is such a CRD
 // at all: most plans bring new ones. Should it be wrong, the rules are applied once more when the CRD is written.
-func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
+func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err := unfitCRD(s.object); err != nil {
 		s.result.status = v1alpha1.StepStatusNotPresent
 		s.result.fail(err)
@@ -116,15 +121,17 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err != nil || !live.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	upgrade, claim, err := x.upgradeOf(ctx, s.step.Resolving, s.object, live)
+	change, claim, err := x.changeOf(ctx, s.step.Resolving, s.object, live)
 	if err != nil {
 		s.result.fail(err)
 		return nil
 	}
-	step := &crdStep{stepRun: s, claim: claim, upgrade: upgrade}
-	step.verdict = crd.Judge(upgrade)
-	if len(step.verdict.Refused) > 0 {
-		step.refuse(step.verdict.Refused...)
+	step := &crdStep{stepRun: s, claim: claim, change: change}
+	if step.verdict, err = crd.Judge(ctx, change, crd.Stored{}); err != nil {
+		s.result.fail(err)
+		return nil
+	}
+	if step.refuse(step.verdict.Err) {
 		return nil
 	}
 	if claim.leave {
@@ -133,12 +140,12 @@ func (x *execution) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	return step
 }
 
-// upgradeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
+// changeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
 // alone, it stays.
-func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Upgrade, claim crdClaim, err error) {
-	wanted := &apiextensionsv1.CustomResourceDefinition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
-		return u, claim, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
+func (x *ownership) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim crdClaim, err error) {
+	wanted, err := crd.Read(object)
+	if err != nil {
+		return u, claim, fmt.Errorf("%w: %w", errInvalid, err)
 	}
 	converter, converted := x.converterOf(live)
 	switch {
@@ -154,7 +161,7 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 	if err != nil {
 		return u, claim, fmt.Errorf("upgrade %s %s: its %w; correct the annotation or remove it", crdKind, live.Name, err)
 	}
-	u = crd.Upgrade{Live: live, Wanted: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
+	u = crd.Change{Live: live, Desired: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
 	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
 		return u, claim, err
 	}
@@ -165,24 +172,24 @@ func (x *execution) upgradeOf(ctx context.Context, csv string, object *unstructu
 
 // checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were looked at. Who owns it and what it has
 // stored may have changed all the same, so the rules are applied once more.
-func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
+func (x *replacements) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
 	seen := x.crds[live.GetName()]
-	if seen == nil || seen.upgrade.Live.UID != live.GetUID() || seen.upgrade.Live.Generation != live.GetGeneration() {
+	if seen == nil || seen.change.Live.UID != live.GetUID() || seen.change.Live.Generation != live.GetGeneration() {
 		return fmt.Errorf("%s %s has been changed since its objects were compared with the new schema; they are compared again", crdKind, live.GetName())
 	}
-	before := &apiextensionsv1.CustomResourceDefinition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before); err != nil {
-		return fmt.Errorf("read %s %s: %w", crdKind, live.GetName(), err)
+	before, err := crd.Read(live)
+	if err != nil {
+		return err
 	}
-	upgrade, claim, err := x.upgradeOf(ctx, csv, wanted, before)
+	change, claim, err := x.changeOf(ctx, csv, wanted, before)
 	if err != nil {
 		return err
 	}
 	if claim != seen.claim {
 		return fmt.Errorf("%s %s has got other owners since the plan's claim on it was judged; it is judged again", crdKind, live.GetName())
 	}
-	verdict := crd.Judge(upgrade)
-	if err := refusal(verdict.Refused); err != nil {
+	verdict, err := crd.Judge(ctx, change, crd.Stored{})
+	if err = errors.Join(err, verdict.Err); err != nil {
 		return err
 	}
 	if len(verdict.Leaving) > 0 {
@@ -191,20 +198,14 @@ func (x *execution) checkCRD(ctx context.Context, csv string, wanted, live *unst
 	return nil
 }
 
-// refuse fails the step for findings, if there are any, and remembers the CRD: the plan is made again when that changes.
-func (s *crdStep) refuse(findings ...crd.Finding) {
-	if err := refusal(findings); err != nil {
-		s.result.fail(err)
-		s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.upgrade.Live)}
+// refuse fails the step if the verdict refuses it, and remembers the CRD: the plan is made again when that changes.
+func (s *crdStep) refuse(refusal error) bool {
+	if refusal == nil {
+		return false
 	}
-}
-
-func refusal(findings []crd.Finding) error {
-	var errs []error
-	for _, f := range findings {
-		errs = append(errs, errors.New(f.Sentence()))
-	}
-	return errors.Join(errs...)
+	s.result.fail(refusal)
+	s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.change.Live)}
+	return true
 }
 
 // warnOfCRD makes an Event of what an upgrade breaks.

@@ -9,7 +9,6 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,29 +18,30 @@ import (
 // errInvalid marks plans that no retry will help.
 var errInvalid = errors.New("the InstallPlan contains invalid data")
 
-// execution is one pass over the steps of a plan.
-type execution struct {
+// pass is what is known of a plan while its steps are carried out.
+type pass struct {
 	claimant  // set when it is known what the plan installs, but for its reader
 	cached    client.Reader
 	plan      *v1alpha1.InstallPlan
 	manifests manifests
-	secrets   string // the namespace of pull secrets
 
 	everywhere client.Reader // of plans in any namespace: the cache, unless it is limited
 
 	steps    []*stepRun
 	err      error                                      // what kept the pass from doing anything
 	group    *operatorsv1.OperatorGroup                 // of the namespace
-	held     string                                     // which group the operators of the plan wait for
 	incoming map[string]*v1alpha1.ClusterServiceVersion // what the plan installs, by name
+}
 
-	left       bool                     // whether a step is due
-	signatures map[string]image.Verdict // on the bundles that were verified, by ClusterServiceVersion
-	unverified verification             // what keeps the plan from beginning
+// execution is one pass over the steps of a plan.
+type execution struct {
+	*pass
+	writer   *stepWriter
+	verifier *verifier
+	replaced *replacements
 
-	crds       map[string]*crdStep // what was found out about the CRDs that exist, by name
-	strictCRDs bool                // every upgrade of a CRD is checked as if it had several owners
-	confined   map[string]bool     // namespaces whose OperatorGroup names an account
+	held string // which group the operators of the plan wait for
+	left bool   // whether a step is due
 }
 
 // stepRun is one step in a pass.
@@ -65,17 +65,19 @@ func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
 	if len(c.Namespaces) > 0 {
 		everywhere = c.live
 	}
-	return &execution{
-		claimant: claimant{live: c.live}, cached: c.client, plan: plan, secrets: c.OperatorNamespace, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
+	p := &pass{
+		claimant: claimant{live: c.live}, cached: c.client, plan: plan, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
 		incoming: map[string]*v1alpha1.ClusterServiceVersion{}, everywhere: everywhere,
 	}
+	replaced := &replacements{ownership: &ownership{pass: p}}
+	return &execution{pass: p, replaced: replaced, writer: &stepWriter{pass: p, replaced: replaced, secrets: c.OperatorNamespace}, verifier: &verifier{pass: p}}
 }
 
 // execute makes one pass: everything that can be done at once is done.
 func (x *execution) execute(ctx context.Context, c *Controller, seen observation) outcome {
 	x.group = seen.group
 	x.takeStock(ctx)
-	if x.left && x.verify(ctx, c) && x.readAll(ctx) {
+	if x.left && x.verifier.verify(ctx, c) && x.readAll(ctx) {
 		x.apply(ctx, c, seen)
 	}
 	return x.outcome()
@@ -100,7 +102,7 @@ func (x *execution) readAll(ctx context.Context) bool {
 		if !s.due && s.step.Resource.Kind != v1alpha1.ClusterServiceVersionKind {
 			continue
 		}
-		if err := x.read(ctx, s); err != nil {
+		if err := x.writer.read(ctx, s); err != nil {
 			var fetching *fetchError
 			if errors.As(err, &fetching) && fetching.state.Err == nil {
 				s.result.waiting = err.Error()
@@ -113,7 +115,7 @@ func (x *execution) readAll(ctx context.Context) bool {
 	return ready
 }
 
-func (x *execution) read(ctx context.Context, s *stepRun) error {
+func (x *stepWriter) read(ctx context.Context, s *stepRun) error {
 	known := false
 	if s.rule, known = ruleOf(s.step.Resource.Kind); !known {
 		s.result.status = v1alpha1.StepStatusUnsupportedResource
@@ -131,7 +133,7 @@ func (x *execution) read(ctx context.Context, s *stepRun) error {
 }
 
 // expect notes a ClusterServiceVersion that the plan installs.
-func (x *execution) expect(object *unstructured.Unstructured) error {
+func (x *stepWriter) expect(object *unstructured.Unstructured) error {
 	text, err := json.Marshal(object)
 	csv := &v1alpha1.ClusterServiceVersion{}
 	if err == nil {
@@ -168,7 +170,7 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 	if !x.readyCRDs(ctx, c, account) {
 		return
 	}
-	phases, steps := x.phases(ctx)
+	phases, steps := x.writer.phases(ctx)
 	phases[operatorsUp].Client, phases[belongings].Client = account, account
 	result := c.engine.Apply(ctx, phases)
 	for w, phase := range result.Phases {
@@ -188,7 +190,7 @@ func (x *execution) installs() map[string]operator {
 }
 
 // phases returns the waves of the pass, and the step of each of their objects.
-func (x *execution) phases(ctx context.Context) ([]rollout.Phase, [waves][]*stepRun) {
+func (x *stepWriter) phases(ctx context.Context) ([]rollout.Phase, [waves][]*stepRun) {
 	phases := []rollout.Phase{{Name: "definitions"}, {Name: "operators"}, {Name: "belongings"}}
 	var steps [waves][]*stepRun
 	for _, s := range x.steps {

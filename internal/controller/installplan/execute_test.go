@@ -332,7 +332,7 @@ func TestLimitedPlan(t *testing.T) {
 		t.Errorf("the account was asked for %v", asked)
 	}
 	allowed = true
-	requests := w.controller.limitedBy(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "any"}})
+	requests := w.watcher().limitedBy(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "any"}})
 	if len(requests) != 1 || requests[0].Name != "plan" {
 		t.Fatalf("RBAC wakes %v", requests)
 	}
@@ -357,7 +357,7 @@ func TestFailedLimitedPlanIsRevivedByRBAC(t *testing.T) {
 	if p := w.settle(t, time.Hour); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
 		t.Fatalf("without reason: %s", p.Status.Phase)
 	}
-	w.controller.limitedBy(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "any"}})
+	w.watcher().limitedBy(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "any"}})
 	if p := w.settle(t, time.Hour); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -377,7 +377,7 @@ func TestOperatorGroupProblems(t *testing.T) {
 	if err := w.Delete(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	if requests := w.controller.inNamespace(t.Context(), second); len(requests) != 1 {
+	if requests := w.watcher().inNamespace(t.Context(), second); len(requests) != 1 {
 		t.Fatalf("the OperatorGroup wakes %v", requests)
 	}
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
@@ -416,7 +416,7 @@ func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
 		if p := w.settle(t, 10*time.Second); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 			t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 		}
-		requests := w.controller.waitingFor(t.Context(), &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "prometheusrules.monitoring.coreos.com"}})
+		requests := w.watcher().waitingFor(t.Context(), &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "prometheusrules.monitoring.coreos.com"}})
 		if len(requests) != 1 {
 			t.Errorf("the CRD wakes %v", requests)
 		}

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
 	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +32,7 @@ type fetched struct {
 }
 
 // fetchAll asks for the bundles of all choices. They arrive in the background.
-func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
+func (c resolver) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
 	f := fetched{states: make([]bundleio.State, len(choices))}
 	requests := make([]bundleio.Request, len(choices))
 	for i, choice := range choices { // start all of them before waiting for any
@@ -56,12 +55,12 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resoluti
 		if pending {
 			path = choice.Bundle.Image
 		}
-		lookup := plansteps.Lookup(choice, path, originOf(s, choice).CatalogImage())
+		lookup := resolution.LookupOf(choice, path, originOf(s, choice).CatalogImage())
 		if pending {
 			lookup.Conditions = []v1alpha1.BundleLookupCondition{condition}
 			problems = append(problems, condition.Message)
 		}
-		if signature := plansteps.Signature(verdictOf(f.states[i])); signature != nil {
+		if signature := resolution.SignatureCondition(verdictOf(f.states[i])); signature != nil {
 			lookup.Conditions = append(lookup.Conditions, *signature)
 		}
 		f.lookups = append(f.lookups, lookup)
@@ -75,7 +74,7 @@ func (c *Controller) fetchAll(ctx context.Context, s *survey, choices []resoluti
 	return f
 }
 
-func (c *Controller) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (bundleio.Request, error) {
+func (c resolver) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (bundleio.Request, error) {
 	var policy bundleio.Policy
 	if len(s.Groups) == 1 {
 		var err error

@@ -90,7 +90,7 @@ func (x *execution) misfits(ctx context.Context, group *operatorsv1.OperatorGrou
 		if step.Resource.Kind != v1alpha1.ClusterServiceVersionKind || finished(step.Status) {
 			continue
 		}
-		if x.read(ctx, &stepRun{step: step}) != nil {
+		if x.writer.read(ctx, &stepRun{step: step}) != nil {
 			read = false
 			continue
 		}
@@ -106,7 +106,7 @@ func (x *execution) misfits(ctx context.Context, group *operatorsv1.OperatorGrou
 func (x *execution) judgeCRDs(ctx context.Context, c *Controller) (refused, drops []string, _ error) {
 	for _, step := range x.plan.Status.Plan {
 		if s := (&stepRun{step: step, due: true}); step.Resource.Kind == crdKind && !finished(step.Status) {
-			if err := x.read(ctx, s); err != nil {
+			if err := x.writer.read(ctx, s); err != nil {
 				return nil, nil, err
 			}
 			x.steps = append(x.steps, s)
@@ -120,10 +120,10 @@ func (x *execution) judgeCRDs(ctx context.Context, c *Controller) (refused, drop
 		return nil, nil, err
 	}
 	x.claimant = newClaimant(x.live, x.plan.Namespace, all, x.installs())
-	if err = x.readGroups(ctx); err != nil {
+	if err = x.replaced.readGroups(ctx); err != nil {
 		return nil, nil, err
 	}
-	for _, s := range x.crdSteps(ctx) {
+	for _, s := range x.replaced.crdSteps(ctx) {
 		for _, f := range s.verdict.Warnings {
 			if f.Check == crd.ServedVersionRemoval {
 				drops = append(drops, f.Sentence())

@@ -115,7 +115,7 @@ func TestMisfitsHoldAutomaticPlans(t *testing.T) {
 	if err := w.Update(t.Context(), group); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.controller.inNamespace(t.Context(), group); len(got) != 1 {
+	if got := w.watcher().inNamespace(t.Context(), group); len(got) != 1 {
 		t.Errorf("the group wakes %v", got)
 	}
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Message != "" || p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Status != "True" {

@@ -67,9 +67,12 @@ func resolvedText(spec *v1alpha1.InstallPlanSpec) string {
 	return text
 }
 
+// resolver finds the steps of plans that people wrote.
+type resolver struct{ *Controller }
+
 // resolve finds the steps of a plan that people wrote, or says what is in the way. It never gives up: catalogs, operators and
 // registries change.
-func (c *Controller) resolve(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+func (c resolver) resolve(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
 	seen, err := c.survey(ctx, plan)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -96,7 +99,7 @@ func (c *Controller) resolve(ctx context.Context, plan *v1alpha1.InstallPlan) (c
 }
 
 // reportResolved writes what came of the search for steps, if that is something new. Conditions keep their times where they say the same.
-func (c *Controller) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, found finding) error {
+func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, found finding) error {
 	now := metav1.NewTime(c.Clock.Now().Truncate(time.Second))
 	resolved := v1alpha1.NewInstallPlanMet(v1alpha1.InstallPlanResolved)
 	resolved.Message = resolvedText(&plan.Spec)

@@ -10,8 +10,9 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 
 	"github.com/google/go-cmp/cmp"
@@ -262,10 +263,10 @@ func TestHandWrittenPlanFollowsTheNews(t *testing.T) {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhasePlanning {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if got := w.controller.plans(t.Context(), "", isUnresolved); len(got) != 1 {
+	if got := w.watcher().plans(t.Context(), "", isUnresolved); len(got) != 1 {
 		t.Errorf("plans that wait for catalogs: %v", got)
 	}
-	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: "ns", Name: "cat"}, catalogset.Entry{Problem: "registry answers 503"})
+	w.controller.Catalogs.Publish(catalog.Ref{Namespace: "ns", Name: "cat"}, catalogstore.Entry{Problem: "registry answers 503"})
 	if p := w.settle(t, time.Minute); !strings.Contains(p.Status.Message, "registry answers 503") {
 		t.Errorf("the catalog cannot be read: %s", p.Status.Message)
 	}
@@ -273,7 +274,7 @@ func TestHandWrittenPlanFollowsTheNews(t *testing.T) {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if got := w.controller.plans(t.Context(), "", isUnresolved); len(got) != 0 {
+	if got := w.watcher().plans(t.Context(), "", isUnresolved); len(got) != 0 {
 		t.Errorf("plans that wait for catalogs: %v", got)
 	}
 }

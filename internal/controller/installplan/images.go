@@ -8,10 +8,11 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/resolve"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +26,7 @@ type Images struct {
 	// Verifier verifies bundles before a plan is carried out; nil for a process without signature policies.
 	Verifier image.Images
 	// Catalogs are those that are being served.
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	// GlobalNamespace holds the catalogs that every namespace can see. Those of any other namespace than the plan's, and their pull
 	// secrets, are none of its business, whatever it says.
 	GlobalNamespace string
@@ -71,7 +72,7 @@ const whyAgain = "bundle %s has to be read again, because the content store has 
 // fromImage asks for the image of a bundle. A CatalogSource that is gone leaves no pull secrets, and the image may be had without any.
 func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup, policy bundleio.Policy) (bundleio.Request, error) {
 	request := bundleio.Request{Name: lookup.Identifier, Image: lookup.Path, Policy: policy}
-	if origin := plansteps.OriginOf(lookup); origin != nil {
+	if origin := resolution.OriginOf(lookup); origin != nil {
 		request.NamedBy, request.Requested = origin.NamedBy(), origin.Requested
 	} else {
 		request.NamedBy, request.Requested = r.namedBy(namespace, lookup), r.requested(namespace, lookup)
@@ -143,11 +144,11 @@ func (r Images) source(ctx context.Context, lookup v1alpha1.BundleLookup) (sourc
 	return source, err == nil, nil
 }
 
-func sourceOf(lookup v1alpha1.BundleLookup) catalogset.Ref {
+func sourceOf(lookup v1alpha1.BundleLookup) catalog.Ref {
 	if lookup.CatalogSourceRef == nil {
-		return catalogset.Ref{}
+		return catalog.Ref{}
 	}
-	return catalogset.Ref{Namespace: lookup.CatalogSourceRef.Namespace, Name: lookup.CatalogSourceRef.Name}
+	return catalog.Ref{Namespace: lookup.CatalogSourceRef.Namespace, Name: lookup.CatalogSourceRef.Name}
 }
 
 // policy is that of the namespace's OperatorGroup, if there is one.

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
 
@@ -56,7 +56,7 @@ func judgedBy(t *testing.T, accepts ...string) *judgedBundle {
 		t.Fatal(err)
 	}
 	reader := fake.NewClientBuilder().WithScheme(newWorld(t).Scheme()).WithObjects(catalogSource("olm", "catalog", 0)).Build()
-	return &judgedBundle{t, Images{Verifier: store, Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: reader, Catalogs: catalogset.New(), GlobalNamespace: "olm"}, ref, digest}
+	return &judgedBundle{t, Images{Verifier: store, Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: reader, Catalogs: catalogstore.NewSet(), GlobalNamespace: "olm"}, ref, digest}
 }
 
 // serve publishes the catalog, in which the bundle has an image.
@@ -73,7 +73,7 @@ func (j *judgedBundle) serve(ref string) {
 	if err != nil {
 		j.Fatal(err)
 	}
-	j.images.Catalogs.Publish(catalogset.Ref{Namespace: "olm", Name: "catalog"}, catalogset.Entry{Index: x})
+	j.images.Catalogs.Publish(catalog.Ref{Namespace: "olm", Name: "catalog"}, catalogstore.Entry{Index: x})
 }
 
 // verify decides on the bundle as a plan names it: by its digest.
@@ -146,16 +146,16 @@ func TestAPolicyJudgesTheRequestedTag(t *testing.T) {
 
 // TestABundleOfAnAbsentCatalogIsUndecided: a signature on the catalog may cover it, once the catalog is there.
 func TestABundleOfAnAbsentCatalogIsUndecided(t *testing.T) {
-	ref := catalogset.Ref{Namespace: "olm", Name: "catalog"}
+	ref := catalog.Ref{Namespace: "olm", Name: "catalog"}
 	for name, test := range map[string]struct {
-		entry   *catalogset.Entry
+		entry   *catalogstore.Entry
 		says    string
 		catalog string
 	}{
 		"not published yet":   {nil, "is still being loaded", "catalog"},
-		"being loaded":        {&catalogset.Entry{}, "is still being loaded", "catalog"},
-		"withheld":            {&catalogset.Entry{Withheld: true}, "is withheld until", "catalog"},
-		"without any content": {&catalogset.Entry{Problem: "registry is down"}, "registry is down", "catalog"},
+		"being loaded":        {&catalogstore.Entry{}, "is still being loaded", "catalog"},
+		"withheld":            {&catalogstore.Entry{Withheld: true}, "is withheld until", "catalog"},
+		"without any content": {&catalogstore.Entry{Problem: "registry is down"}, "registry is down", "catalog"},
 		"deleted":             {nil, "", "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,7 +74,7 @@ func lostWorld(t *testing.T) *world {
 // TestManifestsOfACatalogAreHadAgain has manifests lost that were in a catalog and nowhere else: they are read there again, as soon as
 // it is served, and only if they are those that were approved.
 func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
-	ref := catalogset.Ref{Namespace: "ns", Name: "cat"}
+	ref := catalog.Ref{Namespace: "ns", Name: "cat"}
 	other := lone
 	other.owns = "Other"
 	tests := map[string]struct {
@@ -83,7 +84,7 @@ func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
 		"it is served": {func(*testing.T, *world) {}, ""},
 		"it is away":   {func(_ *testing.T, w *world) { w.controller.Catalogs.Withdraw(ref) }, "waiting: bundle lone.v1.0.0 has to be read again, because the content store has lost its manifests: catalog ns/cat, which it is in, is still being loaded"},
 		"it fails": {func(_ *testing.T, w *world) {
-			w.controller.Catalogs.Publish(ref, catalogset.Entry{Problem: "registry answers 503"})
+			w.controller.Catalogs.Publish(ref, catalogstore.Entry{Problem: "registry answers 503"})
 		}, "catalog ns/cat, which it is in, has no content: registry answers 503"},
 		"it is deleted": {func(t *testing.T, w *world) {
 			w.controller.Catalogs.Withdraw(ref)
@@ -104,7 +105,7 @@ func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
 				if c := p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupPending); c.Message == "" {
 					t.Errorf("the lookup does not say it: %+v", p.Status.BundleLookups[0])
 				}
-				if n := w.controller.plans(t.Context(), "", concernsCatalogs); len(n) != 1 {
+				if n := w.watcher().plans(t.Context(), "", concernsCatalogs); len(n) != 1 {
 					t.Errorf("a change of the catalog wakes %v", n)
 				}
 				checkStatus(t, p)

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
@@ -152,7 +152,7 @@ func TestImages(t *testing.T) {
 			if tc.secrets {
 				objects = append(objects, pullSecret())
 			}
-			images := Images{Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: newWorld(t, objects...), Catalogs: catalogset.New(), GlobalNamespace: "olm"}
+			images := Images{Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: newWorld(t, objects...), Catalogs: catalogstore.NewSet(), GlobalNamespace: "olm"}
 			steps, err := images.Steps(t.Context(), "ns", tc.lookup)
 			if tc.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -10,7 +10,7 @@ import (
 // mark gives a ClusterServiceVersion what the controller of ClusterServiceVersions gives each of them before anything else, and looks after
 // from then on: its finalizer, the labels of its APIs, and the annotations of its OperatorGroup. A write of the largest object of an operator
 // is saved in this way.
-func (x *execution) mark(u *unstructured.Unstructured) {
+func (x *stepWriter) mark(u *unstructured.Unstructured) {
 	csv := x.incoming[u.GetName()]
 	if csv == nil {
 		return

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +25,7 @@ func (n *Notifier) BundleArrived() {
 }
 
 // catalogChanged looks at every plan whose steps, or their manifests, are still to be found. There are few of them.
-func (n *Notifier) catalogChanged(catalogset.Ref) { n.enqueue(concernsCatalogs) }
+func (n *Notifier) catalogChanged(catalog.Ref) { n.enqueue(concernsCatalogs) }
 
 func concernsCatalogs(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || fetches(p) }
 
@@ -49,7 +49,7 @@ func fetches(p *v1alpha1.InstallPlan) bool {
 
 // awaitingOperators maps an operator to the plans of its namespace whose steps are still to be found, and to all that say while they wait
 // for approval that something is in their way: it may have been this operator.
-func (c *Controller) awaitingOperators(ctx context.Context, o client.Object) []ctrl.Request {
+func (c watcher) awaitingOperators(ctx context.Context, o client.Object) []ctrl.Request {
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
 		return awaitsWithAdvice(p) || p.Namespace == o.GetNamespace() && isUnresolved(p)
 	})

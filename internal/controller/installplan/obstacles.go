@@ -64,9 +64,12 @@ func (s *stepRun) meet(r rollout.ObjectResult) {
 	}
 }
 
+// retrier finds out whether plans that failed have reason to be made once more.
+type retrier struct{ *Controller }
+
 // lookAtObstacles looks whether a plan that failed has reason to be made once more. What is remembered may be lost: then another one is
 // made when its time has come.
-func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(plan)
 	known, since := c.memory.obstacles(key)
 	if len(known) == 0 || plan.IsHandWritten() || plan.Annotations[v1alpha1.RetryAnnotation] != "" || c.Clock.Since(since) > obstacleTime {
@@ -91,7 +94,7 @@ func (c *Controller) lookAtObstacles(ctx context.Context, plan *v1alpha1.Install
 
 // isOutOfTheWay says why a plan may get past an object that it failed on; empty is that it would not. Whose the object is, where that
 // was in the way, is judged as a plan does: an object may change all the time and still belong to the same.
-func (c *Controller) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, all operators, o obstacle) (string, error) {
+func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, all operators, o obstacle) (string, error) {
 	if o.internal != nil {
 		return c.canBeWritten(ctx, plan, o)
 	}
@@ -124,7 +127,7 @@ func (c *Controller) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPl
 }
 
 // askAgain lets whoever makes plans know that another one may be made.
-func (c *Controller) askAgain(ctx context.Context, plan *v1alpha1.InstallPlan, why string) error {
+func (c retrier) askAgain(ctx context.Context, plan *v1alpha1.InstallPlan, why string) error {
 	before := plan.DeepCopy()
 	after := plan.DeepCopy()
 	after.SetAnnotations(withEntry(after.GetAnnotations(), v1alpha1.RetryAnnotation, why))

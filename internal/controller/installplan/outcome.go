@@ -95,7 +95,7 @@ func (x *execution) outcome() outcome {
 		failures = append(failures, x.err)
 	}
 	var waiting, leftOut []string
-	done.lookups, done.signatures, done.unverified = x.manifests.missing, x.signatures, x.unverified
+	done.lookups, done.signatures, done.unverified = x.manifests.missing, x.verifier.signatures, x.verifier.unverified
 	for i, s := range x.steps {
 		done.statuses = append(done.statuses, s.result.status)
 		if s.result.err != nil && !isAmong(failures, s.result.err) {

@@ -17,7 +17,7 @@ import (
 // canBeWritten says whether the API server takes an object that it could not write because of an error of its own, or of a webhook that it
 // asks: it is asked to write it, as whom the plan is carried out, and to leave it at that. What it refuses for another reason than such an error
 // or a permission is for another plan to report.
-func (c *Controller) canBeWritten(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) (string, error) {
+func (c retrier) canBeWritten(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) (string, error) {
 	err := c.try(ctx, plan, o)
 	switch {
 	case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || reconcile.IsTransient(err)):
@@ -32,7 +32,7 @@ func (c *Controller) canBeWritten(ctx context.Context, plan *v1alpha1.InstallPla
 var errNobody = errors.New("its account cannot be used")
 
 // try writes an object without a trace. New objects are created, because that takes no other permission; see the apply engine.
-func (c *Controller) try(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) error {
+func (c retrier) try(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) error {
 	writer := c.client
 	if account := plan.Status.AttenuatedServiceAccountRef; account != nil && o.limited {
 		var err error

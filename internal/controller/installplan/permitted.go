@@ -20,7 +20,7 @@ func (x *execution) mayInstall(ctx context.Context, account client.Client) bool 
 	if s == nil {
 		return true
 	}
-	wanted := x.wanted(ctx, s).Wanted.DeepCopy()
+	wanted := x.writer.wanted(ctx, s).Wanted.DeepCopy()
 	ref := rollout.RefOf(wanted)
 	err := account.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
 	if rollout.IsAuthorized(err) {

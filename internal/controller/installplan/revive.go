@@ -16,7 +16,7 @@ import (
 // limitedBy maps RBAC objects and service accounts to the plans that may have been denied something, and lets those that failed be tried
 // once more. Objects of the cluster concern all namespaces, and change with every operator that is installed: they revive only what
 // says that it was denied something.
-func (c *Controller) limitedBy(ctx context.Context, o client.Object) []reconcile.Request {
+func (c watcher) limitedBy(ctx context.Context, o client.Object) []reconcile.Request {
 	var list v1alpha1.InstallPlanList
 	if err := c.client.List(ctx, &list, client.InNamespace(o.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list the InstallPlans that a change of permissions concerns")

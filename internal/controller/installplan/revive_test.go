@@ -56,7 +56,7 @@ func TestWhichFailedPlansAreRevived(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, deepCopies(tc.plans)...)
-			requests := w.controller.limitedBy(t.Context(), tc.changed)
+			requests := w.watcher().limitedBy(t.Context(), tc.changed)
 			want := map[string]bool{}
 			for _, name := range tc.revived {
 				want[name] = true
@@ -95,7 +95,7 @@ func TestAFailedPlanIsNotRevivedOverWhatIsInstalled(t *testing.T) {
 			old := failedPlan("plan", 1, "boom", "s")
 			old.Status.Plan = newPlan(step(t, csvYAML), step(t, withVersions("v1 served"))).Status.Plan
 			w := limitedWorld(t, func(string) error { return nil }, old, csv("ns", "op.v2", "op.v1", "widgets.example.com"), liveCRD(t, "v2, v1 served", "v1"))
-			w.controller.limitedBy(t.Context(), changed)
+			w.watcher().limitedBy(t.Context(), changed)
 			p := w.settle(t, time.Hour)
 			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)

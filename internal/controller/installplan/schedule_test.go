@@ -11,8 +11,9 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -112,14 +113,14 @@ func TestAnyHandWrittenSchedule(t *testing.T) {
 // disturbPlan changes something around a plan that is written by hand.
 func disturbPlan(t *testing.T, w *world, rng *rand.Rand) {
 	t.Helper()
-	ref := catalogset.Ref{Namespace: "ns", Name: "cat"}
+	ref := catalog.Ref{Namespace: "ns", Name: "cat"}
 	switch p := w.plan(t, "plan"); rng.IntN(8) {
 	case 0:
 		w.controller.memory = memory{}
 	case 1:
 		w.controller.Catalogs.Withdraw(ref)
 	case 2:
-		w.controller.Catalogs.Publish(ref, catalogset.Entry{Problem: "registry answers 503"})
+		w.controller.Catalogs.Publish(ref, catalogstore.Entry{Problem: "registry answers 503"})
 	case 3, 4:
 		w.shop(t, "ns", "cat", whole...)
 	case 5:

@@ -16,7 +16,7 @@ import (
 
 // pullSecret returns a copy, for the namespace of the plan, of a pull secret of one of its catalogs in the global namespace. Other Secrets stay where
 // they are: users of the namespace may be able to write the status of a plan, and to read its Secrets.
-func (x *execution) pullSecret(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+func (x *stepWriter) pullSecret(ctx context.Context, name string) (*unstructured.Unstructured, error) {
 	if err := x.checkPullSecret(ctx, name); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (x *execution) pullSecret(ctx context.Context, name string) (*unstructured.
 }
 
 // checkPullSecret returns an error when no catalog of the plan in the global namespace names a Secret as its pull secret.
-func (x *execution) checkPullSecret(ctx context.Context, name string) error {
+func (x *stepWriter) checkPullSecret(ctx context.Context, name string) error {
 	for _, catalog := range x.plan.Status.CatalogSources {
 		source := &v1alpha1.CatalogSource{}
 		err := x.live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: catalog}, source)

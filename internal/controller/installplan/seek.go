@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
@@ -83,7 +83,7 @@ func bundleNamed(x *catalog.Index, name string) *catalog.BundleInfo {
 
 // bundleOf returns the bundle of a lookup in a catalog: that of its package, where the lookup has that.
 func bundleOf(x *catalog.Index, lookup v1alpha1.BundleLookup) *catalog.BundleInfo {
-	pkg := plansteps.PackageOf(lookup)
+	pkg := resolution.LookupPackage(lookup)
 	if x == nil || pkg == "" {
 		return bundleNamed(x, lookup.Identifier)
 	}

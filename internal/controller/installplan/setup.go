@@ -55,16 +55,17 @@ func Setup(mgr manager.Manager, o Options) error {
 		Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events,
 		engine: &rollout.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: fieldOwner},
 	}
-	o.Notify.search = c.plans
+	watch := watcher{c}
+	o.Notify.search = watch.plans
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
-	rbac := handler.EnqueueRequestsFromMapFunc(c.limitedBy)
+	rbac := handler.EnqueueRequestsFromMapFunc(watch.limitedBy)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("installplan").
 		For(&v1alpha1.InstallPlan{}).
-		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(c.awaitingOperators)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(watch.awaitingOperators)).
 		WatchesRawSource(source.Func(o.Notify.news.Start)).
-		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(c.inNamespace)).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, reconcile.After(crdPause, c.waitingFor), builder.WithPredicates(news)).
+		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(watch.inNamespace)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, reconcile.After(crdPause, watch.waitingFor), builder.WithPredicates(news)).
 		Watches(&rbacv1.Role{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.RoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.ClusterRole{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
@@ -89,13 +90,16 @@ var news = predicate.Funcs{
 	GenericFunc: func(event.GenericEvent) bool { return false },
 }
 
+// watcher maps events to the plans that they concern.
+type watcher struct{ *Controller }
+
 // inNamespace maps an OperatorGroup to the plans of its namespace that are not finished.
-func (c *Controller) inNamespace(ctx context.Context, o client.Object) []ctrl.Request {
+func (c watcher) inNamespace(ctx context.Context, o client.Object) []ctrl.Request {
 	return c.plans(ctx, o.GetNamespace(), unfinished)
 }
 
 // waitingFor maps a CRD to the plans that wait for it, and to those that would replace it and say what that would lead to.
-func (c *Controller) waitingFor(ctx context.Context, o client.Object) []ctrl.Request {
+func (c watcher) waitingFor(ctx context.Context, o client.Object) []ctrl.Request {
 	_, group, _ := strings.Cut(o.GetName(), ".")
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
 		if awaitsWithAdvice(p) {
@@ -123,7 +127,7 @@ func hasStep(p *v1alpha1.InstallPlan, f func(*v1alpha1.Step) bool) bool {
 
 // plans lists plans of a namespace, or of all when it is empty. They are only read, so they are not copied. Some objects, such as
 // OperatorGroups, are seen in all namespaces; where the plans are left to another manager there are none.
-func (c *Controller) plans(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []ctrl.Request {
+func (c watcher) plans(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []ctrl.Request {
 	if limited := len(c.Namespaces) > 0; limited && namespace != "" && namespace != c.OperatorNamespace && !slices.Contains(c.Namespaces, namespace) {
 		return nil
 	}

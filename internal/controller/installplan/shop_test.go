@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -38,7 +38,7 @@ func (w *world) shop(t testing.TB, namespace, name string, offers ...offer) {
 	if err != nil || len(x.Problems()) > 0 {
 		t.Fatal(err, x.Problems())
 	}
-	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: namespace, Name: name}, catalogset.Entry{Index: x})
+	w.controller.Catalogs.Publish(catalog.Ref{Namespace: namespace, Name: name}, catalogstore.Entry{Index: x})
 }
 
 // catalogSource is the object that declares a catalog.

@@ -10,10 +10,10 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +91,7 @@ func (r Images) judgement(ctx context.Context, namespace string, lookup v1alpha1
 		request.Judge = true
 		return &request, nil
 	}
-	origin := plansteps.OriginOf(lookup)
+	origin := resolution.OriginOf(lookup)
 	if origin == nil || origin.Catalog == nil {
 		return nil, r.unrecorded(ctx, namespace, lookup)
 	}
@@ -190,10 +190,10 @@ func (r Images) namedBy(namespace string, lookup v1alpha1.BundleLookup) *image.O
 }
 
 // offered is the bundle of a lookup in its catalog, as that is served now; nil where it has none, or is not in view.
-func (r Images) offered(namespace string, lookup v1alpha1.BundleLookup) (*catalog.BundleInfo, catalogset.Entry) {
+func (r Images) offered(namespace string, lookup v1alpha1.BundleLookup) (*catalog.BundleInfo, catalogstore.Entry) {
 	ref := sourceOf(lookup)
 	if lookup.CatalogSourceRef == nil || !r.inView(namespace, ref.Namespace) {
-		return nil, catalogset.Entry{}
+		return nil, catalogstore.Entry{}
 	}
 	served, _ := r.Catalogs.Get(ref)
 	return bundleOf(served.Index, lookup), served
@@ -205,10 +205,17 @@ const verifyTime = 20 * time.Second
 // unknownPause is the time between two looks at a plan on which nothing can be decided, because it does not say what it was made of.
 const unknownPause = time.Minute
 
+// verifier verifies the bundles of a plan before anything of it is written.
+type verifier struct {
+	*pass
+	signatures map[string]image.Verdict // on the bundles that were verified, by ClusterServiceVersion
+	unverified verification             // what keeps the plan from beginning
+}
+
 // verify verifies the bundles of a plan before anything of it is written: the policy may be another since the plan was made, as where it waits
 // for approval. What has begun is finished, unless the plan has failed meanwhile. It reports whether the pass may continue, with the lookups pinned to
 // what was verified.
-func (x *execution) verify(ctx context.Context, c *Controller) bool {
+func (x *verifier) verify(ctx context.Context, c *Controller) bool {
 	if x.begun() {
 		return true
 	}
@@ -250,7 +257,7 @@ const (
 )
 
 // refuse notes why a bundle is not installed.
-func (x *execution) refuse(c *Controller, name string, state bundleio.State) {
+func (x *verifier) refuse(c *Controller, name string, state bundleio.State) {
 	if state.RetryAt.IsZero() {
 		pause := retrySecrets
 		if image.IsUndecided(state.Err) {
@@ -271,7 +278,7 @@ func (x *execution) refuse(c *Controller, name string, state bundleio.State) {
 }
 
 // pin has the manifests of bundles that the plan names by a tag read by the digest that was verified. Those that were read before are read again.
-func (x *execution) pin() {
+func (x *verifier) pin() {
 	plan := *x.plan
 	plan.Status.BundleLookups = slices.Clone(plan.Status.BundleLookups)
 	for i, l := range plan.Status.BundleLookups {
@@ -279,7 +286,7 @@ func (x *execution) pin() {
 		if v == nil {
 			continue
 		}
-		if pinned := plansteps.Pinned(l, v.Digest); pinned.Path != l.Path {
+		if pinned := resolution.PinLookup(l, v.Digest); pinned.Path != l.Path {
 			plan.Status.BundleLookups[i] = pinned
 			delete(x.manifests.again, l.Identifier)
 			delete(x.manifests.missing, l.Identifier)
@@ -289,7 +296,7 @@ func (x *execution) pin() {
 }
 
 // await has the first step that is due wait for a bundle.
-func (x *execution) await(e *fetchError) {
+func (x *verifier) await(e *fetchError) {
 	x.manifests.note(e)
 	if i := slices.IndexFunc(x.steps, func(s *stepRun) bool { return s.due }); i >= 0 {
 		x.steps[i].result.waiting = strings.TrimPrefix(x.steps[i].result.waiting+"; "+e.awaits, "; ")
@@ -297,7 +304,7 @@ func (x *execution) await(e *fetchError) {
 }
 
 // origins are the lookups of a plan, and for steps that are due and have none what is known of where they came from.
-func (x *execution) origins() []v1alpha1.BundleLookup {
+func (x *verifier) origins() []v1alpha1.BundleLookup {
 	lookups := slices.Clone(x.plan.Status.BundleLookups)
 	for _, s := range x.steps {
 		known := func(l v1alpha1.BundleLookup) bool { return l.Identifier == s.step.Resolving }
@@ -315,7 +322,7 @@ func (x *execution) origins() []v1alpha1.BundleLookup {
 
 // begun reports whether an earlier pass has created an object, or waits for the API server to know one, and the plan has not failed since. What is
 // Present may have been there before the plan was made.
-func (x *execution) begun() bool {
+func (x *verifier) begun() bool {
 	if x.plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed || x.plan.Status.StartTime == nil {
 		return false
 	}
@@ -328,7 +335,7 @@ func (x *execution) begun() bool {
 func (x *execution) begin(ctx context.Context, c *Controller) outcome {
 	x.takeStock(ctx)
 	if x.left {
-		x.verify(ctx, c)
+		x.verifier.verify(ctx, c)
 	}
 	return x.outcome()
 }
@@ -382,10 +389,10 @@ func concludeSignatures(next *planStatus, done outcome, now time.Time) {
 			continue
 		}
 		if v := verdict.Verification; v != nil && verdict.Err == nil {
-			*l = plansteps.Pinned(*l, v.Digest)
+			*l = resolution.PinLookup(*l, v.Digest)
 		}
 		var reported []v1alpha1.BundleLookupCondition
-		if c := plansteps.Signature(verdict); c != nil {
+		if c := resolution.SignatureCondition(verdict); c != nil {
 			reported = append(reported, *c)
 		}
 		setConditions(l, reported, metav1.NewTime(now), v1alpha1.BundleLookupSignatureVerified)

@@ -27,7 +27,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
 
@@ -79,7 +79,7 @@ func newSignedWorld(t *testing.T, policyJSON bool, names ...string) *signedWorld
 	source := catalogSource("ns", "cat", 0)
 	source.Spec.SourceType, source.Spec.Image = v1alpha1.SourceTypeGrpc, w.host+"/catalogs/cat:v1"
 	w.world = newWorld(t, handMade("Manual", names...), source)
-	w.notify, w.queue = &Notifier{search: w.controller.plans}, workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	w.notify, w.queue = &Notifier{search: w.watcher().plans}, workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(w.queue.ShutDown)
 	if err := w.notify.news.Start(context.WithoutCancel(t.Context()), w.queue); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func (w *signedWorld) publish(ref, digest string, offers ...offer) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: "ns", Name: "cat"}, catalogset.Entry{Index: x, Image: ref})
+	w.controller.Catalogs.Publish(catalog.Ref{Namespace: "ns", Name: "cat"}, catalogstore.Entry{Index: x, Image: ref})
 }
 
 // greeter pushes a bundle of the examples, and returns the offer of it by tag and its digest.
@@ -621,7 +621,7 @@ func TestAPlanIsCoveredByTheCatalogThatItWasMadeFrom(t *testing.T) {
 			w.publish(w.host+"/catalogs/cat:v1", "sha256:"+strings.Repeat("e", 64), lone)
 		},
 		"the catalog is withheld": func(w *signedWorld, _ offer) {
-			w.controller.Catalogs.Publish(catalogset.Ref{Namespace: "ns", Name: "cat"}, catalogset.Entry{Withheld: true})
+			w.controller.Catalogs.Publish(catalog.Ref{Namespace: "ns", Name: "cat"}, catalogstore.Entry{Withheld: true})
 		},
 		"another key has signed the newer catalog alone": func(w *signedWorld, o offer) { w.catalog(w.host+"/catalogs/cat:v1", o, lone) },
 	} {

@@ -55,8 +55,15 @@ func ruleOf(kind string) (rule, bool) {
 	return rule{wave: operatorsUp, kind: kind}, slices.Contains(bundle.SupportedKinds(), kind)
 }
 
+// stepWriter makes objects, with the rules for them, of the steps of a plan.
+type stepWriter struct {
+	*pass
+	replaced *replacements
+	secrets  string // the namespace of pull secrets
+}
+
 // objectOf returns the object of a step as its manifest describes it.
-func (x *execution) objectOf(ctx context.Context, s *stepRun) (*unstructured.Unstructured, error) {
+func (x *stepWriter) objectOf(ctx context.Context, s *stepRun) (*unstructured.Unstructured, error) {
 	if s.step.Resource.Kind == secretKind {
 		return x.pullSecret(ctx, s.step.Resource.Name)
 	}
@@ -81,7 +88,7 @@ func (x *execution) objectOf(ctx context.Context, s *stepRun) (*unstructured.Uns
 }
 
 // wanted returns the object of a step with the rules for it.
-func (x *execution) wanted(ctx context.Context, s *stepRun) rollout.Object {
+func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	u := s.object
 	bundle.DropAggregation(u)
 	addLabels(u, map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
@@ -96,7 +103,7 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	switch s.step.Resource.Kind {
 	case crdKind:
 		u.SetNamespace("")
-		o.Adjust, o.Leave, o.Probe, o.Look = x.adjustCRD(ctx, s), x.leaves, rollout.Established, x.lookAtCRD(u.GetName())
+		o.Adjust, o.Leave, o.Probe, o.Look = x.replaced.adjustCRD(ctx, s), x.replaced.leaves, rollout.Established, x.lookAtCRD(u.GetName())
 		return o
 	case v1alpha1.ClusterServiceVersionKind:
 		x.mark(u)
@@ -135,7 +142,7 @@ func (x *execution) wanted(ctx context.Context, s *stepRun) rollout.Object {
 }
 
 // ownerOf names on whose behalf a step writes: the operator that it is of, or the plan, where its writer names none.
-func (x *execution) ownerOf(step *v1alpha1.Step) string {
+func (x *stepWriter) ownerOf(step *v1alpha1.Step) string {
 	if step.Resolving == "" {
 		return v1alpha1.InstallPlanKind + " " + x.plan.Name
 	}
@@ -145,7 +152,7 @@ func (x *execution) ownerOf(step *v1alpha1.Step) string {
 // component is the label by which an object is found among the components of its Operator; "" where it has none. Setting it later would be
 // a second write, and one that is costly where it makes the API server read a CustomResourceDefinition again. Subscriptions are components
 // of Operators of their own, and what several operators may share is labelled when it belongs to one.
-func (x *execution) component(s *stepRun) string {
+func (x *stepWriter) component(s *stepRun) string {
 	switch s.step.Resource.Kind {
 	case v1alpha1.SubscriptionKind, serviceAccountKind, secretKind:
 		return ""
@@ -190,7 +197,7 @@ var integrations = []string{"monitoring.coreos.com", "console.openshift.io"}
 
 // mayBeMissing tells whether an operator does without an object if the cluster does not know its kind. One that the plan brings
 // itself is waited for.
-func (x *execution) mayBeMissing(u *unstructured.Unstructured) bool {
+func (x *stepWriter) mayBeMissing(u *unstructured.Unstructured) bool {
 	group := u.GroupVersionKind().Group
 	brought := hasStep(x.plan, func(s *v1alpha1.Step) bool {
 		return s.Resource.Kind == crdKind && strings.HasSuffix(s.Resource.Name, "."+group)

@@ -7,7 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +16,7 @@ import (
 // survey is the namespace of a plan that people wrote, as far as its steps depend on it.
 type survey struct{ snapshot.Namespace }
 
-func (c *Controller) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*survey, error) {
+func (c resolver) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*survey, error) {
 	s := &survey{snapshot.Namespace{Name: plan.Namespace}}
 	var operators v1alpha1.ClusterServiceVersionList
 	var subscriptions v1alpha1.SubscriptionList
@@ -42,7 +42,7 @@ func (c *Controller) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*s
 
 // surveyCatalogs lists the catalogs in view, in the order in which they are asked: by priority, then those of the namespace itself,
 // then by name.
-func (c *Controller) surveyCatalogs(ctx context.Context, s *survey) error {
+func (c resolver) surveyCatalogs(ctx context.Context, s *survey) error {
 	namespaces := []string{s.Name}
 	if global := c.OperatorNamespace; global != "" && global != s.Name && !s.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation) {
 		namespaces = append(namespaces, global)
@@ -53,10 +53,10 @@ func (c *Controller) surveyCatalogs(ctx context.Context, s *survey) error {
 			return fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
 		}
 		slices.SortFunc(list.Items, func(a, b v1alpha1.CatalogSource) int {
-			return catalogset.Ref{Name: a.Name}.Compare(catalogset.Ref{Name: b.Name})
+			return catalog.Ref{Name: a.Name}.Compare(catalog.Ref{Name: b.Name})
 		})
 		for _, object := range list.Items {
-			served, _ := c.Catalogs.Get(catalogset.Ref{Namespace: object.Namespace, Name: object.Name})
+			served, _ := c.Catalogs.Get(catalog.Ref{Namespace: object.Namespace, Name: object.Name})
 			s.Sources = append(s.Sources, snapshot.Source{Object: object, Served: served})
 		}
 	}

@@ -126,7 +126,7 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 	if w.settle(t, time.Minute); len(w.taken()) > 0 {
 		t.Error("it is written again")
 	}
-	if got := w.controller.awaitingOperators(t.Context(), other); len(got) != 1 || got[0].Name != "plan" {
+	if got := w.watcher().awaitingOperators(t.Context(), other); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the other operator wakes %v", got)
 	}
 	if err := w.Delete(t.Context(), other); err != nil {
@@ -135,7 +135,7 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 	if p := w.settle(t, time.Minute); p.Status.Message != "" {
 		t.Errorf("message %q", p.Status.Message)
 	}
-	if got := w.controller.awaitingOperators(t.Context(), other); len(got) != 0 {
+	if got := w.watcher().awaitingOperators(t.Context(), other); len(got) != 0 {
 		t.Errorf("nothing is told, and yet an operator elsewhere wakes %v", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -76,13 +76,15 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithStatusSubresource(&v1alpha1.InstallPlan{}, &apiextensionsv1.CustomResourceDefinition{}).
 		WithObjects(group).WithObjects(objects...).WithInterceptorFuncs(w.funcs()).Build()
 	w.controller = &Controller{
-		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogset.New(), Metrics: metrics.NewInstallPlans(),
+		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogstore.NewSet(), Metrics: metrics.NewInstallPlans(),
 			Unpacker: bundleio.NewUnpacker(nil, realClock{w.clock}, func() {})},
 		client: w.WithWatch, live: w.WithWatch, events: w.events,
 		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
 	}
 	return w
 }
+
+func (w *world) watcher() watcher { return watcher{w.controller} }
 
 func (w *world) funcs() interceptor.Funcs {
 	return interceptor.Funcs{

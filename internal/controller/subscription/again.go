@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -98,7 +98,7 @@ func isFor(p *v1alpha1.InstallPlan, g *group) bool {
 func hasBundle(p *v1alpha1.InstallPlan, c resolution.Choice) bool {
 	return slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
 		return l.Identifier == c.Bundle.Name && l.Path == c.Bundle.Image && l.Replaces == c.Replaces && l.CatalogSourceRef != nil &&
-			catalogset.Ref{Namespace: l.CatalogSourceRef.Namespace, Name: l.CatalogSourceRef.Name} == c.Catalog
+			catalog.Ref{Namespace: l.CatalogSourceRef.Namespace, Name: l.CatalogSourceRef.Name} == c.Catalog
 	})
 }
 

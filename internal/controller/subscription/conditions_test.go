@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
@@ -65,7 +65,7 @@ func TestDocumentedConditions(t *testing.T) {
 	complete := func(w *world) { w.carryOut(w.newestPlan()) }
 	succeeds := func(w *world) { w.setCSVPhase("a.v1.0.0", v1alpha1.CSVPhaseSucceeded) }
 	nothing := func(w *world) {}
-	dead := func(w *world) { w.publish("cat", catalogset.Entry{Problem: "refused"}) }
+	dead := func(w *world) { w.publish("cat", catalogstore.Entry{Problem: "refused"}) }
 	const (
 		catalogs, missing      = v1alpha1.SubscriptionCatalogSourcesUnhealthy, v1alpha1.SubscriptionInstallPlanMissing
 		pending, failed        = v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed

@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/blang/semver/v4"
@@ -29,7 +29,7 @@ const (
 
 // Options are what the controller works with.
 type Options struct {
-	Catalogs *catalogset.Set
+	Catalogs *catalogstore.Set
 	Clock    clock.Clock
 	// Manifests keeps the manifests of steps.
 	Manifests bundleio.Manifests

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -84,8 +85,8 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 	if events := w.toldEvents(); len(events) != 1 || !strings.HasPrefix(events[0], "Warning AnnotationIgnored annotation "+snapshot.TogetherAnnotation+" of OperatorGroup og ") {
 		t.Errorf("of two Subscriptions, seen twice: %q", events)
 	}
-	served, _ := w.controller.Catalogs.Get(catalogset.Ref{Namespace: ns, Name: "cat"})
-	w.controller.Catalogs = catalogset.New()
+	served, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: "cat"})
+	w.controller.Catalogs = catalogstore.NewSet()
 	told("while the catalog is read again", corev1.ConditionTrue)
 	w.publish("cat", served)
 	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(og), og); err != nil {

@@ -19,7 +19,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/blang/semver/v4"
@@ -86,7 +86,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.events = record.NewFakeRecorder(100_000)
 	w.controller = &Controller{judgements: &judgements{}, client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
-		Catalogs: catalogset.New(), Clock: w.clock, Manifests: bundleio.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
+		Catalogs: catalogstore.NewSet(), Clock: w.clock, Manifests: bundleio.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
 	w.controller.Unpacker = bundleio.NewUnpacker(nil, realTime{w.clock}, func() {})
 	return w
@@ -289,11 +289,11 @@ func (w *world) serve(name, content string) {
 	if len(x.Problems()) > 0 {
 		w.t.Fatalf("the catalog has problems: %v", x.Problems())
 	}
-	w.publish(name, catalogset.Entry{Index: x})
+	w.publish(name, catalogstore.Entry{Index: x})
 }
 
-func (w *world) publish(name string, e catalogset.Entry) {
-	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: ns, Name: name}, e)
+func (w *world) publish(name string, e catalogstore.Entry) {
+	w.controller.Catalogs.Publish(catalog.Ref{Namespace: ns, Name: name}, e)
 }
 
 func running(name, properties string) *v1alpha1.ClusterServiceVersion {

@@ -11,7 +11,6 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
 
@@ -116,7 +115,7 @@ func TestDecisionCanBeReplayed(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	result, err := record.Replay(t.Context(), func(name, digest string) (*catalog.Index, error) {
-		e, _ := w.controller.Catalogs.Get(catalogset.Ref{Namespace: ns, Name: "cat"})
+		e, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: "cat"})
 		if name != ns+"/cat" || e.Index.Digest() != digest {
 			return nil, errors.New("no such catalog")
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 
 	"github.com/google/go-cmp/cmp"
@@ -291,7 +291,7 @@ func TestTwoManagersThatDecideDifferently(t *testing.T) {
 				w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
 				other := w.secondManager()
 				ours := w.controller.Catalogs
-				w.controller.Catalogs = catalogset.New()
+				w.controller.Catalogs = catalogstore.NewSet()
 				other.Catalogs = w.controller.Catalogs
 				w.serve("cat", theirs)
 				w.controller.Catalogs = ours

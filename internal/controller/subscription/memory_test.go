@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/bigcatalog"
 
@@ -82,7 +81,7 @@ func manyNamespaces(b *testing.B, x *catalog.Index) *world {
 		}
 	}
 	w := newWorld(b, objects...)
-	w.controller.Catalogs.Publish(catalogset.Ref{Namespace: "olm", Name: "cat"}, catalogset.Entry{Index: x})
+	w.controller.Catalogs.Publish(catalog.Ref{Namespace: "olm", Name: "cat"}, catalogstore.Entry{Index: x})
 	return w
 }
 

@@ -8,7 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -99,7 +99,7 @@ func (c *Controller) observeSources(ctx context.Context, s *state) error {
 			return fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
 		}
 		for _, object := range list.Items {
-			served, _ := c.Catalogs.Get(catalogset.Ref{Namespace: object.Namespace, Name: object.Name})
+			served, _ := c.Catalogs.Get(catalog.Ref{Namespace: object.Namespace, Name: object.Name})
 			s.Sources = append(s.Sources, snapshot.Source{Object: object, Served: served})
 		}
 	}

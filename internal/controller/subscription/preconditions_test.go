@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,7 +128,7 @@ func TestACatalogThatWasMadeAnewIsSpokenOf(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.controller.Catalogs.Withdraw(catalogset.Ref{Namespace: ns, Name: "cat"})
+		w.controller.Catalogs.Withdraw(catalog.Ref{Namespace: ns, Name: "cat"})
 		s, d := w.seen()
 		v := d.view(s, w.subscription("a"))
 		if got := v.repeats(); got != (uid == "") {

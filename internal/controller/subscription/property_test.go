@@ -8,7 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
@@ -48,7 +48,7 @@ func (h *history) happen() {
 		do   func()
 	}{
 		{"catalog", func() { h.serve(pick(h, "cat", "cat", "other"), h.content()) }},
-		{"catalog fails", func() { h.publish(pick(h, "cat", "other"), catalogset.Entry{Problem: "connection refused"}) }},
+		{"catalog fails", func() { h.publish(pick(h, "cat", "other"), catalogstore.Entry{Problem: "connection refused"}) }},
 		{"manager starts again", h.restart},
 		{"subscribe", func() { h.subscribeAgain(pick(h, "a", "b")) }},
 		{"unsubscribe", func() { h.drop(&v1alpha1.Subscription{}, pick(h, "a", "b")) }},
@@ -84,7 +84,7 @@ func (h *history) happen() {
 }
 
 func (h *history) restart() {
-	h.controller.Catalogs = catalogset.New()
+	h.controller.Catalogs = catalogstore.NewSet()
 	h.controller.events = record.NewFakeRecorder(10_000)
 }
 

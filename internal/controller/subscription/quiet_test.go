@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -64,11 +65,11 @@ func TestADayWithoutNews(t *testing.T) {
 		<-w.events.Events
 	}
 	news := 0
-	w.controller.Catalogs.OnChange(func(catalogset.Ref) { news++ })
+	w.controller.Catalogs.OnChange(func(catalog.Ref) { news++ })
 	for range polls {
 		w.clock.Step(each)
 		for _, name := range catalogs {
-			served, _ := w.controller.Catalogs.Get(catalogset.Ref{Namespace: ns, Name: name})
+			served, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: name})
 			w.publish(name, served)
 		}
 		result, err := w.controller.Reconcile(t.Context(), request)
@@ -123,9 +124,9 @@ func TestAManagerThatStartsChangesNothing(t *testing.T) {
 			to(w)
 			w.mustReconcile()
 			w.mustReconcile()
-			served, _ := w.controller.Catalogs.Get(catalogset.Ref{Namespace: ns, Name: "cat"})
+			served, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: "cat"})
 			w.writes = nil
-			w.controller.Catalogs = catalogset.New()
+			w.controller.Catalogs = catalogstore.NewSet()
 			w.mustReconcile()
 			if len(w.writes) > 0 {
 				t.Errorf("while catalogs are read again: %v\n%+v", w.writes, w.subscription("a").Status)

@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/google/go-cmp/cmp"
@@ -381,7 +381,7 @@ func TestMissingCatalog(t *testing.T) {
 		ready(sub) != "False CatalogLoading" || sub.Status.GetCondition(v1alpha1.SubscriptionResolutionFailed).Status == corev1.ConditionTrue {
 		t.Errorf("while its catalog is being loaded: %+v", sub.Status.Conditions)
 	}
-	w.publish("cat", catalogset.Entry{Problem: "connection refused"})
+	w.publish("cat", catalogstore.Entry{Problem: "connection refused"})
 	w.mustReconcile()
 	if c := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Status != corev1.ConditionTrue ||
 		c.Message != "targeted catalogsource ns/cat unhealthy" {

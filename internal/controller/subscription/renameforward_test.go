@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // TestARenamedPackageFailsForward goes past what failed in an upgrade to a package of another name, by each kind of edge: F1 to F4, where the
@@ -150,9 +150,9 @@ func TestARenamedPackageChoosesCatalogs(t *testing.T) {
 // offer serves a catalog with a priority, of another namespace when its name says so.
 func (w *world) offer(name string, priority int, content string) {
 	w.t.Helper()
-	ref := catalogset.Ref{Namespace: ns, Name: name}
+	ref := catalog.Ref{Namespace: ns, Name: name}
 	if namespace, inside, ok := strings.Cut(name, "/"); ok {
-		ref = catalogset.Ref{Namespace: namespace, Name: inside}
+		ref = catalog.Ref{Namespace: namespace, Name: inside}
 	}
 	object := catalogSource(ref.Name)
 	object.Namespace, object.Spec.Priority = ref.Namespace, priority
@@ -165,5 +165,5 @@ func (w *world) offer(name string, priority int, content string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.controller.Catalogs.Publish(ref, catalogset.Entry{Index: x})
+	w.controller.Catalogs.Publish(ref, catalogstore.Entry{Index: x})
 }

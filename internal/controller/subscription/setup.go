@@ -8,7 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 
@@ -83,7 +83,7 @@ type Notifier struct {
 // BundleArrived looks at every namespace that has Subscriptions: which of them waits is cheap to find out.
 func (n *Notifier) BundleArrived() { n.enqueue("") }
 
-func (n *Notifier) catalogChanged(ref catalogset.Ref) {
+func (n *Notifier) catalogChanged(ref catalog.Ref) {
 	if ref.Namespace == n.global {
 		n.enqueue("")
 		return

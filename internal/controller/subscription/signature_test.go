@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +70,7 @@ func newSignedWorld(t *testing.T, p *policy, pkg, from, content string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.publish("cat", catalogset.Entry{Index: x, Image: from})
+	w.publish("cat", catalogstore.Entry{Index: x, Image: from})
 	return w
 }
 
@@ -115,15 +115,15 @@ func TestBundlesNeedTheirSignatures(t *testing.T) {
 		decide             func(image.VerifyRequest) (*image.Verification, error)
 		refused            string // what is said of a bundle that is refused
 		status             corev1.ConditionStatus
-		origin             *plansteps.Origin
+		origin             *resolution.BundleOrigin
 	}{
 		"by tag, unsigned":         {"greeter-operator", greeter(tag), from, covers, "rule 1 rejects it", "", nil},
-		"by tag, signed":           {"greeter-operator", greeter(tag), from, signs, "", corev1.ConditionTrue, &plansteps.Origin{Requested: tag}},
-		"by digest, covered":       {"greeter-operator", greeter(image.Pin(tag, digest)), from, covers, "", corev1.ConditionTrue, &plansteps.Origin{Catalog: &image.Origin{Ref: from, Digest: catalogDigest}}},
+		"by tag, signed":           {"greeter-operator", greeter(tag), from, signs, "", corev1.ConditionTrue, &resolution.BundleOrigin{Requested: tag}},
+		"by digest, covered":       {"greeter-operator", greeter(image.Pin(tag, digest)), from, covers, "", corev1.ConditionTrue, &resolution.BundleOrigin{Catalog: &image.Origin{Ref: from, Digest: catalogDigest}}},
 		"by digest, of no image":   {"greeter-operator", greeter(image.Pin(tag, digest)), "", covers, "rule 1 rejects it", "", nil},
-		"in a signed catalog":      {"a", inside, from, signs, "", corev1.ConditionTrue, &plansteps.Origin{Catalog: &image.Origin{Ref: from, Digest: catalogDigest}}},
+		"in a signed catalog":      {"a", inside, from, signs, "", corev1.ConditionTrue, &resolution.BundleOrigin{Catalog: &image.Origin{Ref: from, Digest: catalogDigest}}},
 		"in a catalog unsigned":    {"a", inside, from, refuses, "rule 1 rejects it", "", nil},
-		"in a catalog of no image": {"a", inside, "", refuses, "", corev1.ConditionUnknown, &plansteps.Origin{Catalog: &image.Origin{Digest: catalogDigest}}},
+		"in a catalog of no image": {"a", inside, "", refuses, "", corev1.ConditionUnknown, &resolution.BundleOrigin{Catalog: &image.Origin{Digest: catalogDigest}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSignedWorld(t, &policy{"1", test.decide}, test.pkg, test.from, test.content)
@@ -138,7 +138,7 @@ func TestBundlesNeedTheirSignatures(t *testing.T) {
 			if c := lookup.GetCondition(v1alpha1.BundleLookupSignatureVerified); c.Status != test.status {
 				t.Errorf("the plan says %+v", c)
 			}
-			if diff := cmp.Diff(test.origin, plansteps.OriginOf(lookup)); diff != "" {
+			if diff := cmp.Diff(test.origin, resolution.OriginOf(lookup)); diff != "" {
 				t.Errorf("what it was made of (-want +got):\n%s", diff)
 			}
 			if test.pkg != "a" && lookup.Path != image.Pin(tag, digest) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +18,7 @@ func TestADeadCatalogConcernsOnlyWhomItCouldHaveServed(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), catalogSource("dead"),
 		subscribe("a", "a", ""), subscribe("b", "b", ""), subscribe("c", "c", ""), subscribe("d", "d", ""), subscribe("e", "e", ""),
 		subscribe("none", "none", ""), subscribe("needy", "needy", ""))
-	w.publish("dead", catalogset.Entry{Problem: "connection refused"})
+	w.publish("dead", catalogstore.Entry{Problem: "connection refused"})
 	content := pkg("needy", "Needy", "Elsewhere", "1.0.0")
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		content += pkg(name, strings.ToUpper(name), "", "1.0.0")
@@ -55,7 +55,7 @@ func TestTogetherADeadCatalogConcernsAll(t *testing.T) {
 	og := operatorGroup("og")
 	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "true"}
 	w := newWorld(t, og, catalogSource("cat"), catalogSource("dead"), subscribe("a", "a", ""))
-	w.publish("dead", catalogset.Entry{Problem: "connection refused"})
+	w.publish("dead", catalogstore.Entry{Problem: "connection refused"})
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	w.mustReconcile()
 	sub := w.subscription("a")
@@ -96,7 +96,7 @@ func TestStates(t *testing.T) {
 	w.fail(w.newestPlan())
 	w.mustReconcile()
 	check("when the next plan failed", "UpgradeFailed", "a.v1.1.0", "a.v1.0.0", "")
-	w.publish("cat", catalogset.Entry{Problem: "connection refused"})
+	w.publish("cat", catalogstore.Entry{Problem: "connection refused"})
 	w.mustReconcile()
 	check("when the catalog is gone besides", "UpgradeFailed", "a.v1.1.0", "a.v1.0.0", "InvalidCatalog")
 }

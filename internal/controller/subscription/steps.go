@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -20,7 +20,7 @@ func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha
 	if p.Spec.Approval == v1alpha1.ApprovalManual && !p.Spec.Approved {
 		status.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
 	}
-	writer := plansteps.Writer{Manifests: c.Manifests, Namespace: s.Name}
+	writer := resolution.PlanWriter{Manifests: c.Manifests, Namespace: s.Name}
 	for i, choice := range g.Choices {
 		steps, err := writer.Steps(ctx, choice, bundles[i].Bundle)
 		if err != nil {
@@ -38,8 +38,8 @@ func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha
 		if err != nil {
 			return status, fmt.Errorf("record where bundle %s comes from: %w", choice.Bundle.Name, err)
 		}
-		lookup := plansteps.Lookup(choice, bundles[i].Pinned, origin.CatalogImage())
-		if signature := plansteps.Signature(image.Verdict{Verification: bundles[i].Verification}); signature != nil {
+		lookup := resolution.LookupOf(choice, bundles[i].Pinned, origin.CatalogImage())
+		if signature := resolution.SignatureCondition(image.Verdict{Verification: bundles[i].Verification}); signature != nil {
 			lookup.SetCondition(*signature, metav1.NewTime(c.Clock.Now()))
 		}
 		status.BundleLookups = append(status.BundleLookups, lookup)
@@ -47,6 +47,6 @@ func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha
 			status.CatalogSources = append(status.CatalogSources, name)
 		}
 	}
-	plansteps.Order(status.Plan)
+	resolution.OrderSteps(status.Plan)
 	return status, writer.Fit(ctx, &status)
 }

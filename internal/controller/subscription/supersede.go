@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -47,7 +47,7 @@ func ownedByAny(p *v1alpha1.InstallPlan, s *state, subscriptions []string) bool 
 func (c *Controller) withdraw(ctx context.Context, s *state, g *group) error {
 	for _, name := range g.Subscriptions {
 		sub := s.Subscription(name)
-		source := s.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+		source := s.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
 		installed := s.Operator(g.Installed[name])
 		if source == nil || !source.Healthy() || installed == nil || installed.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 			return nil

@@ -7,7 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,7 +90,7 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 	}{
 		"its catalog is being loaded":         {"", func(*world) {}, "False CatalogLoading", "InProgress", "Progressing", "Progressing"},
 		"its catalog is missing":              {"", func(w *world) { w.remove(catalogSource("cat")) }, "False ResolutionFailed", "InProgress", "Degraded", "Degraded"},
-		"its catalog cannot be had":           {"", func(w *world) { w.publish("cat", catalogset.Entry{Problem: "refused"}) }, "False ResolutionFailed", "InProgress", "Degraded", "Degraded"},
+		"its catalog cannot be had":           {"", func(w *world) { w.publish("cat", catalogstore.Entry{Problem: "refused"}) }, "False ResolutionFailed", "InProgress", "Degraded", "Degraded"},
 		"there is no OperatorGroup":           {"", func(w *world) { one(w); w.remove(operatorGroup("og")) }, "False ResolutionFailed", "InProgress", "Degraded", "Degraded"},
 		"there are two OperatorGroups":        {"", func(w *world) { one(w); w.add(operatorGroup("two")) }, "False ResolutionFailed", "Failed", "Degraded", "Degraded"},
 		"there is no such package":            {"", func(w *world) { w.serve("cat", pkg("b", "B", "", "1.0.0")) }, "False ResolutionFailed", "Failed", "Degraded", "Degraded"},
@@ -120,7 +120,7 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 		"an upgrade failed":                 {"", func(w *world) { newer(w); w.mustReconcile(); w.fail(w.newestPlan()) }, "False InstallPlanFailed", "Failed", "Degraded", "Degraded"},
 		"an upgrade is held back":           {"", func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "<1.1.0") }, "True Installed", "Current", "Healthy", "Healthy"},
 		"its version range cannot be read":  {"", func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "one") }, "True Installed", "Current", "Healthy", "Healthy"},
-		"what runs has lost its catalog":    {"", func(w *world) { installed(w); w.publish("cat", catalogset.Entry{Problem: "refused"}) }, "True Installed", "Current", "Degraded", "Degraded"},
+		"what runs has lost its catalog":    {"", func(w *world) { installed(w); w.publish("cat", catalogstore.Entry{Problem: "refused"}) }, "True Installed", "Current", "Degraded", "Degraded"},
 		"what runs follows no such channel": {"", func(w *world) { installed(w); w.follow("a", "none") }, "False ResolutionFailed", "Failed", "Degraded", "Degraded"},
 		"its plan is gone, the operator runs": {"", func(w *world) { installed(w); w.mustReconcile(); w.remove(w.onlyPlan()) },
 			"True Installed", "Current", "Healthy", "Healthy"},

@@ -14,7 +14,6 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/internal/resolution/plansteps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,7 +38,7 @@ func (c *Controller) judged(ctx context.Context, s *state, g *group, p *v1alpha1
 const judgedAnnotation = "operators.fairlead.dev/judged"
 
 // limits identifies the limits by which content is judged. A manager with others judges again.
-var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, plansteps.MaxContent)
+var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, resolution.MaxPlanContent)
 
 // judgementOf identifies what was judged. A tag may lead to another image when the same plan is made the next time.
 func judgementOf(bundles []bundleio.State) string {

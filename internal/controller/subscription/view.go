@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
@@ -25,7 +25,7 @@ type view struct {
 
 func (d *decision) view(s *state, sub *v1alpha1.Subscription) view {
 	v := view{sub: sub, state: s, idle: d.idle[sub.Name], broken: d.broken, installed: s.Operator(s.Installed(sub))}
-	v.source = s.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+	v.source = s.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
 	if v.group = d.groupOf(sub.Name); v.group != nil {
 		if name := v.group.Installed[sub.Name]; name != "" {
 			v.installed = s.Operator(name)
@@ -110,8 +110,8 @@ func (v view) awaited() *snapshot.Source {
 }
 
 // unavailable are the catalogs without content that the decision would have had to ask, other than the one that the Subscription names.
-func (v view) unavailable() []catalogset.Ref {
-	var refs []catalogset.Ref
+func (v view) unavailable() []catalog.Ref {
+	var refs []catalog.Ref
 	if v.group == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (v view) unavailable() []catalogset.Ref {
 			refs = append(refs, h.Conflict.Unavailable...)
 		}
 	}
-	slices.SortFunc(refs, catalogset.Ref.Compare)
+	slices.SortFunc(refs, catalog.Ref.Compare)
 	return slices.Compact(refs)
 }
 

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 const (
@@ -118,10 +120,7 @@ func Excerpt(path string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "last lines of %s:", path)
 	for _, line := range lines[max(0, len(lines)-excerptLines):] {
-		if len(line) > maxLine {
-			line = line[:maxLine] + "..."
-		}
-		text.WriteString("\n    " + line)
+		text.WriteString("\n    " + messages.Truncate(line, maxLine))
 	}
 	return text.String()
 }

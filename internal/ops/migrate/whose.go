@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // CSV names a ClusterServiceVersion.
@@ -32,9 +33,14 @@ func OwnerOf(csv *v1alpha1.ClusterServiceVersion, others []v1alpha1.ClusterServi
 	return Owner{CSV: CSV{csv.Namespace, csv.Name}, UID: csv.UID, self: csv, others: others}
 }
 
-// owns tells whether an object belongs to the ClusterServiceVersion: by reference, or by label where it cannot by reference.
+// owns reports whether an object belongs to the ClusterServiceVersion: by reference, or by label where it cannot by reference.
 func (o Owner) owns(live metav1.Object) bool {
-	return slices.ContainsFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return o.is(r, live.GetNamespace()) }) || o.labelled(live)
+	return slices.ContainsFunc(rollout.Holders(live), o.holds)
+}
+
+// holds reports whether a holder is the ClusterServiceVersion.
+func (o Owner) holds(h rollout.Holder) bool {
+	return h.IsOperator() && h.Name == o.Name && h.Namespace == o.Namespace && (h.Labelled || h.UID == o.UID)
 }
 
 // is tells whether a reference of an object in a namespace is to the ClusterServiceVersion.
@@ -53,46 +59,63 @@ func isCSV(r metav1.OwnerReference) bool {
 	return err == nil && gv.Group == v1alpha1.GroupName && r.Kind == v1alpha1.ClusterServiceVersionKind
 }
 
-// Refused is why an object that is there cannot be taken over with a ClusterServiceVersion; empty when it can.
-func (o Owner) Refused(live *unstructured.Unstructured) string {
-	if controller := metav1.GetControllerOfNoCopy(live); controller != nil && !isCSV(*controller) {
-		return fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)
-	}
-	if live.GetDeletionTimestamp() != nil {
-		return "it is being deleted"
-	}
-	if another := o.another(live); another != "" {
-		return fmt.Sprintf("it belongs to ClusterServiceVersion %s as well", another)
-	}
-	if o.owns(live) {
-		return ""
-	}
-	labels := live.GetLabels()
-	if owner := labels[v1alpha1.OwnerLabel]; owner != "" {
-		return fmt.Sprintf("it belongs to %s %s/%s", labels[v1alpha1.OwnerKindLabel], labels[v1alpha1.OwnerNamespaceLabel], owner)
-	}
-	if len(live.GetOwnerReferences()) > 0 {
-		r := live.GetOwnerReferences()[0]
-		return fmt.Sprintf("it belongs to %s %s", r.Kind, r.Name)
-	}
-	// CustomResourceDefinitions have no mark of an owner, because operators share them: the ClusterServiceVersion says which are its.
-	if isDefinition(live) && o.self != nil && o.self.OwnsCRD(live.GetName()) {
-		return ""
-	}
-	return fmt.Sprintf("nothing says that it belongs to ClusterServiceVersion %s: another client may have created it", o.CSV)
-}
-
-// another is a second ClusterServiceVersion that an object belongs to; empty when there is none. References to what is not there any more are
+// Refused is why an object that is there cannot be adopted with a ClusterServiceVersion; empty when it can. References to what is not there any more are
 // left to the garbage collector.
-func (o Owner) another(live *unstructured.Unstructured) string {
-	for i := range o.others {
-		c := &o.others[i]
-		other := Owner{CSV: CSV{c.Namespace, c.Name}, UID: c.UID}
-		if isDefinition(live) && c.OwnsCRD(live.GetName()) || other.owns(live) && o.owns(live) {
-			return other.String()
+func (o Owner) Refused(live *unstructured.Unstructured) string {
+	holders := rollout.Holders(live)
+	labels, references := live.GetLabels(), live.GetOwnerReferences()
+	lists := isDefinition(live) && len(references) == 0 && labels[v1alpha1.OwnerLabel] == "" && o.self != nil && o.self.OwnsCRD(live.GetName())
+	own := lists || o.owns(live)
+	if isDefinition(live) { // it has no mark of an owner, because operators share it: the ClusterServiceVersions say which are theirs
+		for i := range o.others {
+			if c := &o.others[i]; c.OwnsCRD(live.GetName()) {
+				holders = append(holders, rollout.Holder{Namespace: c.Namespace, OwnerReference: metav1.OwnerReference{
+					APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind, Name: c.Name, UID: c.UID}})
+			}
 		}
 	}
-	return ""
+	rules := rollout.ClaimRules{
+		Relate: func(h rollout.Holder) (rollout.Relation, string) {
+			other := slices.IndexFunc(o.others, func(c v1alpha1.ClusterServiceVersion) bool {
+				return Owner{CSV: CSV{c.Namespace, c.Name}, UID: c.UID}.holds(h)
+			})
+			switch {
+			case !h.IsOperator():
+				return rollout.Foreign, "it " + rollout.ControlledBy(h)
+			case live.GetDeletionTimestamp() != nil:
+				return rollout.Foreign, "it is being deleted"
+			case o.holds(h):
+				return rollout.Own, ""
+			case other >= 0 && (own || isDefinition(live)):
+				return rollout.Foreign, fmt.Sprintf("it belongs to ClusterServiceVersion %s/%s as well", h.Namespace, h.Name)
+			case own:
+				return rollout.Absent, ""
+			}
+			return rollout.Foreign, o.elsewhere(live)
+		},
+		Unowned: func(metav1.Object) string {
+			switch {
+			case live.GetDeletionTimestamp() != nil:
+				return "it is being deleted"
+			case lists:
+				return ""
+			}
+			return o.elsewhere(live)
+		},
+	}
+	return rules.Judge(live, holders).Reason
+}
+
+// elsewhere is what an object belongs to that is not the ClusterServiceVersion's.
+func (o Owner) elsewhere(live metav1.Object) string {
+	labels, references := live.GetLabels(), live.GetOwnerReferences()
+	switch {
+	case labels[v1alpha1.OwnerLabel] != "":
+		return fmt.Sprintf("it belongs to %s %s/%s", labels[v1alpha1.OwnerKindLabel], labels[v1alpha1.OwnerNamespaceLabel], labels[v1alpha1.OwnerLabel])
+	case len(references) > 0:
+		return fmt.Sprintf("it belongs to %s %s", references[0].Kind, references[0].Name)
+	}
+	return fmt.Sprintf("nothing says that it belongs to ClusterServiceVersion %s: another client may have created it", o.CSV)
 }
 
 func isDefinition(u *unstructured.Unstructured) bool {

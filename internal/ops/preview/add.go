@@ -9,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +36,7 @@ func (q *Question) add(n *snapshot.Namespace) error {
 // subscription is the Subscription that a wish stands for.
 func (q *Question) subscription(w Wish, n *snapshot.Namespace) (*v1alpha1.Subscription, error) {
 	ref := q.place(w.Catalog, n)
-	if w.Catalog == (catalogset.Ref{}) {
+	if w.Catalog == (catalog.Ref{}) {
 		var err error
 		if ref, err = catalogOf(w.Package, n); err != nil {
 			return nil, err
@@ -47,7 +46,7 @@ func (q *Question) subscription(w Wish, n *snapshot.Namespace) (*v1alpha1.Subscr
 }
 
 // newSubscription is named after its package, with a number when the name is taken.
-func newSubscription(n *snapshot.Namespace, ref catalogset.Ref, spec v1alpha1.SubscriptionSpec) *v1alpha1.Subscription {
+func newSubscription(n *snapshot.Namespace, ref catalog.Ref, spec v1alpha1.SubscriptionSpec) *v1alpha1.Subscription {
 	spec.CatalogSource, spec.CatalogSourceNamespace = ref.Name, ref.Namespace
 	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: n.Name, Name: spec.Package}, Spec: &spec}
 	for i := 2; n.Subscription(sub.Name).Name != ""; i++ {
@@ -57,9 +56,9 @@ func newSubscription(n *snapshot.Namespace, ref catalogset.Ref, spec v1alpha1.Su
 }
 
 // catalogOf is the catalog to subscribe to when none is named.
-func catalogOf(pkg string, n *snapshot.Namespace) (catalogset.Ref, error) {
+func catalogOf(pkg string, n *snapshot.Namespace) (catalog.Ref, error) {
 	var have, all []string
-	var ref catalogset.Ref
+	var ref catalog.Ref
 	for _, s := range n.Sources {
 		all = append(all, s.Ref().String())
 		if s.Healthy() {
@@ -86,7 +85,7 @@ func (q *Question) install(i Installed, n *snapshot.Namespace) error {
 	if n.Operator(i.Name) != nil {
 		return fmt.Errorf("add installed operator %s: it is there already; leave it out", i.Name)
 	}
-	ref := catalogset.Ref{}
+	ref := catalog.Ref{}
 	if i.Channel != "" {
 		ref = q.place(i.Catalog, n)
 		if s := n.Source(ref); s == nil {
@@ -128,9 +127,9 @@ func alone(bundle *catalog.BundleInfo, n *snapshot.Namespace) error {
 }
 
 // findBundle finds a bundle by name in one catalog, or in all of them.
-func findBundle(name string, in catalogset.Ref, n *snapshot.Namespace) (*catalog.BundleInfo, error) {
+func findBundle(name string, in catalog.Ref, n *snapshot.Namespace) (*catalog.BundleInfo, error) {
 	for _, s := range n.Sources {
-		if in != (catalogset.Ref{}) && s.Ref() != in {
+		if in != (catalog.Ref{}) && s.Ref() != in {
 			continue
 		}
 		if b := bundleIn(s, name); b != nil {
@@ -138,7 +137,7 @@ func findBundle(name string, in catalogset.Ref, n *snapshot.Namespace) (*catalog
 		}
 	}
 	where := "no catalog in view has a"
-	if in != (catalogset.Ref{}) {
+	if in != (catalog.Ref{}) {
 		where = "catalog " + in.String() + " has no"
 	}
 	return nil, fmt.Errorf("add installed operator %s: %s bundle of that name; correct it, or give its ClusterServiceVersion with --installed-from", name, where)

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
@@ -43,7 +44,7 @@ func (q *Question) sources(ctx context.Context, l *Library, n *snapshot.Namespac
 		} else if s.Healthy() {
 			return fmt.Errorf("catalog %s is named more than once: leave one out", ref)
 		}
-		s.Served = catalogset.Entry{Index: x}
+		s.Served = catalogstore.Entry{Index: x}
 		s.Object.Spec.Priority = cmp.Or(c.Priority, s.Object.Spec.Priority)
 	}
 	slices.SortFunc(n.Sources, func(a, b snapshot.Source) int { return a.Ref().Compare(b.Ref()) })
@@ -57,19 +58,19 @@ func (q *Question) inView(n *snapshot.Namespace, namespace string) bool {
 
 // place gives a catalog that was named without its namespace one: that of the CatalogSource in view, or of the catalog that a
 // Subscription names, or the namespace itself.
-func (q *Question) place(ref catalogset.Ref, n *snapshot.Namespace) catalogset.Ref {
+func (q *Question) place(ref catalog.Ref, n *snapshot.Namespace) catalog.Ref {
 	if ref.Namespace != "" {
 		return ref
 	}
 	for _, object := range q.Objects.Sources {
 		if namespace := cmp.Or(object.Namespace, n.Name); object.Name == ref.Name && q.inView(n, namespace) {
-			return catalogset.Ref{Namespace: namespace, Name: ref.Name}
+			return catalog.Ref{Namespace: namespace, Name: ref.Name}
 		}
 	}
 	for _, sub := range n.Subscriptions {
 		if sub.Spec.CatalogSource == ref.Name && sub.Spec.CatalogSourceNamespace != "" {
-			return catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: ref.Name}
+			return catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: ref.Name}
 		}
 	}
-	return catalogset.Ref{Namespace: n.Name, Name: ref.Name}
+	return catalog.Ref{Namespace: n.Name, Name: ref.Name}
 }

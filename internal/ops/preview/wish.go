@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // Catalog is a catalog as a user says it in short.
 type Catalog struct {
-	Ref      catalogset.Ref // without namespace: that of the CatalogSource or Subscription that has the name, or the one decided on
+	Ref      catalog.Ref // without namespace: that of the CatalogSource or Subscription that has the name, or the one decided on
 	Priority int
 	Source   string // a directory, or the reference of an image
 }
@@ -52,7 +52,7 @@ func ParseCatalog(text string) (Catalog, error) {
 // Installed is an operator that is said to be installed. With a channel, a Subscription follows that channel.
 type Installed struct {
 	Name    string // of the ClusterServiceVersion, as the catalog has it
-	Catalog catalogset.Ref
+	Catalog catalog.Ref
 	Channel string
 }
 
@@ -84,7 +84,7 @@ type Wish struct {
 	Package     string
 	Channel     string
 	StartingCSV string
-	Catalog     catalogset.Ref // empty: the only catalog in view that has the package
+	Catalog     catalog.Ref // empty: the only catalog in view that has the package
 }
 
 // ParseWish reads PACKAGE[:CHANNEL][@STARTING_CSV][%CATALOG].
@@ -111,10 +111,10 @@ func ParseWish(text string) (Wish, error) {
 }
 
 // parseRef reads [NAMESPACE/]NAME of a catalog.
-func parseRef(text string) (catalogset.Ref, error) {
+func parseRef(text string) (catalog.Ref, error) {
 	namespace, name, found := strings.Cut(text, "/")
 	if !found {
-		return catalogset.Ref{Name: text}, checkObject("catalog", text)
+		return catalog.Ref{Name: text}, checkObject("catalog", text)
 	}
-	return catalogset.Ref{Namespace: namespace, Name: name}, cmp.Or(CheckNamespace(namespace), checkObject("catalog", name))
+	return catalog.Ref{Namespace: namespace, Name: name}, cmp.Or(CheckNamespace(namespace), checkObject("catalog", name))
 }

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/fairlead/internal/content/catalogset"
-
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 func TestParseCatalog(t *testing.T) {
 	for text, want := range map[string]Catalog{
-		"cat=dir":                      {Ref: catalogset.Ref{Name: "cat"}, Source: "dir"},
-		"olm/cat,priority=-5=a=b,c":    {Ref: catalogset.Ref{Namespace: "olm", Name: "cat"}, Priority: -5, Source: "a=b,c"},
-		"cat=registry.example.com/a:1": {Ref: catalogset.Ref{Name: "cat"}, Source: "registry.example.com/a:1"},
+		"cat=dir":                      {Ref: catalog.Ref{Name: "cat"}, Source: "dir"},
+		"olm/cat,priority=-5=a=b,c":    {Ref: catalog.Ref{Namespace: "olm", Name: "cat"}, Priority: -5, Source: "a=b,c"},
+		"cat=registry.example.com/a:1": {Ref: catalog.Ref{Name: "cat"}, Source: "registry.example.com/a:1"},
 	} {
 		if got, err := ParseCatalog(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
@@ -35,8 +35,8 @@ func TestParseCatalog(t *testing.T) {
 func TestParseInstalled(t *testing.T) {
 	for text, want := range map[string]Installed{
 		"a.v1":              {Name: "a.v1"},
-		"a.v1@cat/stable":   {Name: "a.v1", Catalog: catalogset.Ref{Name: "cat"}, Channel: "stable"},
-		"a.v1@olm/cat/fast": {Name: "a.v1", Catalog: catalogset.Ref{Namespace: "olm", Name: "cat"}, Channel: "fast"},
+		"a.v1@cat/stable":   {Name: "a.v1", Catalog: catalog.Ref{Name: "cat"}, Channel: "stable"},
+		"a.v1@olm/cat/fast": {Name: "a.v1", Catalog: catalog.Ref{Namespace: "olm", Name: "cat"}, Channel: "fast"},
 	} {
 		if got, err := ParseInstalled(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
@@ -55,14 +55,14 @@ func TestParseInstalled(t *testing.T) {
 }
 
 func TestParseWish(t *testing.T) {
-	cat := catalogset.Ref{Name: "cat"}
+	cat := catalog.Ref{Name: "cat"}
 	for text, want := range map[string]Wish{
 		"a":                 {Package: "a"},
 		"a:stable":          {Package: "a", Channel: "stable"},
 		"a@a.v1":            {Package: "a", StartingCSV: "a.v1"},
 		"a%cat":             {Package: "a", Catalog: cat},
 		"a:stable@a.v1%cat": {Package: "a", Channel: "stable", StartingCSV: "a.v1", Catalog: cat},
-		"a:stable%olm/cat":  {Package: "a", Channel: "stable", Catalog: catalogset.Ref{Namespace: "olm", Name: "cat"}},
+		"a:stable%olm/cat":  {Package: "a", Channel: "stable", Catalog: catalog.Ref{Namespace: "olm", Name: "cat"}},
 		"a_B:4.2-S_x@a.v1":  {Package: "a_B", Channel: "4.2-S_x", StartingCSV: "a.v1"},
 	} {
 		got, err := ParseWish(text)

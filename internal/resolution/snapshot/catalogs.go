@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Published is where the content of catalogs is found, such as a *catalogset.Set.
+// Published is where the content of catalogs is found, such as a *catalogstore.Set.
 type Published interface {
-	Get(catalogset.Ref) (catalogset.Entry, bool)
+	Get(catalog.Ref) (catalogstore.Entry, bool)
 }
 
 // CatalogRef is what the content of a ClusterCatalog is published under.
-func CatalogRef(name string) catalogset.Ref { return catalogset.Ref{Name: name} }
+func CatalogRef(name string) catalog.Ref { return catalog.Ref{Name: name} }
 
 // ListCatalogs reads the ClusterCatalogs, from a cache as a rule, and puts the content beside each that is published of it.
 func ListCatalogs(ctx context.Context, reader client.Reader, published Published) ([]resolution.Catalog, error) {

@@ -7,7 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,11 +41,11 @@ func TestList(t *testing.T) {
 	}
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		object("dead", -5, ""), object("new", 0, olmv1.AvailabilityModeAvailable), object("off", 7, olmv1.AvailabilityModeUnavailable)).Build()
-	set, good := catalogset.New(), digestIndex(t, "sha256:good")
-	set.Publish(CatalogRef("dead"), catalogset.Entry{Index: good, Problem: "the registry is down"})
-	set.Publish(CatalogRef("off"), catalogset.Entry{Index: good, Problem: "left behind"})
-	set.Publish(CatalogRef("gone"), catalogset.Entry{Index: good})
-	set.Publish(catalogset.Ref{Namespace: "olm", Name: "new"}, catalogset.Entry{Index: good}) // a CatalogSource of that name
+	set, good := catalogstore.NewSet(), digestIndex(t, "sha256:good")
+	set.Publish(CatalogRef("dead"), catalogstore.Entry{Index: good, Problem: "the registry is down"})
+	set.Publish(CatalogRef("off"), catalogstore.Entry{Index: good, Problem: "left behind"})
+	set.Publish(CatalogRef("gone"), catalogstore.Entry{Index: good})
+	set.Publish(catalog.Ref{Namespace: "olm", Name: "new"}, catalogstore.Entry{Index: good}) // a CatalogSource of that name
 	got, err := ListCatalogs(t.Context(), reader, set)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestListTellsWhatFailed(t *testing.T) {
 	down := errors.New("the API server is down")
 	reader := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return down }}).Build()
-	if _, err := ListCatalogs(t.Context(), reader, catalogset.New()); !errors.Is(err, down) {
+	if _, err := ListCatalogs(t.Context(), reader, catalogstore.NewSet()); !errors.Is(err, down) {
 		t.Errorf("got %v", err)
 	}
 }

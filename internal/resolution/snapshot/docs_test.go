@@ -13,7 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,6 +114,6 @@ func readCatalog(t *testing.T, f *txtar.File) Source {
 	}
 	var s Source
 	s.Object.Namespace, s.Object.Name, _ = strings.Cut(strings.TrimSuffix(f.Name, ".yaml"), "/")
-	s.Served = catalogset.Entry{Index: x}
+	s.Served = catalogstore.Entry{Index: x}
 	return s
 }

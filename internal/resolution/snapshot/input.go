@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 
@@ -24,7 +24,7 @@ func (n *Namespace) Input() (in resolution.NamespaceRequest, idle map[string]str
 			Package:     sub.Spec.Package,
 			Channel:     sub.Spec.Channel,
 			StartingCSV: sub.Spec.StartingCSV,
-			Catalog:     catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource},
+			Catalog:     catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource},
 			Installed:   n.Installed(sub),
 
 			VersionRange: sub.Annotations[resolution.VersionRangeAnnotation],

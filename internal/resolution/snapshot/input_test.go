@@ -7,7 +7,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/version"
 
@@ -229,13 +229,13 @@ func TestMisreadAnnotations(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	source := Source{Object: v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat"}, Spec: v1alpha1.CatalogSourceSpec{Priority: 7}},
-		Served: catalogset.Entry{Problem: "refused"}}
+		Served: catalogstore.Entry{Problem: "refused"}}
 	n := Namespace{Sources: []Source{source}}
 	in, _ := n.Input()
 	if s := in.Sources[0]; s.Ref.String() != "olm/cat" || s.Priority != 7 || s.Problem != "refused" || s.Index != nil {
 		t.Errorf("got %+v", s)
 	}
-	if n.Source(source.Ref()) == nil || n.Source(catalogset.Ref{Name: "other"}) != nil || source.Healthy() {
+	if n.Source(source.Ref()) == nil || n.Source(catalog.Ref{Name: "other"}) != nil || source.Healthy() {
 		t.Error("a source is not found, found where there is none, or healthy without content")
 	}
 }

@@ -5,7 +5,8 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/blang/semver/v4"
 )
@@ -32,12 +33,12 @@ type Namespace struct {
 // Source is a CatalogSource in view of the namespace and what is served of it.
 type Source struct {
 	Object v1alpha1.CatalogSource
-	Served catalogset.Entry
+	Served catalogstore.Entry
 }
 
 // Ref names the catalog.
-func (s Source) Ref() catalogset.Ref {
-	return catalogset.Ref{Namespace: s.Object.Namespace, Name: s.Object.Name}
+func (s Source) Ref() catalog.Ref {
+	return catalog.Ref{Namespace: s.Object.Namespace, Name: s.Object.Name}
 }
 
 // Healthy catalogs have content to offer, be it the last good one.
@@ -67,7 +68,7 @@ func (n *Namespace) Operator(name string) *v1alpha1.ClusterServiceVersion {
 }
 
 // Source finds a catalog in view, or returns nil.
-func (n *Namespace) Source(ref catalogset.Ref) *Source {
+func (n *Namespace) Source(ref catalog.Ref) *Source {
 	for i := range n.Sources {
 		if n.Sources[i].Ref() == ref {
 			return &n.Sources[i]

@@ -5,7 +5,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/version"
 )
@@ -89,7 +88,7 @@ func (n *Namespace) packageOf(operator string) string {
 		return pkg
 	}
 	return n.onlyPackage(func(sub *v1alpha1.Subscription) bool {
-		s := n.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+		s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
 		if s == nil || !s.Healthy() {
 			return false
 		}

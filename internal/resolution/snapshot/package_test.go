@@ -7,7 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
 // TestPackageOfUnsaid infers the package of an operator that does not say it.
@@ -44,7 +44,7 @@ func TestPackageOfUnsaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := Namespace{Name: "demo", Subscriptions: c.subscriptions, Sources: []Source{{}, {}}}
-			n.Sources[0].Object.Name, n.Sources[0].Object.Namespace, n.Sources[0].Served = "cat", "olm", catalogset.Entry{Index: index}
+			n.Sources[0].Object.Name, n.Sources[0].Object.Namespace, n.Sources[0].Served = "cat", "olm", catalogstore.Entry{Index: index}
 			n.Sources[1].Object.Name, n.Sources[1].Object.Namespace = "dead", "olm"
 			csv := v1alpha1.ClusterServiceVersion{}
 			csv.Name = "web.v1.0.0"

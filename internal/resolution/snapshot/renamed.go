@@ -5,7 +5,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -32,7 +31,7 @@ func (n *Namespace) renamed(sub *v1alpha1.Subscription, stated []string) string 
 
 // offered is what the catalog of a Subscription has of its package; nil when it has nothing, or its content is not known.
 func (n *Namespace) offered(sub *v1alpha1.Subscription) *catalog.PackageInfo {
-	s := n.Source(catalogset.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+	s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
 	if s == nil || !s.Healthy() {
 		return nil
 	}

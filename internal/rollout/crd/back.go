@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,35 +24,6 @@ const (
 	firstInterval = time.Minute
 	longInterval  = 16 * time.Minute
 )
-
-// Back is what a step back to an earlier revision does to a CRD and its stored objects. The rules for upgrades alone would bar every way back from a
-// schema that was widened; whether that loses anything, only the objects can tell.
-type Back struct {
-	// Blocked are the reasons not to go back; none means that nothing is lost.
-	Blocked []string
-	// Findings are those of the rules for upgrades. What Objects objects have proven to be harmless is exempt.
-	Findings []Finding
-	// Proven are the findings that were exempted so.
-	Proven  []Finding
-	Objects int
-	// Unread reports that the objects would have to be read, and were not.
-	Unread bool
-}
-
-// Err returns the reasons as an error; nil is none.
-func (b *Back) Err() error {
-	var all []error
-	for _, reason := range b.Blocked {
-		all = append(all, errors.New(reason))
-	}
-	return errors.Join(all...)
-}
-
-// GoBack judges the step from a CRD of the cluster back to an earlier one. Where rules for schemas would stop it, all objects are read: what none of them
-// uses can go. Findings that the policy exempts do not count.
-func GoBack(ctx context.Context, reader client.Reader, live, desired *definition, policy Policy) (*Back, error) {
-	return (*Backs)(nil).Judge(ctx, reader, live, desired, policy)
-}
 
 // Backs remember the ways back that objects block, so that not all objects are read in each pass. Within the interval of a verdict nothing is read for the
 // first quarter, and then only the few objects that the verdict names; what could not be read is then read again. A way that is not blocked is never
@@ -70,53 +42,69 @@ type blockedBack struct {
 	interval time.Duration
 }
 
-// Judge is GoBack, and remembers what objects block.
-func (m *Backs) Judge(ctx context.Context, reader client.Reader, live, desired *definition, policy Policy) (*Back, error) {
-	return goBack(live, desired, policy, func(versions []string) (*Scan, error) { return m.read(ctx, reader, live, desired, versions) })
-}
-
-// Recall is GoBack without reading all objects: unless the way is known to be blocked, the answer is Unread where objects would have to be read.
-func (m *Backs) Recall(ctx context.Context, _ client.Reader, live, desired *definition, policy Policy) (*Back, error) {
-	return goBack(live, desired, policy, func([]string) (*Scan, error) { return m.remembered(ctx, live, desired) })
-}
-
-// goBack applies the rules for upgrades, and asks for a scan of the objects in the versions that stay served where the rules bar the way; nil is none.
-func goBack(live, desired *definition, policy Policy, scanned func(versions []string) (*Scan, error)) (*Back, error) {
-	b := &Back{Findings: Safety(live, desired, policy)}
+// back judges the step from a CRD of the cluster back to an earlier one. The checks of schemas alone would bar every way back from a schema that was
+// widened; whether that loses anything, only the objects can tell: what none of them uses can go. Findings that the policy exempts do not count. To
+// recall, only a way that is remembered to be blocked is refused.
+func (c Change) back(ctx context.Context, stored Stored) (v Verdict, err error) {
+	v.Findings = safety(c.Live, c.Desired, *c.Policy)
+	v.Leaving, v.Unconverted = leaving(c.Live, c.Desired)
+	for _, name := range servedVersions(c.Live) {
+		if !serves(c.Desired, name) {
+			v.Warnings = append(v.Warnings, Finding{CRD: c.Live.Name, Check: ServedVersionRemoval, Version: name,
+				What: fmt.Sprintf("CustomResourceDefinition %s: version %s is served no more: clients that use it stop working", c.Live.Name, name)})
+		}
+	}
 	provable := func(f Finding) bool { return f.Check != StoredVersionRemoval && f.Check != Scope }
 	schemas := false
-	for _, f := range Blocking(b.Findings) {
+	var reasons []error
+	for _, f := range Blocking(v.Findings) {
 		if provable(f) {
 			schemas = true
-		} else {
-			b.Blocked = append(b.Blocked, fmt.Sprintf("CustomResourceDefinition %s: %s: %s", live.Name, f, f.Remedy))
+			continue
+		}
+		v.Refused = append(v.Refused, f)
+		reasons = append(reasons, fmt.Errorf("CustomResourceDefinition %s: %s: %s", c.Live.Name, f, f.Remedy))
+	}
+	if schemas {
+		scan, err := stored.Backs.scan(ctx, stored.Reader, stored.Recall || stored.Reader == nil, c)
+		if err != nil {
+			return v, err
+		}
+		if scan == nil {
+			v.Unread = true
+		} else if v.Read = scan.Objects; !scan.proves(&v, provable) {
+			for _, what := range scan.harm(c.Live.Name) {
+				v.Refused = append(v.Refused, Finding{CRD: c.Live.Name, Check: ExistingObjects, What: what})
+				reasons = append(reasons, errors.New(what))
+			}
 		}
 	}
-	if !schemas {
-		return b, nil
+	v.block(reasons...)
+	return v, nil
+}
+
+// proves exempts what the objects have proven to be harmless, unless going back harms one of them.
+func (c *Scan) proves(v *Verdict, provable func(Finding) bool) bool {
+	if len(c.harm("")) > 0 {
+		return false
 	}
-	var versions []string
-	for _, name := range servedVersions(live) {
-		if Serves(desired, name) {
-			versions = append(versions, name)
+	for i := range v.Findings {
+		if f := &v.Findings[i]; f.Exempt == "" && provable(*f) {
+			v.Proven = append(v.Proven, *f)
+			f.Exempt = fmt.Sprintf("none of %d custom resources is affected", c.Objects)
 		}
 	}
-	scan, err := scanned(versions)
-	if b.Unread = scan == nil; err != nil || b.Unread {
-		return b, err
+	return true
+}
+
+// scan compares all objects with an earlier definition in the versions that stay served. To recall returns only what is remembered of a
+// blocked way; nil is nothing.
+func (m *Backs) scan(ctx context.Context, reader client.Reader, recall bool, c Change) (*Scan, error) {
+	if recall {
+		return m.remembered(ctx, c.Live, c.Desired)
 	}
-	b.Objects = scan.Objects
-	if harm := scan.harm(live.Name); len(harm) > 0 {
-		b.Blocked = append(b.Blocked, harm...)
-		return b, nil
-	}
-	for i := range b.Findings {
-		if f := &b.Findings[i]; f.Exempt == "" && provable(*f) {
-			b.Proven = append(b.Proven, *f)
-			f.Exempt = fmt.Sprintf("none of %d custom resources is affected", b.Objects)
-		}
-	}
-	return b, nil
+	versions := slices.DeleteFunc(servedVersions(c.Live), func(name string) bool { return !serves(c.Desired, name) })
+	return m.read(ctx, reader, c.Live, c.Desired, versions)
 }
 
 // harm is what going back would do to the objects; none means that it does nothing to them.

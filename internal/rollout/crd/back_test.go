@@ -43,12 +43,13 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	live.UID = "a"
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	backs := &Backs{Clock: clock}
-	look := func() (*Back, error) { // what a pass does for one CRD: it asks the memory, and then the objects
-		back, err := backs.Recall(t.Context(), reader, live, desired, Policy{})
+	look := func() (Verdict, error) { // what a pass does for one CRD: it asks the memory, and then the objects
+		way := Change{Live: live, Desired: desired, Policy: &Policy{}, Back: true}
+		back, err := Judge(t.Context(), way, Stored{Reader: reader, Backs: backs, Recall: true})
 		if err != nil || !back.Unread {
 			return back, err
 		}
-		return backs.Judge(t.Context(), reader, live, desired, Policy{})
+		return Judge(t.Context(), way, Stored{Reader: reader, Backs: backs})
 	}
 	ask := func(what string, blocked bool, wantLists, wantGets int) {
 		t.Helper()
@@ -57,8 +58,8 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (len(back.Blocked) > 0) != blocked || blocked && (back.Objects != 20 || !strings.Contains(back.Blocked[0], "19 of 20 custom resources would be invalid")) {
-			t.Errorf("%s: blocked by %q", what, back.Blocked)
+		if (len(back.Reasons) > 0) != blocked || blocked && (back.Read != 20 || !strings.Contains(back.Reasons[0], "19 of 20 custom resources would be invalid")) {
+			t.Errorf("%s: blocked by %q", what, back.Reasons)
 		}
 		if lists != wantLists || gets != wantGets {
 			t.Errorf("%s: %d lists and %d single reads, want %d and %d", what, lists, gets, wantLists, wantGets)
@@ -70,7 +71,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	for end := clock.Now().Add(4 * time.Hour); clock.Now().Before(end); asked++ {
 		clock.SetTime(clock.Now().Add(time.Minute))
 		lists = 0
-		if back, err := look(); err != nil || len(back.Blocked) != 1 {
+		if back, err := look(); err != nil || len(back.Reasons) != 1 {
 			t.Fatalf("blocked by %v, %v", back, err)
 		}
 		reads += lists

@@ -35,7 +35,7 @@ func TestBounds(t *testing.T) {
 				if test.want != "" {
 					want = append(want, fmt.Sprintf("v1: ^.spec.x: %s: %s", check, test.want))
 				}
-				if diff := cmp.Diff(want, texts(Safety(withX(t, test.old), withX(t, test.new), Policy{}))); diff != "" {
+				if diff := cmp.Diff(want, texts(safety(withX(t, test.old), withX(t, test.new), Policy{}))); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -87,10 +87,10 @@ func TestEveryCheckCanBeExempt(t *testing.T) {
 					others.Exemptions = append(others.Exemptions, Exemption{Check: other})
 				}
 			}
-			if err := NewUnsafeError("widgets.example.com", Safety(crds[0], crds[1], others)); err == nil {
+			if err := NewUnsafeError("widgets.example.com", safety(crds[0], crds[1], others)); err == nil {
 				t.Error("it passes where only the other checks are exempt")
 			}
-			findings := Safety(crds[0], crds[1], Policy{Exemptions: []Exemption{{Check: check}}})
+			findings := safety(crds[0], crds[1], Policy{Exemptions: []Exemption{{Check: check}}})
 			if err := NewUnsafeError("widgets.example.com", findings); err != nil || len(findings) == 0 {
 				t.Errorf("it does not pass where the check is exempt: %v (findings %v)", err, findings)
 			}

@@ -20,9 +20,9 @@ func unserved(verb string, crd *definition) error {
 	return fmt.Errorf("%s the %s objects that are stored: %w", verb, crd.Name, ErrUnserved)
 }
 
-// Count is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. It reads one of them.
+// countStored is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. It reads one of them.
 // Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
-func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
+func countStored(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
 	version := ReadVersion(crd)
 	if version == "" { // there may be some from the time when one was served
 		return 0, unserved("count", crd)
@@ -46,8 +46,8 @@ func Count(ctx context.Context, reader client.Reader, crd *definition) (int64, e
 	return n, nil
 }
 
-// Besides tells whether any object of a CRD is stored besides some. It reads as many as these are, and one.
-func Besides(ctx context.Context, reader client.Reader, crd *definition, some map[client.ObjectKey]bool) (bool, error) {
+// besides reports whether any object of a CRD is stored besides some. It reads as many as these are, and one.
+func besides(ctx context.Context, reader client.Reader, crd *definition, some map[client.ObjectKey]bool) (bool, error) {
 	version := ReadVersion(crd)
 	if version == "" {
 		return false, unserved("look through", crd)

@@ -50,7 +50,7 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 				Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: "Widget"}, Versions: []apiextensionsv1.CustomResourceDefinitionVersion{test.version}},
 				Status: apiextensionsv1.CustomResourceDefinitionStatus{Conditions: test.conditions}}
 			crd.Name = "widgets.example.com"
-			n, err := Count(t.Context(), answer{err: test.err}, crd)
+			n, err := countStored(t.Context(), answer{err: test.err}, crd)
 			switch {
 			case n != 0:
 				t.Errorf("counted %d objects", n)
@@ -65,7 +65,7 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 func TestCountWithoutEstimate(t *testing.T) {
 	crd := &definition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
 	for objects, want := range map[int]int64{0: 0, 1: 1, 2: 2, 9: 2} {
-		if n, err := Count(t.Context(), &shelf{objects: objects}, crd); n != want || err != nil {
+		if n, err := countStored(t.Context(), &shelf{objects: objects}, crd); n != want || err != nil {
 			t.Errorf("of %d: %d, %v", objects, n, err)
 		}
 	}
@@ -80,14 +80,14 @@ func TestBesides(t *testing.T) {
 	}
 	for objects, want := range map[int]bool{0: false, 1: false, 1200: false, 1201: true, 100_000: true} {
 		s := &shelf{objects: objects, expire: map[int]string{2: "500"}}
-		if got, err := Besides(t.Context(), s, crd, some); got != want || err != nil || s.reads > 4 {
+		if got, err := besides(t.Context(), s, crd, some); got != want || err != nil || s.reads > 4 {
 			t.Errorf("of %d: %t, %v after %d reads", objects, got, err, s.reads)
 		}
 	}
-	if _, err := Besides(t.Context(), answer{err: errors.New("connection refused")}, crd, some); err == nil {
+	if _, err := besides(t.Context(), answer{err: errors.New("connection refused")}, crd, some); err == nil {
 		t.Error("what cannot be read is none")
 	}
-	if _, err := Besides(t.Context(), answer{}, &definition{}, some); !errors.Is(err, ErrUnserved) {
+	if _, err := besides(t.Context(), answer{}, &definition{}, some); !errors.Is(err, ErrUnserved) {
 		t.Errorf("of a CustomResourceDefinition without served versions: %v", err)
 	}
 }

@@ -43,17 +43,17 @@ func ParseExempted(text string) ([]Exempted, error) {
 }
 
 // exempts reports whether the annotation of the live CRD lets the upgrade pass a check.
-func (u Upgrade) exempts(check Check) bool {
+func (u Change) exempts(check Check) bool {
 	return slices.ContainsFunc(u.Exempted, func(e Exempted) bool { return e.Check == check && (e.By == "" || e.By == u.By.Name) })
 }
 
 // exemption is the command by which this one upgrade is exempted from a check, beside what is exempted already.
-func (u Upgrade) exemption(check Check) string {
+func (u Change) exemption(check Check) string {
 	var values []string
 	for _, e := range append(slices.Clone(u.Exempted), Exempted{Check: check, By: u.By.Name}) {
 		values = append(values, strings.TrimSpace(string(e.Check)+" "+e.By))
 	}
-	return fmt.Sprintf("kubectl annotate --overwrite crd %s %s='%s'", u.Wanted.Name, ExemptionsKey, strings.Join(values, ", "))
+	return fmt.Sprintf("kubectl annotate --overwrite crd %s %s='%s'", u.Desired.Name, ExemptionsKey, strings.Join(values, ", "))
 }
 
 // Exemption lets changes pass that a check would stop. Empty fields exempt whatever they could name.

@@ -38,13 +38,13 @@ func TestExemptionsOfACRD(t *testing.T) {
 
 // TestARefusalNamesItsExemption: the command keeps what is exempted already, and is not proposed for what no exemption covers.
 func TestARefusalNamesItsExemption(t *testing.T) {
-	u := Upgrade{Live: crd(t, "v1 served stored"), Wanted: crd(t, "v1 served stored"), By: Operator{Namespace: "ns", Name: "op.v2"}, Exempted: []Exempted{{ServedVersionRemoval, "op.v1"}}}
+	u := Change{Live: crd(t, "v1 served stored"), Desired: crd(t, "v1 served stored"), By: Operator{Namespace: "ns", Name: "op.v2"}, Exempted: []Exempted{{ServedVersionRemoval, "op.v1"}}}
 	const command = "or let them become invalid: kubectl annotate --overwrite crd widgets.example.com operators.fairlead.dev/crd-upgrade-exemptions='servedVersionRemoval op.v1, existingObjects op.v2'"
-	if got := Existing(u, 1, 2, []string{"ns/a"}).Sentence(); !strings.HasSuffix(got, command) {
+	if got := existing(u, 1, 2, []string{"ns/a"}).Sentence(); !strings.HasSuffix(got, command) {
 		t.Error(got)
 	}
 	u.Exempted = append(u.Exempted, Exempted{Check: ExistingObjects})
-	if got := Existing(u, 1, 2, []string{"ns/a"}).Sentence(); strings.Contains(got, "kubectl") {
+	if got := existing(u, 1, 2, []string{"ns/a"}).Sentence(); strings.Contains(got, "kubectl") {
 		t.Error(got)
 	}
 }

@@ -27,19 +27,19 @@ func FuzzCompare(f *testing.F) {
 			return
 		}
 		for _, c := range []*definition{old, new} {
-			if findings := Safety(c, c, Policy{}); len(findings) > 0 {
+			if findings := safety(c, c, Policy{}); len(findings) > 0 {
 				t.Fatalf("a CRD against itself: %v", findings)
 			}
-			if v := Judge(Upgrade{Live: c, Wanted: c, Strict: true}); len(v.Refused)+len(v.Changed)+len(v.Leaving)+len(v.Warnings) > 0 {
+			if v := planRules(Change{Live: c, Desired: c, Strict: true}); len(v.Refused)+len(v.Changed)+len(v.Leaving)+len(v.Warnings) > 0 {
 				t.Fatalf("a CRD against itself: %+v", v)
 			}
 		}
-		first := Safety(old, new, Policy{})
-		if diff := cmp.Diff(first, Safety(old, new, Policy{})); diff != "" {
+		first := safety(old, new, Policy{})
+		if diff := cmp.Diff(first, safety(old, new, Policy{})); diff != "" {
 			t.Fatal(diff)
 		}
 		_ = Report(new.Name, first)
-		v := Judge(Upgrade{Live: old, Wanted: new})
+		v := planRules(Change{Live: old, Desired: new})
 		validator, err := NewValidator(old, new, v.Changed)
 		object := map[string]any{}
 		if err != nil || json.Unmarshal([]byte(spec), &object) != nil {

@@ -1,23 +1,39 @@
 package crd
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	"fairlead.dev/fairlead/internal/messages"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Upgrade is the step that an InstallPlan wants to take.
-type Upgrade struct {
-	// Live is what the cluster has, and Wanted what is to replace it. Neither is changed.
-	Live, Wanted *definition
-	// By is the operator that brings the CRD.
+// Change is what becomes of a CRD: Live is what the cluster has, nil where the CRD is installed; Desired is what replaces it, nil where it is removed.
+// Neither is changed.
+type Change struct {
+	Live, Desired *definition
+
+	// Policy has the rules of ClusterExtensions applied; nil is for those of InstallPlans.
+	Policy *Policy
+	// Back reports that Desired is the definition of an earlier revision.
+	Back bool
+	// Bundle is the one that lacks a CRD which is removed, for messages.
+	Bundle string
+	// Own are stored objects that are removed anyway, and stand in no way of a removal.
+	Own map[client.ObjectKey]bool
+
+	// By is the operator that brings the CRD with an InstallPlan.
 	By Operator
-	// Others are the operators that have to do with the CRD, without the one that brings it and those that it replaces.
+	// Others are the operators that own or require the CRD, without the one that brings it and those that it replaces.
 	Others []Operator
-	// Joins tells that neither that operator nor one that it replaces has owned the CRD so far.
+	// Joins reports that neither that operator nor one that it replaces has owned the CRD so far.
 	Joins bool
 	// Strict asks of a CRD with a single owner what is asked of one with several.
 	Strict bool
@@ -27,22 +43,55 @@ type Upgrade struct {
 	Exempted []Exempted
 }
 
-// KeepsFields reports whether objects that lose fields stand in the way.
-func (u Upgrade) KeepsFields() bool { return u.Strict || u.Unowned }
+// Count returns how many objects of a CRD are stored.
+type Count func(ctx context.Context, reader client.Reader, crd *definition) (int64, error)
 
-// Verdict is what the rules say of an upgrade.
+// Stored is how a judgement reads stored objects. The zero value reads none: the rules alone decide.
+type Stored struct {
+	// Reader must not lag behind: a cache may not be used. Nil reads nothing.
+	Reader client.Reader
+	// Count counts objects; nil has the Reader count them.
+	Count Count
+	// Backs remember the ways back that objects block; nil is for those who ask once.
+	Backs *Backs
+	// Recall has only what is remembered of ways back decide.
+	Recall bool
+	// Objects are read over several passes, some pages each time, as of Now; they are for InstallPlans.
+	Objects *Objects
+	Now     time.Time
+}
+
+// Verdict is what the rules and the stored objects say of a change.
 type Verdict struct {
-	// Refused are the reasons not to go on. With them, nothing else is decided.
+	// Refused are the findings that block the change. With them, nothing else is decided.
 	Refused []Finding
-	// Warnings are what people should know.
-	Warnings []Finding
-	// Leaving are the versions that objects may be stored in and cannot be read from any more: the objects must be rewritten before.
+	// Findings are all findings of the checks of schemas, exempted ones included.
+	Findings []Finding
+	// Proven are those among them that Read stored objects have proven to be harmless.
+	Proven []Finding
+	Read   int
+	// Warnings are what the rules let pass, and Noticed what the stored objects came to without blocking the change.
+	Warnings, Noticed []Finding
+	// Reasons are the refusals for people, each with its remedy, and Err is all of them; nil when the change may be made.
+	Reasons []string
+	Err     error
+	// Stored describes the objects that a removal would delete; empty is none.
+	Stored string
+	// Unread reports that stored objects would decide, and were not read.
+	Unread bool
+	// Waiting is what is waited for before stored objects have decided; empty is nothing.
+	Waiting string
+
+	// Leaving are the versions that objects may be stored in and cannot be read from any more: a Migration must rewrite the objects before.
 	Leaving []string
-	// Unconverted tells that a webhook goes which converts the objects.
+	// Unconverted reports that a webhook goes which converts the objects.
 	Unconverted bool
+	// Rewrites describes which stored objects are rewritten before the change of a ClusterExtension; empty is none, or not read.
+	Rewrites string
+
 	// Changed are the versions in which existing objects may become invalid.
 	Changed []string
-	// Prunes tells that objects may lose fields that the new schema of what is stored does not know.
+	// Prunes reports that objects may lose fields that the new schema of what is stored does not know.
 	Prunes bool
 	// Binding reports whether objects that become invalid block the upgrade; otherwise they are warned of.
 	Binding bool
@@ -53,151 +102,145 @@ type Verdict struct {
 }
 
 // Thorough reports whether every stored object has to be read before the upgrade; otherwise a sample is enough.
-func (v Verdict) Thorough() bool { return v.Binding || v.Keeps || len(v.Dropped) > 0 }
+func (v *Verdict) Thorough() bool { return v.Binding || v.Keeps || len(v.Dropped) > 0 }
 
-// Judge applies the rules for InstallPlans. No upgrade makes a stored object invalid, or drops a version that is served and that objects are stored or
-// were last written in, unless the live CRD exempts it. A CRD with several owners keeps every served version besides. Who becomes one of several owners
-// must define it as it is. No stored object may be lost, no matter which operator owns the CRD.
-func Judge(u Upgrade) Verdict {
-	var v Verdict
-	owners := ownersOf(u.Others)
-	if v.Refused = sameDefinition(u, owners); len(v.Refused) > 0 {
-		v.Refused[0].CRD = u.Wanted.Name
-		return v // the other rules are about owners who go on to a newer version
+// Judge judges any change of a CRD, for both APIs: its installation, upgrade, rollback and removal. First the rules; where one fires that objects can
+// answer, the stored objects; and which of them have to be rewritten before. An error is about the question, not an answer.
+func Judge(ctx context.Context, c Change, stored Stored) (v Verdict, err error) {
+	switch {
+	case c.Live == nil:
+	case c.Desired == nil:
+		v, err = c.removal(ctx, stored)
+	case c.Policy == nil:
+		v, err = c.planned(ctx, stored)
+	case c.Policy.None:
+		v.Leaving, v.Unconverted = leaving(c.Live, c.Desired)
+	case c.Back:
+		v, err = c.back(ctx, stored)
+	default:
+		v.Findings = safety(c.Live, c.Desired, *c.Policy)
+		v.Leaving, v.Unconverted = leaving(c.Live, c.Desired)
+		if v.Refused = Blocking(v.Findings); len(v.Refused) > 0 {
+			v.block(&UnsafeError{CRD: c.Live.Name, Findings: v.Refused})
+		}
 	}
-	v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u), storedVersionsKept(u))
-	for i := range v.Refused {
-		v.Refused[i].CRD = u.Wanted.Name
+	if c.Policy != nil && stored.Reader != nil && v.Err == nil && len(v.Leaving) > 0 {
+		v.Rewrites = c.rewrites(ctx, stored, v)
 	}
-	if len(v.Refused) > 0 {
-		return v
-	}
-	v.Leaving, v.Unconverted = Leaving(u.Live, u.Wanted)
-	v.Prunes = prunes(u.Live, u.Wanted)
-	v.Changed = changedVersions(u.Live, u.Wanted)
-	v.Binding = (len(v.Changed) > 0 || len(owners) > 0 || u.KeepsFields()) && !converts(u.Wanted) && !u.exempts(ExistingObjects)
-	v.Keeps = u.KeepsFields() && !converts(u.Wanted)
-	v.Dropped = droppedWhileServed(u)
-	v.Warnings = append(goneForClients(u), storedBeforeConverted(u)...)
-	return v
+	return v, err
 }
 
-// servedVersionsKept makes sure that the versions of a shared CRD stay: they must be there, and those that an owner names be served.
-func servedVersionsKept(u Upgrade, owners []Operator) []Finding {
-	if len(owners) == 0 && !u.Strict {
-		return nil
+// rewrites describes the storage migration that precedes a change.
+func (c Change) rewrites(ctx context.Context, stored Stored, v Verdict) string {
+	n, err := stored.count(ctx, c.Live)
+	number := fmt.Sprintf("about %d custom resources", n)
+	switch {
+	case err != nil:
+		number = fmt.Sprintf("an unknown number of custom resources (%s)", messages.Error(err))
+	case n == 0:
+		return ""
 	}
-	var findings []Finding
-	for _, name := range servedVersions(u.Live) {
-		after := versionOf(u.Wanted, name)
-		users := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return !o.ownsVersion(name) })
-		if after != nil && (after.Served || len(users) == 0) {
-			continue
-		}
-		because := "its upgrades are strict"
-		if len(owners) > 0 {
-			because = "is also owned by " + list(owners)
-		}
-		remedy := fmt.Sprintf("upgrade to a bundle whose CRD has %s with served: false first, when no client uses that version any more", name)
-		if after != nil {
-			remedy = fmt.Sprintf("upgrade or remove %s first", list(users))
-		}
-		findings = append(findings, Finding{Check: ServedVersionRemoval, Version: name, Remedy: remedy,
-			What: fmt.Sprintf("CustomResourceDefinition %s %s, so every version that it serves must stay, but the new one does not serve %s",
-				u.Wanted.Name, because, name)})
+	why := "that version is removed"
+	if v.Unconverted {
+		why = "the webhook that converts them is removed"
 	}
-	return findings
+	return fmt.Sprintf("%s that may be stored as %s are rewritten as %s, because %s", number, strings.Join(v.Leaving, ", "), StorageVersion(c.Live), why)
 }
 
-// dependentsKept makes sure that no operator loses a version that it requires.
-func dependentsKept(u Upgrade) []Finding {
-	var findings []Finding
-	for _, name := range servedVersions(u.Live) {
-		if after := versionOf(u.Wanted, name); after != nil && after.Served {
-			continue
-		}
-		users := slices.DeleteFunc(slices.Clone(u.Others), func(o Operator) bool { return !slices.Contains(o.Requires, name) })
-		if len(users) > 0 {
-			findings = append(findings, Finding{Check: Dependents, Version: name, Remedy: "upgrade or remove what requires it first",
-				What: fmt.Sprintf("version %s of CustomResourceDefinition %s is required by %s, but the new one does not serve it",
-					name, u.Wanted.Name, list(users))})
-		}
+// count returns how many objects of a CRD are stored.
+func (s Stored) count(ctx context.Context, live *definition) (int64, error) {
+	if s.Count != nil {
+		return s.Count(ctx, s.Reader, live)
 	}
-	return findings
+	return countStored(ctx, s.Reader, live)
 }
 
-// goneForClients are the served versions that go although no operator says that it uses them.
-func goneForClients(u Upgrade) []Finding {
-	remedy := "the upgrade is refused while objects were last written in that version; a bundle should first turn it off with served: false"
-	if u.exempts(ServedVersionRemoval) {
-		remedy = fmt.Sprintf("annotation %s exempts it", ExemptionsKey)
+// block notes why a change must not be made.
+func (v *Verdict) block(reasons ...error) {
+	for _, reason := range reasons {
+		v.Reasons = append(v.Reasons, reason.Error())
 	}
-	var findings []Finding
-	for _, name := range servedVersions(u.Live) {
-		if versionOf(u.Wanted, name) == nil {
-			findings = append(findings, Finding{CRD: u.Wanted.Name, Check: ServedVersionRemoval, Version: name,
-				What:   fmt.Sprintf("CustomResourceDefinition %s: version %s goes although it is served; clients that use it will fail", u.Wanted.Name, name),
-				Remedy: remedy})
-		}
-	}
-	return findings
+	v.Err = errors.Join(reasons...)
 }
 
-// droppedWhileServed are the served versions that go, and that no object is stored in: clients may still write in them.
-func droppedWhileServed(u Upgrade) []string {
-	var dropped []string
-	for _, name := range servedVersions(u.Live) {
-		if versionOf(u.Wanted, name) == nil && !u.exempts(ServedVersionRemoval) {
-			dropped = append(dropped, name)
+// planned judges the upgrade of an InstallPlan.
+func (c Change) planned(ctx context.Context, stored Stored) (Verdict, error) {
+	v := planRules(c)
+	concerns := len(v.Changed)+len(v.Dropped) > 0 || v.Prunes || v.Unconverted
+	switch {
+	case len(v.Refused) > 0 || !concerns:
+	case stored.Objects == nil:
+		v.Unread = true
+	default:
+		if err := stored.Objects.judge(ctx, stored, c, &v); err != nil {
+			return v, err
 		}
 	}
-	return dropped
+	var reasons []error
+	for _, f := range v.Refused {
+		reasons = append(reasons, errors.New(f.Sentence()))
+	}
+	v.block(reasons...)
+	return v, nil
 }
 
-// changedVersions are those that are served before and after with another schema.
-func changedVersions(live, wanted *definition) []string {
-	var changed []string
-	for _, name := range servedVersions(live) {
-		after := versionOf(wanted, name)
-		if after == nil || !after.Served {
-			continue
-		}
-		if differ(versionOf(live, name), after) {
-			changed = append(changed, name)
+// removal judges the removal of a CRD: its stored objects would be deleted with it. Where they cannot be counted they are taken to be there, and the error
+// says why.
+func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err error) {
+	n, err := stored.count(ctx, c.Live)
+	if err == nil && n > 0 && len(c.Own) > 0 {
+		// The number is an estimate: less the own objects, it may be none although there are some.
+		others, failed := besides(ctx, stored.Reader, c.Live, c.Own)
+		if n, err = max(n-int64(len(c.Own)), 1), failed; err == nil && !others {
+			n = 0
 		}
 	}
-	return changed
-}
-
-// differ tells whether the schemas of two versions accept different objects, as far as can be told.
-func differ(a, b *apiextensionsv1.CustomResourceDefinitionVersion) bool {
-	left, right := schemaOf(a).DeepCopy(), schemaOf(b).DeepCopy()
-	undocument(left)
-	undocument(right)
-	return !equality.Semantic.DeepEqual(left, right)
-}
-
-func servedVersions(crd *definition) []string {
-	var served []string
-	for _, v := range crd.Spec.Versions {
-		if v.Served {
-			served = append(served, v.Name)
-		}
+	if v.Stored = holds(n, err); v.Stored == "" {
+		return v, nil
 	}
-	return served
+	f := Finding{CRD: c.Live.Name, Check: Removal, What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", c.Bundle, v.Stored),
+		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s", ExemptionsKey, Removal, c.Live.Name)}
+	v.Findings = []Finding{f}
+	if c.Policy != nil {
+		v.Findings = c.Policy.Exempt(v.Findings)
+	}
+	if v.Refused = Blocking(v.Findings); len(v.Refused) > 0 {
+		v.block(fmt.Errorf("%w; %s", &UnsafeError{CRD: f.CRD, Findings: v.Refused}, f.Remedy))
+	}
+	return v, err
 }
 
-// listed is how many names a message has room for.
-const listed = 5
-
-func list(operators []Operator) string {
-	var texts []string
-	for i, o := range operators {
-		if i == listed {
-			texts = append(texts, fmt.Sprintf("%d more", len(operators)-i))
-			break
-		}
-		texts = append(texts, o.String())
+// holds describes how many custom resources a CRD has, or why they could not be counted; empty is none.
+func holds(n int64, err error) string {
+	switch {
+	case err != nil:
+		return "it is not known whether it has custom resources: " + messages.Error(err)
+	case n == 0:
+		return ""
+	case n == 1:
+		return "it has 1 custom resource"
 	}
-	return strings.Join(texts, ", ")
+	return fmt.Sprintf("it has %d custom resources", n)
+}
+
+// Live reads a CRD; nil is none.
+func Live(ctx context.Context, reader client.Reader, name string) (*definition, error) {
+	live := &definition{}
+	err := reader.Get(ctx, client.ObjectKey{Name: name}, live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+	}
+	return live, nil
+}
+
+// Read converts the CRD of a bundle or a revision.
+func Read(object *unstructured.Unstructured) (*definition, error) {
+	desired := &definition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, desired); err != nil {
+		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", object.GetName(), err)
+	}
+	return desired, nil
 }

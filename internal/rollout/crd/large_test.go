@@ -45,7 +45,7 @@ func TestLargeCRD(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	v := Judge(Upgrade{Live: live, Wanted: wanted})
+	v := planRules(Change{Live: live, Desired: wanted})
 	validator, err := NewValidator(live, wanted, v.Changed)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func BenchmarkLargeCRD(b *testing.B) {
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				v := Judge(Upgrade{Live: live, Wanted: wanted})
+				v := planRules(Change{Live: live, Desired: wanted})
 				var err error
 				if validator, err = NewValidator(live, wanted, v.Changed); err != nil {
 					b.Fatal(err)

@@ -2,11 +2,10 @@ package crd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // How many pages of objects a pass reads. What does not stand in the way is not worth more than a sample.
@@ -14,6 +13,9 @@ const (
 	pagesOfPass   = 20
 	pagesOfSample = 4
 )
+
+// sampleTime bounds how long a pass reads objects that do not stand in the way.
+const sampleTime = 5 * time.Second
 
 // checkedFor is how long objects that were all found valid are taken to be so still, while other things keep an InstallPlan waiting.
 const checkedFor = time.Minute
@@ -26,8 +28,8 @@ type Objects struct {
 }
 
 // For returns the objects for an upgrade: o itself if it is about the same one, else objects of which none has been read.
-func (o *Objects) For(u Upgrade) (*Objects, error) {
-	step, err := about(u.Live, u.Wanted)
+func (o *Objects) For(u Change) (*Objects, error) {
+	step, err := about(u.Live, u.Desired)
 	if err != nil {
 		return nil, err
 	}
@@ -37,41 +39,49 @@ func (o *Objects) For(u Upgrade) (*Objects, error) {
 	return &Objects{about: step}, nil
 }
 
-// Read reports whether objects have been read at all.
-func (o *Objects) Read() bool { return o.scan != nil }
-
-// Concerns reports whether an upgrade does anything to stored objects.
-func (v Verdict) Concerns() bool {
-	return len(v.Changed)+len(v.Dropped) > 0 || v.Prunes || v.Unconverted
+// judge reads as many objects as a pass may, and adds to the verdict what they came to. A sample that cannot be read blocks nothing.
+func (o *Objects) judge(ctx context.Context, stored Stored, u Change, v *Verdict) error {
+	thorough, count := v.Thorough(), pagesOfPass
+	if !thorough {
+		count = pagesOfSample
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, sampleTime)
+		defer cancel()
+	}
+	switch err := o.advance(ctx, stored, u, v, count); {
+	case err == nil, !thorough && errors.Is(err, context.DeadlineExceeded) && o.scan != nil:
+		o.conclude(u, v)
+	case thorough:
+		return err
+	default:
+		v.Unread = true
+	}
+	return nil
 }
 
-// Advance reads as many objects as a pass may. What all of them came to is read again only when there is reason to.
-func (o *Objects) Advance(ctx context.Context, reader client.Reader, u Upgrade, v Verdict, now time.Time) error {
+// advance reads some pages. What all objects came to is read again only when there is reason to.
+func (o *Objects) advance(ctx context.Context, stored Stored, u Change, v *Verdict, count int) error {
 	if o.scan != nil && o.scan.Done() {
-		keep, err := o.holds(ctx, v, now)
+		keep, err := o.holds(ctx, v, stored.Now)
 		if err != nil || keep {
 			return err
 		}
 		o.scan = nil
 	}
 	if o.scan == nil {
-		scan, err := NewScan(reader, u.Live, u.Wanted, v.Changed, v.Dropped)
+		scan, err := NewScan(stored.Reader, u.Live, u.Desired, v.Changed, v.Dropped)
 		if err != nil {
 			return err
 		}
 		o.scan = scan
 	}
-	count := pagesOfPass
-	if !v.Thorough() {
-		count = pagesOfSample
-	}
 	err := o.scan.Advance(ctx, count)
-	o.at = now
+	o.at = stored.Now
 	return err
 }
 
 // holds reports whether a complete scan still holds: as long as one of the objects that stood in the way does, or for a while when none did.
-func (o *Objects) holds(ctx context.Context, v Verdict, now time.Time) (bool, error) {
+func (o *Objects) holds(ctx context.Context, v *Verdict, now time.Time) (bool, error) {
 	if (v.Unconverted || len(v.Dropped) > 0) && o.scan.Unread != "" {
 		return false, nil // what converts the objects may have been repaired
 	}
@@ -82,39 +92,41 @@ func (o *Objects) holds(ctx context.Context, v Verdict, now time.Time) (bool, er
 	return !blocked && now.Sub(o.at) < checkedFor, nil
 }
 
-// Conclude returns what the objects that were read say of the upgrade: what refuses it, what is only reported, and, if more objects have to be read
+// conclude adds what the objects that were read say of the upgrade: what refuses it, what is only reported, and, if more objects have to be read
 // before, what is waited for. Every upgrade keeps its objects valid; that they lose nothing is what strict namespaces ask for, and what a CRD without an
 // operator asks of the one that adopts it.
-func (o *Objects) Conclude(u Upgrade, v Verdict) (refused, warnings []Finding, waiting string) {
+func (o *Objects) conclude(u Change, v *Verdict) {
 	scan := o.scan
-	switch {
+	switch v.Read = scan.Objects; {
 	case v.Unconverted && scan.Unread != "":
-		return []Finding{Unreadable(u, scan.Unread)}, nil, ""
+		v.Refused = append(v.Refused, unreadable(u, scan.Unread))
+		return
 	case len(v.Dropped) > 0 && scan.Unread != "":
-		return []Finding{UnreadWriters(u, v.Dropped, scan.Unread)}, nil, ""
+		v.Refused = append(v.Refused, unreadWriters(u, v.Dropped, scan.Unread))
+		return
 	case v.Thorough() && !scan.Done():
-		return nil, nil, fmt.Sprintf("CustomResourceDefinition %s: its objects are compared with the new schema, %d so far", u.Wanted.Name, scan.Objects)
+		v.Waiting = fmt.Sprintf("CustomResourceDefinition %s: its objects are compared with the new schema, %d so far", u.Desired.Name, scan.Objects)
+		return
 	}
-	sort := func(f Finding, refuse bool) {
+	note := func(f Finding, refuse bool) {
 		if refuse {
-			refused = append(refused, f)
+			v.Refused = append(v.Refused, f)
 		} else {
-			warnings = append(warnings, f)
+			v.Noticed = append(v.Noticed, f)
 		}
 	}
 	if scan.Invalid > 0 {
-		sort(Existing(u, scan.Invalid, scan.Objects, texts(scan.Sample)), v.Binding)
+		note(existing(u, scan.Invalid, scan.Objects, texts(scan.Sample)), v.Binding)
 	}
 	if scan.Losing > 0 {
-		sort(Losing(u, scan.Losing, scan.Objects, texts(scan.Losses)), v.Keeps)
+		note(losing(u, scan.Losing, scan.Objects, texts(scan.Losses)), v.Keeps)
 	}
 	if scan.Written > 0 {
-		sort(LastWritten(u, v.Dropped, scan.Written, scan.Objects, texts(scan.Writes)), true)
+		note(lastWritten(u, v.Dropped, scan.Written, scan.Objects, texts(scan.Writes)), true)
 	}
 	if scan.Unread != "" {
-		sort(Unreadable(u, scan.Unread), false)
+		note(unreadable(u, scan.Unread), false)
 	}
-	return refused, warnings, ""
 }
 
 func texts[T fmt.Stringer](all []T) []string {
@@ -125,51 +137,51 @@ func texts[T fmt.Stringer](all []T) []string {
 	return out
 }
 
-// Existing says that objects which are stored already become invalid: how many of those that were looked at, and the first of them.
-func Existing(u Upgrade, invalid, looked int, first []string) Finding {
+// existing says that objects which are stored already become invalid: how many of those that were looked at, and the first of them.
+func existing(u Change, invalid, read int, first []string) Finding {
 	remedy := "change these objects so that they meet both schemas"
 	if owners := ownersOf(u.Others); len(owners) > 0 {
 		remedy += fmt.Sprintf(", or remove %s, which also owns the CustomResourceDefinition", list(owners))
 	}
-	if !u.exempts(ExistingObjects) && !converts(u.Wanted) {
+	if !u.exempts(ExistingObjects) && !converts(u.Desired) {
 		remedy += ", or let them become invalid: " + u.exemption(ExistingObjects)
 	}
-	return Finding{CRD: u.Wanted.Name, Check: ExistingObjects, Remedy: remedy,
+	return Finding{CRD: u.Desired.Name, Check: ExistingObjects, Remedy: remedy,
 		What: fmt.Sprintf("error validating existing CRs against new CRD's schema for %q: updated validation is too restrictive: "+
-			"%d of %d objects become invalid: %s", u.Wanted.Name, invalid, looked, sample(invalid, first))}
+			"%d of %d objects become invalid: %s", u.Desired.Name, invalid, read, sample(invalid, first))}
 }
 
-// LastWritten reports objects whose last writer used a version that goes although it is served: how many of those that were read, and the first of them.
-func LastWritten(u Upgrade, versions []string, written, read int, first []string) Finding {
+// lastWritten reports objects whose last writer used a version that goes although it is served: how many of those that were read, and the first of them.
+func lastWritten(u Change, versions []string, written, read int, first []string) Finding {
 	names := strings.Join(versions, ", ")
-	return Finding{CRD: u.Wanted.Name, Check: ServedVersionRemoval, Version: names,
+	return Finding{CRD: u.Desired.Name, Check: ServedVersionRemoval, Version: names,
 		What: fmt.Sprintf("CustomResourceDefinition %s: the new one does not have version %s, which is served: %d of %d objects were last written in it, so its clients would fail: %s",
-			u.Wanted.Name, names, written, read, sample(written, first)),
+			u.Desired.Name, names, written, read, sample(written, first)),
 		Remedy: fmt.Sprintf("upgrade first to a bundle whose CRD has the version with served: false, or write these objects in another version, or let the version go: %s",
 			u.exemption(ServedVersionRemoval))}
 }
 
-// UnreadWriters reports that it is unknown whether objects were last written in a version that goes although it is served, and why.
-func UnreadWriters(u Upgrade, versions []string, why string) Finding {
-	f := Unreadable(u, why)
+// unreadWriters reports that it is unknown whether objects were last written in a version that goes although it is served, and why.
+func unreadWriters(u Change, versions []string, why string) Finding {
+	f := unreadable(u, why)
 	f.Check, f.Version = ServedVersionRemoval, strings.Join(versions, ", ")
 	f.Remedy = fmt.Sprintf("the new one does not have version %s, which is served, and objects may have been written in it last: repair what converts them, "+
 		"or let the version go: %s", f.Version, u.exemption(ServedVersionRemoval))
 	return f
 }
 
-// Losing says that objects which are stored already lose fields with the next write.
-func Losing(u Upgrade, losing, looked int, first []string) Finding {
-	return Finding{CRD: u.Wanted.Name, Check: StoredContent,
+// losing says that objects which are stored already lose fields with the next write.
+func losing(u Change, losing, read int, first []string) Finding {
+	return Finding{CRD: u.Desired.Name, Check: StoredContent,
 		What: fmt.Sprintf("risk of data loss updating %q: the schema of version %s, which objects are stored in from now on, does not know all of their fields: "+
-			"%d of %d objects lose some with the next write: %s", u.Wanted.Name, StorageVersion(u.Wanted), losing, looked, sample(losing, first)),
+			"%d of %d objects lose some with the next write: %s", u.Desired.Name, StorageVersion(u.Desired), losing, read, sample(losing, first)),
 		Remedy: "keep a copy of these objects, and move what the fields hold to where the new version has it"}
 }
 
-// Unreadable says that objects cannot be compared with the new schema, and why.
-func Unreadable(u Upgrade, why string) Finding {
-	f := Finding{CRD: u.Wanted.Name, Check: ExistingObjects, What: fmt.Sprintf("objects of CustomResourceDefinition %s could not be compared with the new schema: %s", u.Wanted.Name, why)}
-	if converts(u.Live) && !converts(u.Wanted) {
+// unreadable says that objects cannot be compared with the new schema, and why.
+func unreadable(u Change, why string) Finding {
+	f := Finding{CRD: u.Desired.Name, Check: ExistingObjects, What: fmt.Sprintf("objects of CustomResourceDefinition %s could not be compared with the new schema: %s", u.Desired.Name, why)}
+	if converts(u.Live) && !converts(u.Desired) {
 		f.Check = ConversionRemoval
 		f.Remedy = "the new one does without this webhook, so its objects must be readable before it goes: mend the webhook of the operator that runs, or delete the objects that it does not convert"
 	}

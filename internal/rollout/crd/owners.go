@@ -34,13 +34,13 @@ func ownersOf(others []Operator) []Operator {
 }
 
 // providedTwice refuses a second provider in one namespace.
-func providedTwice(u Upgrade, owners []Operator) []Finding {
+func providedTwice(u Change, owners []Operator) []Finding {
 	var findings []Finding
 	for _, o := range owners {
 		if o.Namespace == u.By.Namespace && len(u.By.Owns) > 0 {
 			findings = append(findings, Finding{Check: SingleProvider, Remedy: "remove one of the two, or install it in another namespace",
 				What: fmt.Sprintf("CustomResourceDefinition %s of %s is provided by %s already; a namespace can have only one of them",
-					u.Wanted.Name, u.By.Name, o)})
+					u.Desired.Name, u.By.Name, o)})
 		}
 	}
 	return findings
@@ -49,25 +49,25 @@ func providedTwice(u Upgrade, owners []Operator) []Finding {
 // sameDefinition refuses an operator that becomes an owner of a CRD beside those of other namespaces, and defines it otherwise: a cluster
 // has one definition, and whoever runs with that of somebody else may lose what it stores. What an owner may change later, as the operator
 // that it is goes on to newer versions, is for the rules of shared CRDs to say.
-func sameDefinition(u Upgrade, owners []Operator) []Finding {
+func sameDefinition(u Change, owners []Operator) []Finding {
 	others := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return o.Namespace == u.By.Namespace })
 	if !u.Joins || len(others) == 0 {
 		return nil
 	}
-	all := differences(u.Live, u.Wanted)
+	all := differences(u.Live, u.Desired)
 	if len(all) == 0 {
 		return nil
 	}
 	first := all[:min(len(all), listed)]
 	return []Finding{{Check: SharedDefinition,
 		What: fmt.Sprintf("CustomResourceDefinition %s is owned by %s, and %s defines it otherwise, while a cluster has one definition for all namespaces: %s",
-			u.Wanted.Name, list(others), u.By, sample(len(all), first)),
+			u.Desired.Name, list(others), u.By, sample(len(all), first)),
 		Remedy: fmt.Sprintf("install a version that brings the same definition, or upgrade %s to this one first, or remove it", list(others)),
 	}}
 }
 
-// Redefines reports whether an upgrade changes more of a CRD than what is only read by people.
-func Redefines(u Upgrade) bool { return len(differences(u.Live, u.Wanted)) > 0 }
+// Redefines reports whether a change alters more of a CRD than what is only read by people.
+func (u Change) Redefines() bool { return len(differences(u.Live, u.Desired)) > 0 }
 
 // differences are what the definition of a CRD and the live one differ in, but for what is only read by people. Conversion counts as far as the
 // definition itself says who converts: that by the webhook of an operator belongs to who runs the operator.
@@ -115,20 +115,7 @@ func redirects(live, wanted *definition) bool {
 	if then == nil || then.Strategy == apiextensionsv1.WebhookConverter && (then.Webhook == nil || then.Webhook.ClientConfig == nil) {
 		return false
 	}
-	to, from := address(then), address(live.Spec.Conversion)
-	return !equality.Semantic.DeepEqual(to.Service, from.Service) || !equality.Semantic.DeepEqual(to.URL, from.URL)
-}
-
-// address is where a conversion leads; the zero value is nowhere.
-func address(c *apiextensionsv1.CustomResourceConversion) apiextensionsv1.WebhookClientConfig {
-	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil || c.Webhook.ClientConfig == nil {
-		return apiextensionsv1.WebhookClientConfig{}
-	}
-	to := *c.Webhook.ClientConfig.DeepCopy()
-	if to.Service != nil && to.Service.Port == nil {
-		to.Service.Port = new(int32(443)) // what the API server makes of none
-	}
-	return to
+	return ConverterOf(then) != ConverterOf(live.Spec.Conversion)
 }
 
 // schemaDifferences names the properties that two schemas define otherwise. Of a property that only one of them has, the parts are not named.

@@ -87,8 +87,8 @@ func TestPublicHistories(t *testing.T) {
 					continue
 				}
 				steps++
-				findings := Safety(old, new, Policy{})
-				verdict := Judge(Upgrade{Live: old, Wanted: new})
+				findings := safety(old, new, Policy{})
+				verdict := planRules(Change{Live: old, Desired: new})
 				changed := verdict.Changed
 				refused += len(verdict.Refused)
 				warned += len(verdict.Warnings)

@@ -12,9 +12,9 @@ import (
 
 type definition = apiextensionsv1.CustomResourceDefinition
 
-// Safety compares the CRD that a cluster has with the one that is to replace it, by the checks of CRD upgrade safety. A CRD that the
+// safety compares the CRD that a cluster has with the one that is to replace it, by the checks of CRD upgrade safety. A CRD that the
 // cluster does not have, which is nil, passes. Findings are in the order of checks of the whole CRD, versions and paths.
-func Safety(old, new *definition, policy Policy) []Finding {
+func safety(old, new *definition, policy Policy) []Finding {
 	if old == nil || policy.None {
 		return nil
 	}

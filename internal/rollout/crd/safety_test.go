@@ -115,7 +115,7 @@ func TestSafetyOfProperties(t *testing.T) {
 			if tc.want != "" {
 				want = append(want, at+tc.want)
 			}
-			findings := Safety(withX(t, tc.old), withX(t, tc.new), Policy{})
+			findings := safety(withX(t, tc.old), withX(t, tc.new), Policy{})
 			if diff := cmp.Diff(want, texts(findings)); diff != "" {
 				t.Error(diff)
 			}
@@ -124,7 +124,7 @@ func TestSafetyOfProperties(t *testing.T) {
 					t.Errorf("%+v says not which CRD or what to do", f)
 				}
 			}
-			if got := Safety(withX(t, tc.old), withX(t, tc.new), Policy{None: true}); len(got) > 0 {
+			if got := safety(withX(t, tc.old), withX(t, tc.new), Policy{None: true}); len(got) > 0 {
 				t.Errorf("without enforcement: %v", got)
 			}
 		})
@@ -135,7 +135,7 @@ func TestSafetyOfPaths(t *testing.T) {
 	schema := func(leaf string) string {
 		return "v1 served stored: {type: object, properties: {spec: {type: object, properties: {list: {type: array, items: {type: object, properties: {map: {type: object, additionalProperties: {type: object, properties: {a.b/c: " + leaf + "}}}}}}}}}}"
 	}
-	got := texts(Safety(crd(t, schema("{type: string}")), crd(t, schema("{type: integer}")), Policy{}))
+	got := texts(safety(crd(t, schema("{type: string}")), crd(t, schema("{type: integer}")), Policy{}))
 	if diff := cmp.Diff([]string{`v1: ^.spec.list[*].map.*["a.b/c"]: type: type changed from string to integer`}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -178,7 +178,7 @@ func TestSafetyOfTheWhole(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, f := range Safety(tc.old, tc.new, Policy{}) {
+			for _, f := range safety(tc.old, tc.new, Policy{}) {
 				if f.Check == ExistingFieldRemoval {
 					if f.Version != "v1" || f.Path != "^.a" {
 						t.Errorf("place %s %s", f.Version, f.Path)
@@ -212,7 +212,7 @@ func TestExemptions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			findings := Safety(old, new, Policy{Exemptions: []Exemption{tc.exemption}})
+			findings := safety(old, new, Policy{Exemptions: []Exemption{tc.exemption}})
 			if len(findings) != 1 {
 				t.Fatalf("what is exempted must be reported nevertheless: %v", findings)
 			}
@@ -233,7 +233,7 @@ func TestMessageIsBounded(t *testing.T) {
 		fmt.Fprintf(&after, "f%04d: {type: integer, description: d}, ", i)
 	}
 	old, new := withX(t, "{type: object, properties: {"+before.String()+"}}"), withX(t, "{type: object, properties: {"+after.String()+"}}")
-	findings := Safety(old, new, Policy{})
+	findings := safety(old, new, Policy{})
 	text := NewUnsafeError("widgets.example.com", findings).Error()
 	if len(findings) != 2000 || len(text) > maxBytes+100 || !strings.HasSuffix(text, "and 1980 more") {
 		t.Errorf("%d findings in %d bytes: %s", len(findings), len(text), text)

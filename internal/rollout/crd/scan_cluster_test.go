@@ -105,7 +105,7 @@ func TestObjectsThatOnlyTheirWebhookCanRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted := w.crd(versionYAML("v1 served", anySize), versionYAML("v2 served stored", smallSize))
-	verdict := Judge(Upgrade{Live: w.live(), Wanted: wanted})
+	verdict := planRules(Change{Live: w.live(), Desired: wanted})
 	if !verdict.Unconverted || !slices.Equal(verdict.Leaving, []string{"v1"}) {
 		t.Fatalf("%+v", verdict)
 	}
@@ -150,7 +150,7 @@ func TestObjectsThatLoseFields(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			verdict := Judge(Upgrade{Live: live, Wanted: tc.wanted})
+			verdict := planRules(Change{Live: live, Desired: tc.wanted})
 			c, err := NewScan(w, live, tc.wanted, verdict.Changed, nil)
 			if err != nil {
 				t.Fatal(err)

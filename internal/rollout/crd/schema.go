@@ -169,8 +169,8 @@ func versionOf(crd *apiextensionsv1.CustomResourceDefinition, name string) *apie
 	return nil
 }
 
-// Serves reports whether a CRD serves a version.
-func Serves(crd *apiextensionsv1.CustomResourceDefinition, version string) bool {
+// serves reports whether a CRD serves a version.
+func serves(crd *apiextensionsv1.CustomResourceDefinition, version string) bool {
 	v := versionOf(crd, version)
 	return v != nil && v.Served
 }

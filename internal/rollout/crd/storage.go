@@ -6,10 +6,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Leaving are the versions that objects of the live CRD may be stored in and that nothing can read once the desired one replaces it: the desired CRD does
+// leaving are the versions that objects of the live CRD may be stored in and that nothing can read once the desired one replaces it: the desired CRD does
 // not have them, or it does without the webhook that converts them, which is unconverted. The objects must be rewritten before. The version that the
 // live CRD stores is never among them: its objects cannot be rewritten.
-func Leaving(live, desired *definition) (versions []string, unconverted bool) {
+func leaving(live, desired *definition) (versions []string, unconverted bool) {
 	unconverted = converts(live) && !converts(desired)
 	var converted []string
 	for _, name := range live.Status.StoredVersions {
@@ -37,9 +37,9 @@ func removedStored(live, desired *definition) []*apiextensionsv1.CustomResourceD
 }
 
 // storedVersionsKept refuses to remove such versions. One that is served can go if its removal is exempted.
-func storedVersionsKept(u Upgrade) []Finding {
+func storedVersionsKept(u Change) []Finding {
 	var lost []Finding
-	for _, v := range removedStored(u.Live, u.Wanted) {
+	for _, v := range removedStored(u.Live, u.Desired) {
 		check, remedy := StoredVersionRemoval, fmt.Sprintf("objects are stored as %s: upgrade first to a bundle whose CRD stores another version and has %[1]s with served: false", v.Name)
 		if !v.Storage {
 			if u.exempts(ServedVersionRemoval) {
@@ -50,7 +50,7 @@ func storedVersionsKept(u Upgrade) []Finding {
 				"or, when no client uses %[1]s any more, have them rewritten now: %s", v.Name, u.exemption(check))
 		}
 		lost = append(lost, Finding{Check: check, Version: v.Name, Remedy: remedy,
-			What: fmt.Sprintf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", u.Wanted.Name, v.Name)})
+			What: fmt.Sprintf("risk of data loss updating %q: new CRD removes version %s that is listed as a stored version on the existing CRD", u.Desired.Name, v.Name)})
 	}
 	return lost
 }
@@ -86,13 +86,13 @@ func ReadVersion(crd *definition) string {
 }
 
 // storedBeforeConverted tells of a CRD that stores objects in another version before the webhook answers that knows how.
-func storedBeforeConverted(u Upgrade) []Finding {
-	was, is := versionOf(u.Live, StorageVersion(u.Live)), versionOf(u.Wanted, StorageVersion(u.Wanted))
-	if !converts(u.Wanted) || was == nil || is == nil || was.Name == is.Name || !differ(was, is) {
+func storedBeforeConverted(u Change) []Finding {
+	was, is := versionOf(u.Live, StorageVersion(u.Live)), versionOf(u.Desired, StorageVersion(u.Desired))
+	if !converts(u.Desired) || was == nil || is == nil || was.Name == is.Name || !differ(was, is) {
 		return nil
 	}
-	return []Finding{{CRD: u.Wanted.Name, Check: StorageChange, Version: is.Name,
+	return []Finding{{CRD: u.Desired.Name, Check: StorageChange, Version: is.Name,
 		What: fmt.Sprintf("CustomResourceDefinition %s stores %s from now on, which its new webhook converts; until that answers, objects are converted as before",
-			u.Wanted.Name, is.Name),
+			u.Desired.Name, is.Name),
 		Remedy: "bundles should bring the webhook first, and store the version in the next release"}}
 }

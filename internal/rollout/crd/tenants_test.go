@@ -52,7 +52,7 @@ func TestTenantsShareOneDefinition(t *testing.T) {
 	other := Operator{Namespace: "elsewhere", Name: "op.v1", Owns: []string{"v1"}}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := sentences(Judge(Upgrade{Live: tc.live, Wanted: tc.wanted, By: by, Others: []Operator{other}, Joins: true}).Refused)
+			got := sentences(planRules(Change{Live: tc.live, Desired: tc.wanted, By: by, Others: []Operator{other}, Joins: true}).Refused)
 			if tc.says != nil {
 				tc.says = append(tc.says, "CustomResourceDefinition widgets.example.com is owned by ClusterServiceVersion elsewhere/op.v1, and ClusterServiceVersion ns/op.v2 defines it otherwise",
 					"upgrade ClusterServiceVersion elsewhere/op.v1 to this one first")
@@ -66,12 +66,12 @@ func TestTenantsShareOneDefinition(t *testing.T) {
 				}
 			}
 			needs := Operator{Namespace: "elsewhere", Name: "app.v1", Requires: []string{"v1"}}
-			for what, u := range map[string]Upgrade{
+			for what, u := range map[string]Change{
 				"who has owned it before":   {Others: []Operator{other}},
 				"whom nobody stands beside": {Joins: true, Others: []Operator{needs}},
 			} {
-				u.Live, u.Wanted, u.By = tc.live, tc.wanted, by
-				if got := sentences(Judge(u).Refused); strings.Contains(got, "defines it otherwise") {
+				u.Live, u.Desired, u.By = tc.live, tc.wanted, by
+				if got := sentences(planRules(u).Refused); strings.Contains(got, "defines it otherwise") {
 					t.Errorf("%s is refused: %s", what, got)
 				}
 			}

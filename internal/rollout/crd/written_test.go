@@ -91,7 +91,7 @@ func TestObjectsOfADroppedVersion(t *testing.T) {
 				crd.Spec.Conversion.Strategy = conversion
 			}
 			desired.Spec.Versions = desired.Spec.Versions[1:]
-			verdict := Judge(Upgrade{Live: live, Wanted: desired})
+			verdict := planRules(Change{Live: live, Desired: desired})
 			reader := &written{objects: map[string][]metav1.ManagedFieldsEntry{"a": recordOf("example.com/v2", 1, "example.com/v1", 2), "b": recordOf("example.com/v1", 1, "example.com/v2", 2)}}
 			c, err := NewScan(reader, live, desired, verdict.Changed, verdict.Dropped)
 			if err != nil {

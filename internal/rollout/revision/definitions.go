@@ -11,10 +11,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition").GroupKind()
@@ -22,21 +18,11 @@ var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResource
 // Definition is what is found about a CustomResourceDefinition of the objects.
 type Definition struct {
 	Name string
-	// New says that the cluster does not have it.
+	// New reports that the cluster does not have it.
 	New bool
-	// Unchecked says that the extension has switched the checks off.
+	// Unchecked reports that the extension has switched the checks off.
 	Unchecked bool
-	Findings  []crd.Finding
-	// Back is the verdict on a step back to an earlier revision; nil for an upgrade.
-	Back *crd.Back
-}
-
-// Err is why the definition must not replace the one of the cluster; nil when it may.
-func (d Definition) Err() error {
-	if d.Back != nil {
-		return d.Back.Err()
-	}
-	return crd.NewUnsafeError(d.Name, d.Findings)
+	crd.Verdict
 }
 
 // Definitions compares the CustomResourceDefinitions of the objects with those that the cluster has. An error is about the question, not an
@@ -46,24 +32,35 @@ func (p Preflight) Definitions(ctx context.Context, s Change) ([]Definition, err
 	if err != nil {
 		return nil, err
 	}
+	stored := crd.Stored{Reader: p.Live, Count: p.Count, Backs: p.Backs, Recall: true}
 	var all []Definition
-	var objects []*unstructured.Unstructured
+	var changes []crd.Change
 	for _, u := range s.Objects {
 		if u.GroupVersionKind().GroupKind() != definitionKind {
 			continue
 		}
-		d := Definition{Name: u.GetName(), Unchecked: policy.None}
-		if err := p.judge(ctx, u, policy, s.Repeated, p.Backs.Recall, &d); err != nil {
+		live, err := crd.Live(ctx, p.Live, u.GetName())
+		if err != nil {
+			return nil, fmt.Errorf("judge whether its upgrade is safe: %w", err)
+		}
+		desired, err := crd.Read(u)
+		if err != nil && live != nil && !policy.None {
+			return nil, Blocked(err)
+		}
+		change := crd.Change{Live: live, Desired: desired, Policy: &policy, Back: s.Repeated}
+		d := Definition{Name: u.GetName(), New: live == nil, Unchecked: policy.None}
+		if d.Verdict, err = crd.Judge(ctx, change, stored); err != nil {
 			return nil, err
 		}
-		all, objects = append(all, d), append(objects, u)
+		all, changes = append(all, d), append(changes, change)
 	}
 	if p.Backs != nil && Unsafe(all) != nil {
 		return all, nil
 	}
-	for i, d := range all {
-		if d.Back != nil && d.Back.Unread {
-			if err := p.judge(ctx, objects[i], policy, s.Repeated, p.Backs.Judge, &all[i]); err != nil {
+	stored.Recall = false
+	for i := range all {
+		if all[i].Unread {
+			if all[i].Verdict, err = crd.Judge(ctx, changes[i], stored); err != nil {
 				return nil, err
 			}
 		}
@@ -75,39 +72,9 @@ func (p Preflight) Definitions(ctx context.Context, s Change) ([]Definition, err
 func Unsafe(all []Definition) error {
 	var unsafe []error
 	for _, d := range all {
-		unsafe = append(unsafe, d.Err())
+		unsafe = append(unsafe, d.Err)
 	}
 	return errors.Join(unsafe...)
-}
-
-// judgeBack judges a step back to an earlier definition.
-type judgeBack func(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition, policy crd.Policy) (*crd.Back, error)
-
-func (p Preflight) judge(ctx context.Context, u *unstructured.Unstructured, policy crd.Policy, back bool, goBack judgeBack, d *Definition) (err error) {
-	live := &apiextensionsv1.CustomResourceDefinition{}
-	if err := p.Live.Get(ctx, client.ObjectKey{Name: u.GetName()}, live); err != nil {
-		if apierrors.IsNotFound(err) {
-			d.New = true
-			return nil
-		}
-		return fmt.Errorf("read CustomResourceDefinition %s, to see whether its upgrade is safe: %w", u.GetName(), err)
-	}
-	if policy.None {
-		return nil
-	}
-	wanted := &apiextensionsv1.CustomResourceDefinition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, wanted); err != nil {
-		return Blocked(fmt.Errorf("read CustomResourceDefinition %s of the bundle: %w", u.GetName(), err))
-	}
-	if !back {
-		d.Findings = crd.Safety(live, wanted, policy)
-		return nil
-	}
-	if d.Back, err = goBack(ctx, p.Live, live, wanted, policy); err != nil {
-		return err
-	}
-	d.Findings = d.Back.Findings
-	return nil
 }
 
 // PolicyOf is how strictly the CustomResourceDefinitions of an extension are checked.

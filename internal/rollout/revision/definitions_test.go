@@ -73,7 +73,7 @@ func TestDefinitions(t *testing.T) {
 				unsafe = `validating upgrade for CRD "kites.example.com": ` + c.finding
 			}
 			wantAnswer(t, Unsafe(all), unsafe, "")
-			wantAnswer(t, all[0].Err(), unsafe, "")
+			wantAnswer(t, all[0].Err, unsafe, "")
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestDefinitionsOfTheCluster(t *testing.T) {
 // TestUnsafe tells of all definitions that stand in the way.
 func TestUnsafe(t *testing.T) {
 	stands := func(name string) Definition {
-		return Definition{Name: name, Findings: []crd.Finding{{CRD: name, Check: crd.Scope, What: "scope changed"}}}
+		return Definition{Name: name, Verdict: crd.Verdict{Err: crd.NewUnsafeError(name, []crd.Finding{{CRD: name, Check: crd.Scope, What: "scope changed"}})}}
 	}
 	err := Unsafe([]Definition{stands("kites"), {Name: "crows"}, stands("hawks")})
 	wantAnswer(t, err, `CRD "kites": scope: scope changed`, "")

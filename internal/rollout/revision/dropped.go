@@ -5,21 +5,20 @@ import (
 	"errors"
 	"fmt"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/rollout/crd"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
-// Dropped tells of the CustomResourceDefinitions with custom resources that would be deleted, as active revisions have them and the objects do
-// not. What the checks of schemas are set to does not matter here, since this loses data whatever the schemas are. Findings that the extension
-// exempts are marked.
-func (p Preflight) Dropped(ctx context.Context, s Change) ([]crd.Finding, error) {
+// Dropped judges the removal of the CustomResourceDefinitions that active revisions have and the objects do not, and returns those with custom resources,
+// which would be deleted. What the checks of schemas are set to does not matter here, since this loses data whatever the schemas are. Findings that the
+// extension exempts are marked.
+func (p Preflight) Dropped(ctx context.Context, s Change) ([]crd.Verdict, error) {
 	stays := map[string]bool{}
 	for _, u := range s.Objects {
 		if u.GroupVersionKind().GroupKind() == definitionKind {
@@ -30,51 +29,49 @@ func (p Preflight) Dropped(ctx context.Context, s Change) ([]crd.Finding, error)
 	if err != nil {
 		return nil, err
 	}
-	var findings []crd.Finding
+	var all []crd.Verdict
 	for _, name := range owned {
-		what := Populated(ctx, p.Live, p.Count, name)
-		if what == "" {
-			continue
+		v, failed := p.DroppedBy(ctx, s.Extension, s.Bundle.Name, name)
+		if len(v.Findings) > 0 {
+			all, err = append(all, v), failed
 		}
-		findings = append(findings, removal(name, s.Bundle.Name, what))
 	}
-	return exempted(s.Extension, findings)
+	return all, err
 }
 
 // DroppedBy is Dropped for one CustomResourceDefinition that a bundle does not have and that is deleted with its objects, for those who know that.
-func (p Preflight) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) ([]crd.Finding, error) {
-	what := Populated(ctx, p.Live, p.Count, name)
-	if what == "" {
-		return nil, nil
-	}
-	return exempted(ext, []crd.Finding{removal(name, bundle, what)})
-}
-
-func removal(name, bundle, what string) crd.Finding {
-	return crd.Finding{CRD: name, Check: crd.Removal,
-		What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", bundle, what),
-		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s",
-			ExemptionsKey, crd.Removal, name)}
-}
-
-// exempted marks the findings that an extension exempts.
-func exempted(ext *olmv1.ClusterExtension, findings []crd.Finding) ([]crd.Finding, error) {
-	if len(findings) == 0 {
-		return nil, nil
-	}
+func (p Preflight) DroppedBy(ctx context.Context, ext *olmv1.ClusterExtension, bundle, name string) (crd.Verdict, error) {
 	policy, err := exemptions(ext)
-	return policy.Exempt(findings), err
+	v := removal(ctx, p.Live, p.Count, crd.Change{Bundle: bundle, Policy: &policy}, name)
+	if len(v.Findings) == 0 {
+		return v, nil
+	}
+	return v, err
 }
 
-// DroppedError is why the findings of Dropped stand in the way; nil when they do not.
-func DroppedError(findings []crd.Finding) error {
-	var all []error
-	for _, f := range findings {
-		if err := crd.NewUnsafeError(f.CRD, []crd.Finding{f}); err != nil {
-			all = append(all, fmt.Errorf("%w; %s", err, f.Remedy))
+// removal judges the removal of a CustomResourceDefinition. One that cannot be read is taken to have custom resources.
+func removal(ctx context.Context, reader client.Reader, count Count, change crd.Change, name string) crd.Verdict {
+	change.Live = &apiextensionsv1.CustomResourceDefinition{}
+	err := reader.Get(ctx, client.ObjectKey{Name: name}, change.Live)
+	switch change.Live.Name = name; {
+	case apierrors.IsNotFound(err):
+		return crd.Verdict{}
+	case err != nil:
+		count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
+			return 0, err
 		}
 	}
-	return errors.Join(all...)
+	v, _ := crd.Judge(ctx, change, crd.Stored{Reader: reader, Count: count}) // the verdict says what cannot be counted
+	return v
+}
+
+// DroppedError is why the verdicts of Dropped block an upgrade; nil when they do not.
+func DroppedError(all []crd.Verdict) error {
+	var errs []error
+	for _, v := range all {
+		errs = append(errs, v.Err)
+	}
+	return errors.Join(errs...)
 }
 
 // RemovalExempt tells whether an extension lets a CustomResourceDefinition be deleted with its custom resources when an upgrade drops it.
@@ -111,32 +108,7 @@ func OwnedCRDs(ctx context.Context, reader client.Reader, all []olmv1.ClusterObj
 	return names, nil
 }
 
-// Populated says how many custom resources a CustomResourceDefinition has, or why that cannot be told; empty is for none.
+// Populated describes how many custom resources a CustomResourceDefinition has, or why they cannot be counted; empty is none.
 func Populated(ctx context.Context, reader client.Reader, count Count, name string) string {
-	if count == nil {
-		count = crd.Count
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	err := reader.Get(ctx, client.ObjectKey{Name: name}, crd)
-	if apierrors.IsNotFound(err) {
-		return ""
-	}
-	var n int64
-	if err == nil {
-		n, err = count(ctx, reader, crd)
-	}
-	return Holds(n, err)
-}
-
-// Holds says how many custom resources were counted, or why they were not; empty is for none.
-func Holds(n int64, err error) string {
-	switch {
-	case err != nil:
-		return "it is not known whether it has custom resources: " + messages.Error(err)
-	case n == 0:
-		return ""
-	case n == 1:
-		return "it has 1 custom resource"
-	}
-	return fmt.Sprintf("it has %d custom resources", n)
+	return removal(ctx, reader, count, crd.Change{}, name).Stored
 }

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"testing"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/rollout/crd"
-
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 )
 
 // counted answers how many custom resources there are.
@@ -59,20 +58,20 @@ func TestDropped(t *testing.T) {
 				c.ext = kite()
 			}
 			s := Change{Extension: c.ext, Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}, Objects: c.objects}
-			findings, err := Preflight{Client: world(), Live: c.cluster, Count: c.count}.Dropped(t.Context(), s)
+			all, err := Preflight{Client: world(), Live: c.cluster, Count: c.count}.Dropped(t.Context(), s)
 			wantAnswer(t, err, c.err, c.reason)
 			if err != nil {
 				return
 			}
-			if (len(findings) == 1) != (c.finding != "") || len(findings) == 1 && (findings[0].What != c.finding || findings[0].CRD != "kites.example.com" || (findings[0].Exempt != "") != c.exempt) {
-				t.Fatalf("found %+v; want %q, exempt: %t", findings, c.finding, c.exempt)
+			if (len(all) == 1) != (c.finding != "") || len(all) == 1 && (all[0].Findings[0].What != c.finding || all[0].Findings[0].CRD != "kites.example.com" || (all[0].Findings[0].Exempt != "") != c.exempt) {
+				t.Fatalf("found %+v; want %q, exempt: %t", all, c.finding, c.exempt)
 			}
 			stands, remedy := "", ""
 			if c.finding != "" && !c.exempt {
 				stands, remedy = c.finding, "annotation operators.fairlead.dev/crd-upgrade-exemptions: removal kites.example.com"
 			}
-			wantAnswer(t, DroppedError(findings), stands, "")
-			wantAnswer(t, DroppedError(findings), remedy, "")
+			wantAnswer(t, DroppedError(all), stands, "")
+			wantAnswer(t, DroppedError(all), remedy, "")
 		})
 	}
 }
@@ -89,9 +88,18 @@ func TestDroppedOfSeveral(t *testing.T) {
 		return map[string]int64{"b": 1, "d": 2}[crd.Name], nil
 	}
 	s := Change{Extension: kite(ExemptionsKey, "removal d"), Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}}
-	findings, err := Preflight{Live: world(crds...), Count: count}.Dropped(t.Context(), s)
-	if err != nil || len(findings) != 2 || findings[0].CRD != "b" || findings[0].Exempt != "" || findings[1].CRD != "d" || findings[1].Exempt == "" {
-		t.Errorf("found %+v, %v", findings, err)
+	all, err := Preflight{Live: world(crds...), Count: count}.Dropped(t.Context(), s)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("found %+v, %v", all, err)
+	}
+	b, d := all[0].Findings[0], all[1].Findings[0]
+	if b.CRD != "b" || b.Exempt != "" || d.CRD != "d" || d.Exempt == "" {
+		t.Errorf("found %+v and %+v", b, d)
+	}
+	blocks := DroppedError(all)
+	wantAnswer(t, blocks, `CRD "b": removal: bundle kite.v2.0.0 does not have it, so that it would be deleted, but it has 1 custom resource; delete them if they are not needed`, "")
+	if contains(blocks, `CRD "d"`) {
+		t.Errorf("what is exempt blocks the upgrade: %v", blocks)
 	}
 }
 
@@ -169,18 +177,5 @@ func TestPopulated(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
-	}
-}
-
-// TestDroppedError leaves out what is exempt.
-func TestDroppedError(t *testing.T) {
-	err := DroppedError([]crd.Finding{
-		{CRD: "kites", Check: crd.Removal, What: "it is used", Remedy: "delete them"},
-		{CRD: "hawks", Check: crd.Removal, What: "it is used", Remedy: "let them go", Exempt: "exempted"},
-		{CRD: "crows", Check: crd.Removal, What: "it is used", Remedy: "keep them"}})
-	wantAnswer(t, err, `CRD "kites": removal: it is used; delete them`, "")
-	wantAnswer(t, err, `CRD "crows": removal: it is used; keep them`, "")
-	if contains(err, "hawks") {
-		t.Errorf("what is exempt stands in the way: %v", err)
 	}
 }

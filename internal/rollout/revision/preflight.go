@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,7 +42,7 @@ const (
 )
 
 // Count is how many custom resources of a CustomResourceDefinition there are.
-type Count func(ctx context.Context, reader client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error)
+type Count = crd.Count
 
 // Preflight checks a change of an extension before a revision is written. It reads, and writes nothing.
 type Preflight struct {

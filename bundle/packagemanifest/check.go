@@ -1,0 +1,123 @@
+package packagemanifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
+)
+
+// Rules of package files. What breaks them keeps the package out of the catalog.
+const (
+	RuleForm           catalog.Rule = "package-file-form"
+	RuleTwice          catalog.Rule = "package-file-duplicate"
+	RuleName           catalog.Rule = "package-file-name"
+	RuleChannels       catalog.Rule = "package-file-channels"
+	RuleChannelName    catalog.Rule = "package-file-channel-name"
+	RuleChannelTwice   catalog.Rule = "package-file-channel-duplicate"
+	RuleHead           catalog.Rule = "package-file-head"
+	RuleDefaultChannel catalog.Rule = "package-file-default-channel"
+)
+
+// checker collects what is wrong with a package file.
+type checker struct {
+	manifest *Package
+	file     bundle.File
+	lines    bundle.Lines
+	problems catalog.Problems
+}
+
+// add notes a broken rule at a field.
+func (k *checker) add(rule catalog.Rule, field, message, fix string) {
+	k.problems = append(k.problems, catalog.Problem{
+		Severity: catalog.Error, Rule: rule, Object: objectOf(k.manifest),
+		Position: catalog.Position{File: k.file.Name, Line: k.lines.Of(field)}, Message: message, Fix: fix,
+	})
+}
+
+func objectOf(m *Package) catalog.Object {
+	return catalog.Object{Schema: catalog.SchemaPackage, Name: m.PackageName}
+}
+
+// decode reads the fields.
+func (k *checker) decode() {
+	k.lines = k.file.Lines()
+	text, err := catalog.ToJSON(k.file.Data)
+	if err == nil {
+		err = json.Unmarshal(text, k.manifest)
+	}
+	var form *json.UnmarshalTypeError
+	const fix = "write packageName, channels with name and currentCSV, and defaultChannel"
+	switch {
+	case errors.As(err, &form):
+		k.add(RuleForm, form.Field, fmt.Sprintf("%s is of the wrong type: %s", form.Field, form.Value), fix)
+	case err != nil:
+		k.add(RuleForm, "", err.Error(), fix)
+	}
+}
+
+// check applies the rules, and settles the default channel.
+func (k *checker) check() {
+	m := k.manifest
+	if m.PackageName == "" {
+		k.add(RuleName, "packageName", "packageName is empty", "name the package")
+	}
+	switch {
+	case len(m.Channels) == 0:
+		k.add(RuleChannels, "channels", "channels is empty", "name at least one channel and the ClusterServiceVersion at its head")
+		return
+	case len(m.Channels) > maxChannels:
+		k.add(RuleChannels, "channels", fmt.Sprintf("there are more than %d channels", maxChannels), "remove some")
+		return
+	}
+	names := k.checkChannels()
+	switch {
+	case m.DefaultChannel == "" && len(m.Channels) > 1:
+		k.add(RuleDefaultChannel, "defaultChannel", "there are several channels, but defaultChannel is empty", "name one of them")
+	case m.DefaultChannel == "":
+		m.DefaultChannel = m.Channels[0].Name
+	case !names[m.DefaultChannel]:
+		k.add(RuleDefaultChannel, "defaultChannel", fmt.Sprintf("the default channel %q is none of the channels", m.DefaultChannel), "name one of them")
+	}
+}
+
+// checkChannels returns the names of the channels.
+func (k *checker) checkChannels() map[string]bool {
+	names := map[string]bool{}
+	for i, c := range k.manifest.Channels {
+		field := fmt.Sprintf("channels[%d]", i)
+		if c.Name == "" {
+			k.add(RuleChannelName, field, field+" has no name", "name the channel")
+		} else if names[c.Name] {
+			k.add(RuleChannelTwice, field+".name", fmt.Sprintf("channel %q is there twice", c.Name), "keep one of the two")
+		}
+		if c.CurrentCSV == "" {
+			k.add(RuleHead, field, fmt.Sprintf("channel %q has no currentCSV", c.Name), "name the ClusterServiceVersion at its head")
+		}
+		names[c.Name] = true
+	}
+	return names
+}
+
+// secondFile is the problem of a directory with two package files.
+func secondFile(name string, first source) catalog.Problem {
+	return catalog.Problem{
+		Severity: catalog.Error, Rule: RuleTwice, Object: objectOf(first.manifest), Position: catalog.Position{File: name},
+		Message: fmt.Sprintf("it is a package file, and %s is one, too", first.file), Fix: "keep one in a directory",
+	}
+}
+
+// checkHeads finds channels whose heads are not there.
+func (s source) checkHeads(bundles map[string]*bundle.Bundle) catalog.Problems {
+	k := &checker{manifest: s.manifest, file: bundle.File{Name: s.file}, lines: s.lines}
+	for i, channel := range s.manifest.Channels {
+		if _, ok := bundles[channel.CurrentCSV]; !ok {
+			k.add(RuleHead, fmt.Sprintf("channels[%d].currentCSV", i),
+				fmt.Sprintf("the head of channel %s, %s, is not there; there are %s", channel.Name, channel.CurrentCSV, some(bundles)),
+				"correct the name, or add the ClusterServiceVersion")
+		}
+	}
+	return k.problems
+}

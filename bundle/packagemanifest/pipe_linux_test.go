@@ -1,0 +1,39 @@
+package packagemanifest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPipesAreNotOpened looks at a directory with pipes that nobody writes to.
+func TestPipesAreNotOpened(t *testing.T) {
+	dir := t.TempDir()
+	pipe := func(name string) {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pipe("p.package.yaml")
+	if Is(os.DirFS(dir)) {
+		t.Error("a pipe is taken for a package file")
+	}
+	for name, text := range nested() {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if name == "p.package.yaml" {
+			name, path = "package.yaml", filepath.Join(dir, "package.yaml")
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	pipe("1.0.0/more.yaml")
+	if _, _, err := Convert(t.Context(), os.DirFS(dir)); err == nil || !strings.Contains(err.Error(), "1.0.0/more.yaml: "+errNoFile.Error()) {
+		t.Errorf("error %v, want one about the pipe", err)
+	}
+}

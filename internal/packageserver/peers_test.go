@@ -1,0 +1,295 @@
+package packageserver
+
+import (
+	"context"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/internal/rollout/serving"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// serves begins to serve in another process.
+func (w *registrar) serves(address string) *Registration {
+	w.t.Helper()
+	other := w.another(w.client)
+	other.options.Address = netip.MustParseAddrPort(address)
+	w.alive[address] = true
+	w.begins(other)
+	return other
+}
+
+func (w *registrar) begins(r *Registration) {
+	w.t.Helper()
+	if err := r.Prepare(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := r.reconcile(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// registered tells whether there is an APIService.
+func (w *registrar) registered() bool {
+	w.t.Helper()
+	live, err := w.apiService(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return live != nil
+}
+
+func (w *registrar) others() int {
+	w.t.Helper()
+	others, err := w.peers(w.t.Context(), w.reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(others)
+}
+
+// goes withdraws a process, without waiting for API servers that there are not.
+func (w *registrar) goes(r *Registration) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := r.withdraw(ctx); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// TestTwoProcesses show the same certificate, each has its endpoint, neither undoes what the other writes, and the last to go takes the API along.
+func TestTwoProcesses(t *testing.T) {
+	w := newRegistrar(t)
+	w.alive["10.0.0.7:5443"] = true
+	w.begins(w.Registration)
+	other := w.serves("10.0.0.8:6443")
+	if !serving.Same(w.Provider().Certificate(), other.Provider().Certificate()) || w.others() != 1 {
+		t.Errorf("they show different certificates, or there are %d other endpoints", w.others())
+	}
+	before := w.versions()
+	for _, r := range []*Registration{w.Registration, other, w.Registration} {
+		if _, err := r.reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := w.versions(); after != before {
+		t.Errorf("they undo what the other has written: %s, then %s", before, after)
+	}
+	w.goes(w.Registration)
+	w.request("after the first has gone")
+	w.goes(other)
+	if w.registered() {
+		t.Error("the APIService is still there after the last has gone")
+	}
+}
+
+// TestTwoStopAtTheSameTime still answer each other while they go.
+func TestTwoStopAtTheSameTime(t *testing.T) {
+	for range 20 {
+		w := newRegistrar(t)
+		w.alive["10.0.0.7:5443"] = true
+		w.begins(w.Registration)
+		other := w.serves("10.0.0.8:5443")
+		var both sync.WaitGroup
+		for _, r := range []*Registration{w.Registration, other} {
+			both.Go(func() { w.goes(r) })
+		}
+		both.Wait()
+		if w.registered() {
+			t.Fatal("the APIService is still there after both have gone")
+		}
+	}
+}
+
+// TestEndpointOfTheDead does not keep the last process from taking the API along.
+func TestEndpointOfTheDead(t *testing.T) {
+	w := newRegistrar(t)
+	w.begins(w.Registration)
+	w.serves("10.0.0.8:5443")
+	w.reconciles() // which puts the endpoint back that the other one did not believe in
+	w.alive["10.0.0.8:5443"] = false
+	if w.others() != 1 {
+		t.Fatal("the dead process has no endpoint, which proves nothing")
+	}
+	w.goes(w.Registration)
+	if w.registered() {
+		t.Error("the APIService stays for a process that does not answer")
+	}
+}
+
+// TestAfterAKill begins after a process that was killed: what it has left goes before anything is served, so that namespaces can be deleted
+// from then on whatever else goes wrong.
+func TestAfterAKill(t *testing.T) {
+	for name, left := range map[string]func(w *registrar){
+		"by a process elsewhere": func(w *registrar) { w.serves("10.0.0.8:5443"); w.alive["10.0.0.8:5443"] = false },
+		"by this one":            func(w *registrar) { w.begins(w.another(w.client)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newRegistrar(t)
+			left(w)
+			if !w.registered() {
+				t.Fatal("nothing was left, which proves nothing")
+			}
+			if err := w.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if w.registered() || w.others() != 0 {
+				t.Errorf("the APIService is there: %t, with %d endpoints", w.registered(), w.others())
+			}
+			w.reconciles()
+			w.request("when it serves")
+		})
+	}
+	w := newRegistrar(t)
+	w.serves("10.0.0.8:5443")
+	if err := w.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !w.registered() || w.others() != 1 {
+		t.Error("a process that serves is swept away by the next one")
+	}
+}
+
+// TestSupervision removes the endpoint of who does not answer twice, and is the more patient with who comes back.
+func TestSupervision(t *testing.T) {
+	w := newRegistrar(t)
+	w.alive["10.0.0.7:5443"] = true
+	w.begins(w.Registration)
+	other := w.serves("10.0.0.8:5443")
+	s := supervision{failed: map[string]int{}, allowed: map[string]int{}}
+	looks := func(n int) {
+		t.Helper()
+		for range n {
+			if err := w.askOthers(t.Context(), w.reader, &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	looks(10)
+	if w.others() != 1 {
+		t.Fatal("who answers is removed")
+	}
+	w.alive["10.0.0.8:5443"] = false
+	looks(strikes - 1)
+	if w.others() != 1 {
+		t.Fatal("who does not answer once is removed")
+	}
+	looks(1)
+	if w.others() != 0 {
+		t.Fatal("who does not answer stays")
+	}
+	for wait := 4 * strikes; wait <= 4*maxStrikes; wait *= 4 {
+		if _, err := other.reconcile(t.Context()); err != nil { // it serves, and puts its endpoint back
+			t.Fatal(err)
+		}
+		looks(min(wait, maxStrikes) - 1)
+		if w.others() != 1 {
+			t.Fatalf("removed again before %d looks", wait)
+		}
+		looks(1)
+		if w.others() != 0 {
+			t.Fatalf("not removed again after %d looks", wait)
+		}
+	}
+}
+
+// TestItsNamespaceIsDeleted goes at once, as long as it may, and does not come back.
+func TestItsNamespaceIsDeleted(t *testing.T) {
+	for _, home := range []string{"", "elsewhere"} {
+		t.Run("at home in "+home, func(t *testing.T) {
+			w := newRegistrar(t)
+			w.options.Home = home
+			w.begins(w.Registration)
+			name := w.options.home()
+			namespace := &corev1.Namespace{}
+			if err := w.client.Get(t.Context(), client.ObjectKey{Name: name}, namespace); apierrors.IsNotFound(err) {
+				namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+				err = w.client.Create(t.Context(), namespace)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			namespace.Finalizers = []string{"example.com/wait"} // as the real one stays until it is empty
+			if err := w.client.Update(t.Context(), namespace); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.client.Delete(t.Context(), namespace); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				w.reconciles()
+				if w.registered() {
+					t.Error("the APIService keeps the namespace from going")
+				}
+			}
+		})
+	}
+}
+
+// TestDifferentCertificates lets two processes show different ones for a while: both are believed, and they do not fight over it.
+func TestDifferentCertificates(t *testing.T) {
+	w := newRegistrar(t)
+	w.alive["10.0.0.7:5443"] = true
+	w.begins(w.Registration)
+	secret, _, err := w.store.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	other := w.serves("10.0.0.8:5443") // which has nothing to show, and shows the new one at once
+	if serving.Same(other.Provider().Certificate(), w.Provider().Certificate()) {
+		t.Fatal("both show the same, which proves nothing")
+	}
+	w.request("while two certificates are shown")
+	before := w.versions()
+	for _, r := range []*Registration{w.Registration, other, w.Registration, other} {
+		if _, err := r.reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.request("while two certificates are shown")
+	}
+	if after := w.versions(); after != before {
+		t.Errorf("they undo what the other has written: %s, then %s", before, after)
+	}
+}
+
+// TestProbe asks a server.
+func TestProbe(t *testing.T) {
+	code := http.StatusOK
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+		w.WriteHeader(code)
+	}))
+	defer server.Close()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	address := strings.TrimPrefix(server.URL, "https://")
+	p := prober{host: "example.com"} // as the certificate of such servers says
+	if err := p.probe(t.Context(), address, authority); err != nil {
+		t.Error(err)
+	}
+	if p.probe(t.Context(), address, nil) == nil || (prober{host: "example.org"}).probe(t.Context(), address, authority) == nil {
+		t.Error("a server whose certificate nobody believes counts as one that serves")
+	}
+	code = http.StatusServiceUnavailable
+	if p.probe(t.Context(), address, authority) == nil {
+		t.Error("a server that is not ready counts as one that serves")
+	}
+	server.Close()
+	if p.probe(t.Context(), address, authority) == nil || p.probe(t.Context(), "", authority) == nil {
+		t.Error("nobody counts as one that serves")
+	}
+}
