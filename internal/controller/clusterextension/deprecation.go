@@ -37,7 +37,7 @@ func (v view) deprecations() []metav1.Condition {
 		return olmv1.NewCondition(kind, metav1.ConditionFalse, olmv1.ReasonNotDeprecated, not)
 	}
 	ofBundle := say(olmv1.TypeBundleDeprecated, "bundle not deprecated", bundle)
-	if v.revisions.installed() == nil {
+	if v.revisions.Installed() == nil {
 		ofBundle = olmv1.NewCondition(olmv1.TypeBundleDeprecated, metav1.ConditionUnknown, olmv1.ReasonAbsent, noBundleYet)
 	}
 	return []metav1.Condition{

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// loadPatience is for how long a catalog that was never read may matter before it has anything. Then it counts as one that cannot be read: an
+// loadTimeout is for how long a catalog that was never read may matter before it has anything. Then it counts as one that cannot be read: an
 // image that comes slowly must not hold up what other catalogs have.
-const loadPatience = 30 * time.Second
+const loadTimeout = 30 * time.Second
 
 // loadings are since when catalogs are being loaded for the first time. A catalog that could not be read is not loading again, however often
 // it is tried: what waits for it would come and go.
@@ -43,12 +43,12 @@ func (l *loadings) look(catalogs []resolution.Catalog, now time.Time) (next time
 		if c.Problem != "" {
 			continue
 		}
-		left := began.Add(loadPatience).Sub(now)
+		left := began.Add(loadTimeout).Sub(now)
 		switch {
 		case began.IsZero():
 			c.Problem = "it could not be read, and is being read again"
 		case left <= 0:
-			c.Problem = fmt.Sprintf("it has not been read within %s", loadPatience)
+			c.Problem = fmt.Sprintf("it has not been read within %s", loadTimeout)
 		case next == 0 || left < next:
 			next = left
 		}
@@ -60,8 +60,8 @@ func (l *loadings) look(catalogs []resolution.Catalog, now time.Time) (next time
 // waits reports whether an extension that has what it asks for leaves everything as it is, because a catalog that it selects is still being
 // loaded. What its revision says is reported meanwhile; what catalogs have is not asked.
 func (s *state) waits(in resolution.ExtensionRequest) bool {
-	installed := s.revisions.installed()
-	if installed == nil || installed != s.revisions.newest() {
+	installed := s.revisions.Installed()
+	if installed == nil || installed != s.revisions.Newest() {
 		return false
 	}
 	is := meta.FindStatusCondition(s.ext.Status.Conditions, olmv1.TypeProgressing)

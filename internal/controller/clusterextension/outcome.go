@@ -16,7 +16,7 @@ type outcome struct {
 	resolved *resolution.ExtensionResult
 	// conflict is why they have nothing, although what is installed stays; nil when they have.
 	conflict *resolution.Conflict
-	// problem is what is in the way of what is wanted. A *stop needs somebody to change something.
+	// problem is what is in the way of the desired state. A *revision.Refusal stays until something is changed.
 	problem error
 	// lost is why it is not known what is installed; nil when that is known.
 	lost error
@@ -26,6 +26,8 @@ type outcome struct {
 	leaving bool
 	// doing is what goes on without anything that could be looked at in the cluster, such as a download.
 	doing string
+	// reason is why a revision is written, for the log.
+	reason string
 	// made is the revision that was written in this pass, and is not among those observed.
 	made *olmv1.ClusterObjectSet
 	// advice is what can be done about a conflict, or is being done about it.
@@ -42,18 +44,9 @@ type outcome struct {
 	again time.Duration
 }
 
-// stop is a problem that does not go away by itself.
-type stop = revision.Refusal
-
-// blocked is a problem that only a change of something else helps with.
-func blocked(err error) error { return revision.Blocked(err) }
-
-// misconfigured is a problem that only a change of the ClusterExtension helps with.
-func misconfigured(err error) error { return revision.Misconfigured(err) }
-
-// stopped returns the problem as a stop, if it is one.
-func (o *outcome) stopped() *stop {
-	var s *stop
+// stopped returns the problem as a refusal, if it is one.
+func (o *outcome) stopped() *revision.Refusal {
+	var s *revision.Refusal
 	errors.As(o.problem, &s)
 	return s
 }

@@ -30,7 +30,7 @@ func (v view) progressing() metav1.Condition {
 	case o.doing != "":
 		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, o.doing)
 	}
-	r := v.revisions.newest()
+	r := v.revisions.Newest()
 	if o.made != nil {
 		r = o.made
 	}
@@ -57,7 +57,7 @@ func textOf(err error) string {
 
 // keeps says what goes on working in spite of a problem.
 func (v view) keeps() string {
-	r := v.revisions.installed()
+	r := v.revisions.Installed()
 	if r == nil {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,7 @@ import (
 // view is all that a status depends on.
 type view struct {
 	ext       *olmv1.ClusterExtension
-	revisions revisions
+	revisions revision.History
 	outcome   *outcome
 }
 
@@ -76,7 +77,7 @@ func (v view) lost(next olmv1.ClusterExtensionStatus, stamp metav1.Time) olmv1.C
 
 // install is the bundle of the newest revision that was rolled out.
 func (v view) install() *olmv1.ClusterExtensionInstallStatus {
-	r := v.revisions.installed()
+	r := v.revisions.Installed()
 	if r == nil {
 		return nil
 	}
@@ -90,10 +91,10 @@ func (v view) install() *olmv1.ClusterExtensionInstallStatus {
 // activeRevisions has the installed one first, without conditions, then those that roll out.
 func (v view) activeRevisions() []olmv1.RevisionStatus {
 	var all []olmv1.RevisionStatus
-	if r := v.revisions.installed(); r != nil {
+	if r := v.revisions.Installed(); r != nil {
 		all = append(all, olmv1.RevisionStatus{Name: r.Name})
 	}
-	for _, r := range v.revisions.rolling() {
+	for _, r := range v.revisions.Rolling() {
 		s := olmv1.RevisionStatus{Name: r.Name}
 		for _, kind := range []string{olmv1.TypeAvailable, olmv1.TypeProgressing} {
 			if c := meta.FindStatusCondition(r.Status.Conditions, kind); c != nil {
@@ -108,9 +109,9 @@ func (v view) activeRevisions() []olmv1.RevisionStatus {
 	return all
 }
 
-// installed says whether a bundle is installed. That an upgrade fails takes nothing away.
+// installed reports whether a bundle is installed. That an upgrade fails takes nothing away.
 func (v view) installed() metav1.Condition {
-	if r := v.revisions.installed(); r != nil {
+	if r := v.revisions.Installed(); r != nil {
 		what := r.Annotations[olmv1.BundleReferenceKey]
 		if what == "" {
 			what = r.Annotations[olmv1.BundleNameKey]
@@ -118,13 +119,13 @@ func (v view) installed() metav1.Condition {
 		return olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionTrue, olmv1.ReasonSucceeded, fmt.Sprintf("Installed bundle %s successfully", what))
 	}
 	reason := olmv1.ReasonFailed
-	if rolling := v.revisions.rolling(); v.outcome.made != nil || len(rolling) > 0 && !retrying(rolling[len(rolling)-1]) {
+	if rolling := v.revisions.Rolling(); v.outcome.made != nil || len(rolling) > 0 && !retrying(rolling[len(rolling)-1]) {
 		reason = olmv1.ReasonAbsent
 	}
 	return olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionFalse, reason, nothingInstalled)
 }
 
-// retrying tells whether a revision is in trouble that may pass.
+// retrying reports whether a revision is in trouble that may pass.
 func retrying(r *olmv1.ClusterObjectSet) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeProgressing)
 	return c != nil && c.Reason == olmv1.ReasonRetrying
@@ -132,9 +133,9 @@ func retrying(r *olmv1.ClusterObjectSet) bool {
 
 // available repeats what the installed revision says of its objects and, before there is one, the newest that rolls out.
 func (v view) available() *metav1.Condition {
-	r := v.revisions.installed()
+	r := v.revisions.Installed()
 	if r == nil {
-		r = v.revisions.newest()
+		r = v.revisions.Newest()
 	}
 	if r == nil {
 		return nil

@@ -43,11 +43,11 @@ type Options struct {
 	// Annotations and Labels are those of the ClusterObjectSet. The version of the bundle and the name of the package are put on the
 	// objects as well.
 	Annotations, Labels map[string]string
-	// ProgressDeadlineMinutes is how long the roll-out may take; 0 is for ever.
+	// ProgressDeadlineMinutes is how long the rollout may take; 0 is for ever.
 	ProgressDeadlineMinutes int32
 	// CollisionProtection says what happens to objects that are there already; empty is Prevent.
 	CollisionProtection olmv1.CollisionProtection
-	// Adopted are those of the objects that may be there already, as long as nobody controls them, whatever holds for the others.
+	// Adopted are those of the objects that may be there already, as long as no one controls them, whatever holds for the others.
 	Adopted []*unstructured.Unstructured
 	// ServiceAccount of the extension's namespace writes the objects; empty is the manager.
 	ServiceAccount string

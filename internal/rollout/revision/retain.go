@@ -44,7 +44,7 @@ func ExtensionOf(set metav1.Object) (name string, uid types.UID) {
 	return owner.Name, owner.UID
 }
 
-// NameOf is the name of the ClusterExtension that a set is of, for people to read and for news of it: that of its controller, or, where it has
+// NameOf is the name of the ClusterExtension that a set is of, for people to read and for events of it: that of its controller, or, where it has
 // none, the one that its labels give.
 func NameOf(set metav1.Object) string {
 	if name, _ := ExtensionOf(set); name != "" {

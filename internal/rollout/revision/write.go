@@ -106,7 +106,7 @@ func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObj
 	return nil
 }
 
-// sameExtension tells whether a set that is there is a revision of the extension that the wanted one is of. Its annotations, its digest among
+// sameExtension reports whether a set that is there is a revision of the extension that the wanted one is of. Its annotations, its digest among
 // them, are worth nothing else: whoever made it wrote them.
 func sameExtension(live, wanted *olmv1.ClusterObjectSet) bool {
 	_, of := ExtensionOf(wanted)

@@ -1,4 +1,4 @@
-package extensionplan
+package plan
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,7 +35,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-var examples = filepath.Join("..", "..", "examples")
+var examples = filepath.Join("..", "..", "..", "examples")
 
 func load(t *testing.T, version string) *bundle.Bundle {
 	t.Helper()
@@ -92,11 +92,11 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 	e := extension(func(e *olmv1.ClusterExtension) {
 		e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: "greeter-operator.v" + version, Version: version}}
 	})
-	rendered, err := registryv1.Render(load(t, version), clusterextension.RenderOptions(&e, registryv1.BuiltIn))
+	rendered, err := registryv1.Render(load(t, version), desired.RenderOptions(&e, registryv1.BuiltIn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: clusterextension.Objects(rendered),
+	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: desired.Objects(rendered),
 		Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "greeter-operator"}})
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func TestPlanOfVanishedContent(t *testing.T) {
 			configured(e)
 			e.Spec.Source.Catalog.Version = "9.x"
 		}, blocked: []string{vanished}},
-		"no image":    {change: configured, noImage: true, blocked: []string{vanished, "has no image, and no catalog has it any more"}},
+		"no image":    {change: configured, noImage: true, blocked: []string{vanished, "has no image, and no catalog has its manifests any more"}},
 		"no registry": {change: configured, gone: true, blocked: []string{vanished, "read bundle greeter-operator.v1.2.0: the registry is gone"}},
 		"a configuration that makes no sense": {change: func(e *olmv1.ClusterExtension) {
 			e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"nothing":1}`)}}
@@ -347,8 +347,8 @@ func TestPlanOfWhatCannotBe(t *testing.T) {
 		}, objects: []client.Object{namespace()}, want: "nothing"},
 		"something else": {objects: []client.Object{namespace(), &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "greetings.demo.fairlead.dev"}}}, want: "CustomResourceDefinition greetings.demo.fairlead.dev is wanted by ClusterExtension greeter but exists already, and nothing controls it"},
 		"a lost revision": {change: func(e *olmv1.ClusterExtension) {
-			e.Annotations = map[string]string{clusterextension.RollbackToKey: "7"}
-		}, objects: []client.Object{namespace()}, want: "asks for revision 7, which is not kept"},
+			e.Annotations = map[string]string{desired.RollbackToKey: "7"}
+		}, objects: []client.Object{namespace()}, want: "asks for revision 7, which is not there: the 5 newest are kept"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, text := planned(t, planner(t, test.objects...), extension(test.change))
@@ -399,14 +399,14 @@ func TestPlanOfAnImage(t *testing.T) {
 
 func TestPlanOfARollback(t *testing.T) {
 	e, objects := installed(t, "1.0.0")
-	e.Annotations = map[string]string{clusterextension.RollbackToKey: "1"}
+	e.Annotations = map[string]string{desired.RollbackToKey: "1"}
 	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
 	if plan.Changes() || len(plan.Blocked) != 0 || !strings.Contains(text, "revision 1 was rolled back to") {
 		t.Errorf("%+v\n%s", plan, text)
 	}
 }
 
-// TestPlanWithLostContent: what another revision has lost is noted; only what is installed, and what is to be gone back to, is needed.
+// TestPlanWithLostContent: what another revision has lost is noted; only what is installed, and what is to be rolled back to, is needed.
 func TestPlanWithLostContent(t *testing.T) {
 	gone := func(all []client.Object) []client.Object {
 		return slices.DeleteFunc(all, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is })
@@ -433,7 +433,7 @@ func TestPlanWithLostContent(t *testing.T) {
 		"an upgrade": {want: []string{"compare greeter-operator.v1.1.0 with what is installed, revision 1: its content is lost: Secret olm/greeter-1-", " is not there; put back what is missing as it was, from a backup, or, to have a version with new content without a plan, fairlead upgrade greeter --version 1.1.0"}},
 		"the same":   {change: func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "1.0.0" }, want: []string{"with what is installed, revision 1: its content is lost"}},
 		"a way back": {change: func(e *olmv1.ClusterExtension) {
-			e.Annotations = map[string]string{clusterextension.RollbackToKey: "1"}
+			e.Annotations = map[string]string{desired.RollbackToKey: "1"}
 		}, want: []string{"read revision 1, which is to be restored: its content is lost: Secret olm/greeter-1-", "; put back what is missing as it was, from a backup, or follow the catalogs again with fairlead upgrade greeter"}},
 	} {
 		t.Run(name, func(t *testing.T) {

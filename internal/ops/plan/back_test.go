@@ -1,11 +1,10 @@
-package extensionplan
+package plan
 
 import (
 	"strings"
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/controller/clusterextension"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,13 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestPlanOfAnExtensionThatGoesBack: the rollout of an upgrade that widened a schema has failed. The plan says that it is gone back from, and is
+// TestPlanOfAnExtensionThatGoesBack: the rollout of an upgrade that widened a schema has failed. The plan says that it is rolled back, and is
 // refused, in the words of the controller, while a stored object uses the new field.
 func TestPlanOfAnExtensionThatGoesBack(t *testing.T) {
 	for name, used := range map[string]bool{"nothing uses the new field": false, "an object does": true} {
 		t.Run(name, func(t *testing.T) {
 			e, objects := installed(t, "1.0.0")
-			e.Annotations = map[string]string{clusterextension.OnFailureKey: clusterextension.OnFailureRollback}
+			e.Annotations = map[string]string{revision.OnFailureKey: revision.OnFailureRollback}
 			failed, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 2, SystemNamespace: "olm",
 				Objects: []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}},
 				Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v2.0.0", olmv1.BundleVersionKey: "2.0.0", olmv1.PackageNameKey: "greeter-operator",
@@ -48,7 +47,7 @@ func TestPlanOfAnExtensionThatGoesBack(t *testing.T) {
 				object.Object["spec"] = map[string]any{"fresh": "x"}
 			}
 			plan, text := planned(t, planner(t, append(objects, client.Object(object))...), e)
-			if !strings.Contains(text, "the rollout of revision greeter-2 has failed: it goes back to the objects of revision greeter-1") || plan.Wanted.Version != "1.0.0" {
+			if !strings.Contains(text, "the rollout of revision greeter-2 has failed: it is rolled back to the objects of revision greeter-1") || plan.Wanted.Version != "1.0.0" {
 				t.Errorf("%+v\n%s", plan, text)
 			}
 			blocked := strings.Join(plan.Blocked, "\n")

@@ -1,11 +1,11 @@
-package extensionplan
+package plan
 
 import (
 	"strings"
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +37,7 @@ func TestPlanThatDropsACRD(t *testing.T) {
 					Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Kind: "Thing"},
 					Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
 			if test.exempt != "" {
-				e.Annotations = map[string]string{clusterextension.CRDExemptionsKey: test.exempt}
+				e.Annotations = map[string]string{revision.ExemptionsKey: test.exempt}
 			}
 			p := planner(t, append(objects, namespace(), crd)...)
 			if !test.empty {

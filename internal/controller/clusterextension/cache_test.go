@@ -11,17 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What was rendered may have many megabytes: a manager with many extensions that are held up does not keep all of it.
+// What was rendered may have many megabytes: a manager with many extensions that are blocked does not keep all of it.
 func TestFewContentsAreKept(t *testing.T) {
 	var k contents
 	for i := range 3 * maxContents {
-		k.Store(fmt.Sprint(i), &content{name: fmt.Sprint(i)})
-		k.Store("always", &content{name: "always"})
+		k.Store(fmt.Sprint(i), &content{inputs: fmt.Sprint(i)})
+		k.Store("always", &content{inputs: "always"})
 	}
 	if len(k.by) != maxContents || len(k.names) != maxContents {
 		t.Errorf("%d contents are kept under %d names, and may be %d", len(k.by), len(k.names), maxContents)
 	}
-	if made, ok := k.Load("always"); !ok || made.name != "always" {
+	if made, ok := k.Load("always"); !ok || made.inputs != "always" {
 		t.Error("what was used last is not there")
 	}
 	k.Delete("always")
@@ -38,12 +38,12 @@ func TestContentThatNobodyUses(t *testing.T) {
 	w.settle("my")
 	w.version("my", "2.0.0")
 	w.pass("my")
-	if _, ok := w.controller.rendered.Load("my"); !ok {
+	if _, ok := w.controller.fetcher.rendered.Load("my"); !ok {
 		t.Fatalf("what was refused is not kept for the next pass: %s", w.condition("my", olmv1.TypeProgressing))
 	}
 	w.version("my", "7.0.0")
 	w.pass("my")
-	if _, ok := w.controller.rendered.Load("my"); ok {
+	if _, ok := w.controller.fetcher.rendered.Load("my"); ok {
 		t.Error("the objects of a version that is wanted no more are kept")
 	}
 }
@@ -59,7 +59,7 @@ func TestPropertiesOfRevisionsThatAreGone(t *testing.T) {
 	w.settle("other")
 	known := func() map[string]bool {
 		out := map[string]bool{}
-		for name := range w.controller.properties.by {
+		for name := range w.controller.observer.properties.by {
 			out[name] = true
 		}
 		return out

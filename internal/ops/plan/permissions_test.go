@@ -1,4 +1,4 @@
-package extensionplan
+package plan
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestPlanOfTheSameName: what another image asks for in addition waits for somebody's consent, whatever the bundle is called; what another
+// TestPlanOfTheSameName: what another image asks for in addition waits for a person's consent, whatever the bundle is called; what another
 // configuration of the installed one does not.
 func TestPlanOfTheSameName(t *testing.T) {
 	first, _ := planned(t, planner(t, namespace()), extension(nil))
@@ -30,11 +30,11 @@ func TestPlanOfTheSameName(t *testing.T) {
 			e := extension(func(e *olmv1.ClusterExtension) {
 				e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: first.Wanted.Bundle, Version: first.Wanted.Version}}
 			})
-			rendered, err := registryv1.Render(load(t, first.Wanted.Version), clusterextension.RenderOptions(&e, registryv1.BuiltIn))
+			rendered, err := registryv1.Render(load(t, first.Wanted.Version), desired.RenderOptions(&e, registryv1.BuiltIn))
 			if err != nil {
 				t.Fatal(err)
 			}
-			harmless := slices.DeleteFunc(clusterextension.Objects(rendered), func(u *unstructured.Unstructured) bool { return strings.HasSuffix(u.GetKind(), "Binding") })
+			harmless := slices.DeleteFunc(desired.Objects(rendered), func(u *unstructured.Unstructured) bool { return strings.HasSuffix(u.GetKind(), "Binding") })
 			r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: harmless,
 				Annotations: map[string]string{olmv1.BundleNameKey: first.Wanted.Bundle, olmv1.BundleVersionKey: first.Wanted.Version, olmv1.BundleReferenceKey: test.image,
 					olmv1.PackageNameKey: "greeter-operator"}})

@@ -1,4 +1,4 @@
-package extensionplan
+package plan
 
 import (
 	"encoding/json"

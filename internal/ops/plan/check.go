@@ -1,4 +1,4 @@
-package extensionplan
+package plan
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -22,27 +21,25 @@ import (
 )
 
 // check makes the checks that the controller makes before it writes, with its code, and adds the one that only the rollout makes: which
-// objects belong to another owner.
-func (p Planner) check(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, now []*unstructured.Unstructured, w *wanted, plan *Plan) error {
-	judge := revision.Preflight{Client: p.Client, Live: p.Client}
-	step := revision.Change{Extension: ext, Revisions: revisions, Objects: w.objects, Repeated: w.repeated,
-		Bundle: revision.Bundle{Name: w.version.Bundle, Version: w.version.Version, Image: w.version.Image, Content: w.content, Direct: ext.Annotations[snapshot.BundleImageKey] != ""}}
-	plan.refuse(judge.Namespace(ctx, ext))
-	plan.refuse(judge.Upgradeable(ctx, step))
-	if err := plan.definitions(ctx, judge, step); err != nil {
+// objects belong to another owner. now are the objects of the installed revision.
+func (p Planner) check(ctx context.Context, change revision.Change, now []*unstructured.Unstructured, plan *Plan) error {
+	checks := revision.Preflight{Client: p.Client, Live: p.Client}
+	plan.refuse(checks.Namespace(ctx, change.Extension))
+	plan.refuse(checks.Upgradeable(ctx, change))
+	if err := plan.definitions(ctx, checks, change); err != nil {
 		return err
 	}
-	if err := plan.dropped(ctx, judge, step); err != nil {
+	if err := plan.dropped(ctx, checks, change); err != nil {
 		return err
 	}
-	if err := p.collisions(ctx, ext, revisions, w, plan); err != nil {
+	if err := p.collisions(ctx, change, plan); err != nil {
 		return err
 	}
-	if err := plan.account(judge.Account(ctx, step)); err != nil {
+	if err := plan.account(checks.Account(ctx, change)); err != nil {
 		return err
 	}
-	plan.Permissions = permissions.Compare(now, w.objects).String()
-	plan.increase(judge.Increase(ctx, step), ext)
+	plan.Permissions = permissions.Compare(now, change.Objects).String()
+	plan.increase(checks.Increase(ctx, change), change.Extension)
 	return nil
 }
 
@@ -58,8 +55,8 @@ func (p *Plan) refuse(err error) {
 }
 
 // definitions judges the step from each definition of the cluster to the one that is to replace it.
-func (p *Plan) definitions(ctx context.Context, judge revision.Preflight, step revision.Change) error {
-	all, err := judge.Definitions(ctx, step)
+func (p *Plan) definitions(ctx context.Context, checks revision.Preflight, change revision.Change) error {
+	all, err := checks.Definitions(ctx, change)
 	var stop *revision.Refusal
 	if errors.As(err, &stop) {
 		p.refuse(err)
@@ -99,7 +96,7 @@ func (p *Plan) account(err error) error {
 	return err
 }
 
-// increase notes that somebody has to agree to added permissions, which are told elsewhere.
+// increase notes that added permissions have to be acknowledged; they are listed elsewhere.
 func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
 	var more *revision.IncreaseError
 	if errors.As(err, &more) {
@@ -110,7 +107,8 @@ func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
 
 // collisions judges the claim of the next revision on each object that exists, as the rollout does before it writes anything. A new extension
 // has a UID that no object names yet.
-func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet, w *wanted, plan *Plan) error {
+func (p Planner) collisions(ctx context.Context, change revision.Change, plan *Plan) error {
+	ext, revisions := change.Extension, change.Revisions
 	next := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: cmp.Or(ext.UID, "new"), Controller: new(true)}}}}
 	next.UID, next.Spec.Revision = "next", 1
@@ -119,7 +117,7 @@ func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, re
 		siblings[revisions[i].UID] = &revisions[i]
 		next.Spec.Revision = max(next.Spec.Revision, revisions[i].Spec.Revision+1)
 	}
-	for _, u := range w.objects {
+	for _, u := range change.Objects {
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(u.GroupVersionKind())
 		err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), live)
@@ -138,5 +136,25 @@ func (p Planner) collisions(ctx context.Context, ext *olmv1.ClusterExtension, re
 			plan.refuse(&rollout.CollisionError{Ref: rollout.RefOf(u), Owner: olmv1.ClusterExtensionKind + " " + ext.Name, Claimant: claim.Reason})
 		}
 	}
+	return nil
+}
+
+// dropped are the definitions that would be deleted with their custom resources. Those without any are just among what is removed.
+func (p *Plan) dropped(ctx context.Context, checks revision.Preflight, change revision.Change) error {
+	all, err := checks.Dropped(ctx, change)
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	for _, v := range all {
+		for _, f := range v.Findings {
+			verdict := CRD{Name: f.CRD, Verdict: Unsafe, Findings: []string{f.String()}}
+			if f.Exempt != "" {
+				verdict.Verdict = Unchecked
+			}
+			p.CRDs = append(p.CRDs, verdict)
+		}
+	}
+	p.refuse(revision.DroppedError(all))
+	p.refuse(err) // the annotation with exemptions is wrong
 	return nil
 }

@@ -1,4 +1,4 @@
-package extensionplan
+package plan
 
 import (
 	"maps"
@@ -65,7 +65,7 @@ type Plan struct {
 	Notes        []string `json:"notes,omitempty"`
 }
 
-// Changes tells whether anything would be written.
+// Changes reports whether anything would be written.
 func (p *Plan) Changes() bool { return len(p.Added)+len(p.Changed)+len(p.Removed) > 0 }
 
 // compare lists what differs. What every revision writes anew does not count.
