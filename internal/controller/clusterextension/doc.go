@@ -9,26 +9,22 @@
 //
 // Start reading at Controller.Reconcile. Then, in the order of a pass:
 //
-//	observe.go, loading.go          the extension, its revisions, catalogs, other extensions
+//	observe.go                      the extension, its revisions, catalogs, other extensions
 //	resolve.go                      what catalogs offer, or the image that the extension names; internal/rollout/desired decides the step
 //	execute.go                      the step: from there to a revision
 //	content.go, signature.go        the objects: fetched and rendered, or read from an earlier revision
 //	preflight.go                    what is in the way, as revision.Preflight judges it; the full report
-//	outcome.go                      the result of a pass
-//	status.go, progress.go,
-//	deprecation.go                  its status; pure
-//	report.go, metrics.go           writing and reporting it
+//	status.go                       the status; pure
+//	report.go, metrics.go           the outcome of a pass, and reporting it
 //
 // What else a pass looks after:
 //
-//	certificates.go, trust.go,
-//	secrets.go, providers.go        serving certificates: who issues them, the steps of internal/rollout/serving, who trusts them
+//	certificates.go, trust.go       serving certificates: who issues them, the steps of internal/rollout/serving, who trusts them
 //	condition.go                    the OperatorCondition
 //	dependencies.go                 extensions that are made for the needs of others, and what becomes of them
 //	adopt.go                        adopting what a ClusterServiceVersion has installed
 //	helm.go                         adopting what another implementation has installed by way of Helm
-//	uninstall.go, orphan.go,
-//	keep.go                         the end of an extension, and what stays
+//	uninstall.go                    the end of an extension, and what stays
 //
 // And what leads to a pass:
 //

@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -146,4 +147,101 @@ func (v view) available() *metav1.Condition {
 	}
 	mirrored := olmv1.NewCondition(olmv1.TypeAvailable, c.Status, c.Reason, c.Message)
 	return &mirrored
+}
+
+const reached = "Desired state reached"
+
+// progressing says what is worked on, what is in the way, or that there is nothing left to do.
+func (v view) progressing() metav1.Condition {
+	say := func(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+		return olmv1.NewCondition(olmv1.TypeProgressing, status, reason, message)
+	}
+	o := v.outcome
+	switch s := o.stopped(); {
+	case s != nil:
+		return say(metav1.ConditionFalse, s.Reason, textOf(s)+v.keeps())
+	case o.problem != nil:
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, textOf(o.problem)+v.keeps())
+	case o.conflict != nil:
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, strings.Join(append([]string{o.conflict.Error() + v.keeps()}, o.advice...), "\n"))
+	case o.doing != "":
+		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, o.doing)
+	}
+	r := v.revisions.Newest()
+	if o.made != nil {
+		r = o.made
+	}
+	if r == nil {
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, "there is no revision yet")
+	}
+	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeProgressing)
+	switch {
+	case c == nil:
+		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, fmt.Sprintf("Revision %s is rolling out.", r.Annotations[olmv1.BundleVersionKey]))
+	case c.Status == metav1.ConditionTrue && c.Reason == olmv1.ReasonSucceeded:
+		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.unmet, o.notes, o.leftOut, o.advice), "\n"))
+	}
+	return say(c.Status, c.Reason, c.Message)
+}
+
+// textOf is the text of a problem, the same for the same problem. One that explains itself in several lines is told in full.
+func textOf(err error) string {
+	if text := err.Error(); strings.Contains(text, "\n") {
+		return text
+	}
+	return messages.Error(err)
+}
+
+// keeps says what goes on working in spite of a problem.
+func (v view) keeps() string {
+	r := v.revisions.Installed()
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nbundle %s stays installed and is looked after meanwhile", r.Annotations[olmv1.BundleNameKey])
+}
+
+const (
+	deprecationUnknown = "deprecation status unknown: catalog data unavailable"
+	noBundleYet        = "no bundle installed yet"
+)
+
+// deprecations repeat what the catalog says about the package, the channels that are followed and the installed bundle.
+func (v view) deprecations() []metav1.Condition {
+	var known bool
+	var pkg, channels, bundle []string
+	if r := v.outcome.resolved; r != nil && r.Deprecation != nil {
+		known = true
+		pkg = nonEmpty(r.Deprecation.Package)
+		for _, name := range slices.Sorted(maps.Keys(r.Deprecation.Channels)) {
+			channels = append(channels, nonEmpty(r.Deprecation.Channels[name])...)
+		}
+		bundle = nonEmpty(r.Deprecation.Installed)
+	}
+	say := func(kind, not string, messages []string) metav1.Condition {
+		switch {
+		case !known:
+			return olmv1.NewCondition(kind, metav1.ConditionUnknown, olmv1.ReasonDeprecationStatusUnknown, deprecationUnknown)
+		case len(messages) > 0:
+			return olmv1.NewCondition(kind, metav1.ConditionTrue, olmv1.ReasonDeprecated, strings.Join(messages, "\n"))
+		}
+		return olmv1.NewCondition(kind, metav1.ConditionFalse, olmv1.ReasonNotDeprecated, not)
+	}
+	ofBundle := say(olmv1.TypeBundleDeprecated, "bundle not deprecated", bundle)
+	if v.revisions.Installed() == nil {
+		ofBundle = olmv1.NewCondition(olmv1.TypeBundleDeprecated, metav1.ConditionUnknown, olmv1.ReasonAbsent, noBundleYet)
+	}
+	return []metav1.Condition{
+		say(olmv1.TypeDeprecated, "not deprecated", slices.Concat(pkg, channels, bundle)),
+		say(olmv1.TypePackageDeprecated, "package not deprecated", pkg),
+		say(olmv1.TypeChannelDeprecated, "channel not deprecated", channels),
+		ofBundle,
+	}
+}
+
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
 }

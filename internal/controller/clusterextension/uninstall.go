@@ -9,6 +9,8 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -102,5 +104,96 @@ func (u *remover) letGo(ctx context.Context, ext *olmv1.ClusterExtension) error 
 		return fmt.Errorf("remove the finalizer of ClusterExtension %s: %w", ext.Name, err)
 	}
 	reconcile.Log(ctx, ext).Info("removed", "reason", "nothing of it is left, or what is left stays")
+	return nil
+}
+
+// orphans are the revisions that are to leave their objects, because the extension was deleted so; nil when it was not. Kubernetes takes its
+// finalizer and the references to the extension away, maybe before the controller comes to look: then there are only revisions that no one
+// controls. As long as there are some of the extension, such others are strangers.
+func (u *remover) orphans(ctx context.Context, ext *olmv1.ClusterExtension, owned []olmv1.ClusterObjectSet) (revision.History, error) {
+	told := revision.Orphans(ext)
+	if !told && len(owned) > 0 {
+		return nil, nil
+	}
+	var list olmv1.ClusterObjectSetList
+	labels := client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)}
+	if err := u.live.List(ctx, &list, labels); err != nil {
+		return nil, fmt.Errorf("list the orphaned revisions of ClusterExtension %s: %w", ext.Name, err)
+	}
+	list.Items = slices.DeleteFunc(list.Items, func(set olmv1.ClusterObjectSet) bool {
+		return metav1.GetControllerOfNoCopy(&set) != nil || set.Name != revision.Name(ext.Name, set.Spec.Revision) || set.CreationTimestamp.Before(&ext.CreationTimestamp)
+	})
+	if !told && len(list.Items) == 0 {
+		return nil, nil
+	}
+	return revision.Sorted(append(append([]olmv1.ClusterObjectSet{}, owned...), list.Items...)), nil
+}
+
+// orphan lets the extension go without anything that was installed with it. The revisions go, too, and release their objects. All are marked
+// before that, since what tells is removed meanwhile.
+func (u *remover) orphan(ctx context.Context, ext *olmv1.ClusterExtension, all revision.History) error {
+	if err := u.mark(ctx, ext); err != nil {
+		return fmt.Errorf("note on ClusterExtension %s that its objects stay: %w", ext.Name, err)
+	}
+	for i := range all {
+		if err := u.mark(ctx, &all[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("note on revision %s of ClusterExtension %s that its objects stay: %w", all[i].Name, ext.Name, err)
+		}
+	}
+	if err := u.tearDown(ctx, ext, all, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+		return err
+	}
+	return u.letGo(ctx, ext)
+}
+
+// mark notes on an object that what it has stays.
+func (u *remover) mark(ctx context.Context, o client.Object) error {
+	before := o.DeepCopyObject().(client.Object)
+	if !revision.Orphan(o) {
+		return nil
+	}
+	return u.client.Patch(ctx, o, client.MergeFrom(before), fieldOwner)
+}
+
+// reasonKept is the reason of the Event that tells of definitions that stay, here and where revisions are taken out.
+const reasonKept = "CRDKept"
+
+// keepDefinitions takes CustomResourceDefinitions with custom resources from an extension that goes. It owns some where another implementation
+// has installed them by way of Helm, and no revision has come to take them over: they would go with it.
+func (u *remover) keepDefinitions(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+	if err := u.live.List(ctx, list); err != nil {
+		return fmt.Errorf("list the CustomResourceDefinitions, to see which of them go with ClusterExtension %s: %w", ext.Name, err)
+	}
+	for i := range list.Items {
+		crd := &list.Items[i]
+		if controller := metav1.GetControllerOfNoCopy(crd); !revision.Owns(ext, crd) || controller != nil && controller.UID != ext.UID || revision.DeletesCRD(ext, crd.Name) {
+			continue
+		}
+		if err := u.keepDefinition(ctx, ext, crd.Name); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *remover) keepDefinition(ctx context.Context, ext *olmv1.ClusterExtension, name string) error {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := u.live.Get(ctx, client.ObjectKey{Name: name}, live); err != nil {
+		return fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+	}
+	what := revision.Populated(ctx, u.live, u.count, name)
+	if what == "" || !live.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	deaf, err := revision.LosesConverter(ctx, u.live, live, func(service metav1.Object) bool { return revision.Owns(ext, service) })
+	if err != nil {
+		return err
+	}
+	if err := revision.Keep(ctx, u.client, live, revision.KeptOf(ext.Name, ext.UID), deaf, fieldOwner); err != nil {
+		return err
+	}
+	u.events.Eventf(ext, corev1.EventTypeWarning, reasonKept, "CustomResourceDefinition %s stays: %s. To delete it with them, kubectl delete crd %[1]s", name, what)
 	return nil
 }
